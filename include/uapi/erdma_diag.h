@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause */
+/*
+ * Diagnostics ABI of the erdma driver: ioctls of /dev/erdma/diagN and the
+ * records they return.
+ *
+ * Rules. Every argument starts with its size as the caller knows it; the kernel
+ * accepts older and newer callers (unknown non-zero tail: E2BIG). Reserved
+ * fields are zero. Unknown flag bits are EOPNOTSUPP. What a driver offers is
+ * told by the capability words of ERDMA_DIAG_INFO, never by a version.
+ * Objects are returned as records: a header with length and type, then a
+ * structure that only ever grows at its end. Readers skip types they do not
+ * know and treat missing fields as zero.
+ */
+#ifndef ERDMA_DIAG_H
+#define ERDMA_DIAG_H
+
+#include <linux/types.h>
+#include <linux/ioctl.h>
+
+#define ERDMA_DIAG_IOC_TYPE	0xE7
+
+#define ERDMA_DIAG_INFO		_IO(ERDMA_DIAG_IOC_TYPE, 0)	/* struct erdma_diag_info */
+#define ERDMA_DIAG_LIST		_IO(ERDMA_DIAG_IOC_TYPE, 1)	/* struct erdma_diag_list */
+#define ERDMA_DIAG_CONTEXT	_IO(ERDMA_DIAG_IOC_TYPE, 2)	/* struct erdma_diag_context */
+#define ERDMA_DIAG_RING_READ	_IO(ERDMA_DIAG_IOC_TYPE, 3)	/* struct erdma_diag_ring_read */
+#define ERDMA_DIAG_DEBUG	_IO(ERDMA_DIAG_IOC_TYPE, 4)	/* struct erdma_diag_debug */
+#define ERDMA_DIAG_CMD_COUNT	5
+
+/* ---- records ------------------------------------------------------------ */
+
+/**
+ * struct erdma_diag_rec - header of a record
+ * @len: bytes of the record with this header, a multiple of 8
+ * @type: ERDMA_DIAG_REC_*; receivers skip unknown types
+ * @flags: ERDMA_DIAG_REC_F_*
+ */
+struct erdma_diag_rec {
+	__u32 len;
+	__u16 type;
+	__u16 flags;
+};
+
+#define ERDMA_DIAG_REC_QP	1	/* struct erdma_diag_qp */
+#define ERDMA_DIAG_REC_CQ	2	/* struct erdma_diag_cq */
+#define ERDMA_DIAG_REC_EQ	3	/* struct erdma_diag_eq */
+#define ERDMA_DIAG_REC_CMDQ	4	/* struct erdma_diag_cmdq */
+#define ERDMA_DIAG_REC_QP_HW	5	/* struct erdma_diag_hw, QUERY_QPC response */
+#define ERDMA_DIAG_REC_CQ_HW	6	/* struct erdma_diag_hw, QUERY_CQC response */
+#define ERDMA_DIAG_REC_EQ_HW	7	/* struct erdma_diag_hw, QUERY_EQC response */
+
+/* The object changed while the record was filled */
+#define ERDMA_DIAG_REC_F_TORN	(1 << 0)
+/* Fields were withheld for want of a privilege and are zero */
+#define ERDMA_DIAG_REC_F_HIDDEN	(1 << 1)
+
+/* Object types of LIST and CONTEXT */
+#define ERDMA_DIAG_OBJ_QP	1
+#define ERDMA_DIAG_OBJ_CQ	2
+#define ERDMA_DIAG_OBJ_EQ	3	/* ids as ERDMA_DIAG_EQ_* */
+#define ERDMA_DIAG_OBJ_CMDQ	4	/* id 0 */
+
+/* Numbers of event queues: one numbering for everything in this ABI */
+#define ERDMA_DIAG_EQ_CMDQ	0	/* command EQ, vector 0 */
+#define ERDMA_DIAG_EQ_CEQ(n)	(n)	/* completion EQ n = 1..31, vector n */
+#define ERDMA_DIAG_EQ_AEQ	32	/* asynchronous EQ, vector 0 */
+#define ERDMA_DIAG_EQ_COUNT	33
+
+#define ERDMA_DIAG_COMM_LEN	16
+
+/**
+ * struct erdma_diag_owner - who created an object
+ * @pid: process id in the caller's pid namespace; 0 for kernel objects and for
+ *	 processes the caller's namespace cannot see
+ * @kernel: 1 = created by the kernel
+ * @comm: process or kernel module name, NUL-terminated
+ */
+struct erdma_diag_owner {
+	__u32 pid;
+	__u32 kernel;
+	__u8 comm[ERDMA_DIAG_COMM_LEN];
+};
+
+/**
+ * struct erdma_diag_queue - one ring as the driver knows it
+ * @depth: entries (SQ: WQEBBs)
+ * @pi: producer index
+ * @ci: consumer index
+ * @valid: ERDMA_DIAG_Q_*, which indices are known
+ * @page_shift: log2 of the page size of the ring's translation
+ * @page_cnt: pages of the ring
+ * @dma: bus address of the ring or of its table; CAP_NET_ADMIN, else 0
+ * @dbrec_dma: bus address of the doorbell record; CAP_NET_ADMIN, else 0
+ * @dbrec: content of the doorbell record, if ERDMA_DIAG_Q_DBREC
+ */
+struct erdma_diag_queue {
+	__u32 depth;
+	__u32 pi;
+	__u32 ci;
+	__u32 valid;
+	__u32 page_shift;
+	__u32 page_cnt;
+	__aligned_u64 dma;
+	__aligned_u64 dbrec_dma;
+	__aligned_u64 dbrec;
+};
+
+#define ERDMA_DIAG_Q_PI		(1 << 0)
+#define ERDMA_DIAG_Q_CI		(1 << 1)
+#define ERDMA_DIAG_Q_DBREC	(1 << 2)	/* dbrec holds the record's content */
+
+/**
+ * struct erdma_diag_qp - driver side of a QP
+ * @qpn: QP number
+ * @pdn: PD number
+ * @type: enum ib_qp_type
+ * @state: enum erdma_qp_state as the driver recorded it
+ * @send_cqn: send CQ
+ * @recv_cqn: receive CQ
+ * @flags: ERDMA_DIAG_QP_*
+ * @cookie: own cookie, from CREATE_QP
+ * @peer_cookie: peer's cookie, from the MPA frame
+ * @cc: enum erdma_cc
+ * @family: AF_INET once connected, else 0
+ * @sport: local TCP port, host order
+ * @dport: remote TCP port, host order
+ * @saddr: local address, network order; IPv4 in the first 4 bytes
+ * @daddr: remote address
+ * @max_send_wr: as asked for
+ * @max_recv_wr: as asked for
+ * @max_send_sge: as asked for
+ * @max_inline: bytes
+ * @sdb: SQ doorbell page index, 0 without extended doorbells
+ * @rdb: RQ doorbell page index
+ * @sq: send queue
+ * @rq: receive queue
+ * @created_ns: CLOCK_MONOTONIC when the QP was created
+ * @state_ns: CLOCK_MONOTONIC of the last state change
+ * @async_events: AEQ entries seen for this QP
+ * @last_ae_type: enum erdma_ae_type of the newest, if @async_events
+ * @owner: creator
+ */
+struct erdma_diag_qp {
+	__u32 qpn;
+	__u32 pdn;
+	__u32 type;
+	__u32 state;
+	__u32 send_cqn;
+	__u32 recv_cqn;
+	__u32 flags;
+	__u32 cookie;
+	__u32 peer_cookie;
+	__u32 cc;
+	__u32 family;
+	__u16 sport;
+	__u16 dport;
+	__u8 saddr[16];
+	__u8 daddr[16];
+	__u32 max_send_wr;
+	__u32 max_recv_wr;
+	__u32 max_send_sge;
+	__u32 max_inline;
+	__u32 sdb;
+	__u32 rdb;
+	struct erdma_diag_queue sq;
+	struct erdma_diag_queue rq;
+	__aligned_u64 created_ns;
+	__aligned_u64 state_ns;
+	__u32 async_events;
+	__u32 last_ae_type;
+	struct erdma_diag_owner owner;
+};
+
+#define ERDMA_DIAG_QP_ACTIVE	(1 << 0)	/* this side connected (client) */
+#define ERDMA_DIAG_QP_PASSIVE	(1 << 1)	/* this side accepted (server) */
+#define ERDMA_DIAG_QP_SIG_ALL	(1 << 2)	/* every send is signaled */
+#define ERDMA_DIAG_QP_DB_ASSOC	(1 << 3)	/* bound to doorbell pages */
+
+/**
+ * struct erdma_diag_cq - driver side of a CQ
+ * @cqn: CQ number
+ * @eqn: completion EQ it reports to, 1..31
+ * @comp_vector: verbs completion vector, @eqn - 1
+ * @flags: reserved, 0
+ * @cq: the ring; PI is never known to the driver, CI for kernel CQs only
+ * @arm_count: arm doorbells rung (kernel CQs)
+ * @cmdsn: completion events taken
+ * @notify: last arm, 0 none, 1 next, 2 solicited (kernel CQs)
+ * @cdb: CQ doorbell page index, 0 without extended doorbells
+ * @created_ns: CLOCK_MONOTONIC
+ * @events: completion events delivered
+ * @async_events: AEQ entries seen
+ * @owner: creator
+ */
+struct erdma_diag_cq {
+	__u32 cqn;
+	__u32 eqn;
+	__u32 comp_vector;
+	__u32 flags;
+	struct erdma_diag_queue cq;
+	__u32 arm_count;
+	__u32 cmdsn;
+	__u32 notify;
+	__u32 cdb;
+	__aligned_u64 created_ns;
+	__aligned_u64 events;
+	__u32 async_events;
+	__u32 rsvd;
+	struct erdma_diag_owner owner;
+};
+
+/**
+ * struct erdma_diag_eq - driver side of an EQ
+ * @eqn: ERDMA_DIAG_EQ_*
+ * @vector: MSI-X vector
+ * @irq: Linux interrupt number
+ * @flags: reserved, 0
+ * @eq: the ring
+ * @events: entries consumed
+ * @interrupts: handler runs
+ * @notifies: doorbells rung
+ * @unknown: entries that named an object which does not exist (any more)
+ * @by_type: AEQ only: entries per enum erdma_ae_type, [5] = unknown types
+ */
+struct erdma_diag_eq {
+	__u32 eqn;
+	__u32 vector;
+	__u32 irq;
+	__u32 flags;
+	struct erdma_diag_queue eq;
+	__aligned_u64 events;
+	__aligned_u64 interrupts;
+	__aligned_u64 notifies;
+	__aligned_u64 unknown;
+	__aligned_u64 by_type[8];
+};
+
+/**
+ * struct erdma_diag_cmdq - driver side of the command queue
+ * @state: ERDMA_DIAG_CMDQ_*
+ * @credits: slots in all
+ * @in_flight: commands the device has not answered
+ * @quarantined: slots whose command timed out
+ * @max_in_flight: high-water mark
+ * @slot_wqebbs: WQEBBs of one slot
+ * @sq: command SQ, in WQEBBs
+ * @cq: command CQ
+ * @submitted: commands handed to the device
+ * @completed: commands answered with success
+ * @failed: commands answered with a syndrome
+ * @timeouts: commands not answered in time
+ * @late: answers that came after the timeout
+ * @lost_irqs: answers found by polling because no interrupt came
+ * @bad_cqes: completions the driver refused as nonsense
+ * @oldest_ns: age of the oldest command in flight, 0 if none
+ */
+struct erdma_diag_cmdq {
+	__u32 state;
+	__u32 credits;
+	__u32 in_flight;
+	__u32 quarantined;
+	__u32 max_in_flight;
+	__u32 slot_wqebbs;
+	struct erdma_diag_queue sq;
+	struct erdma_diag_queue cq;
+	__aligned_u64 submitted;
+	__aligned_u64 completed;
+	__aligned_u64 failed;
+	__aligned_u64 timeouts;
+	__aligned_u64 late;
+	__aligned_u64 lost_irqs;
+	__aligned_u64 bad_cqes;
+	__aligned_u64 oldest_ns;
+};
+
+#define ERDMA_DIAG_CMDQ_DOWN	0	/* not started */
+#define ERDMA_DIAG_CMDQ_POLL	1	/* bring-up: completions are polled */
+#define ERDMA_DIAG_CMDQ_RUN	2	/* completions by interrupt */
+#define ERDMA_DIAG_CMDQ_DEAD	3	/* the device stopped answering */
+
+/**
+ * struct erdma_diag_hw - the device's own context of an object
+ * @status: 0, or the errno (positive) why @data is empty
+ * @syndrome: device status word of the failed query, 0 if none
+ * @len: bytes valid in @data
+ * @rsvd: 0
+ * @data: the response of QUERY_QPC, QUERY_CQC or QUERY_EQC as the device wrote
+ *	  it (little endian; docs/erdma-hardware.md, appendix A), bus addresses
+ *	  zeroed without CAP_NET_ADMIN
+ */
+struct erdma_diag_hw {
+	__u32 status;
+	__u32 syndrome;
+	__u32 len;
+	__u32 rsvd;
+	__u8 data[256];
+};
+
+/* ---- ERDMA_DIAG_INFO, scope S0 ------------------------------------------ */
+
+#define ERDMA_DIAG_DRV_VER_LEN	32
+#define ERDMA_DIAG_NAME_LEN	64
+#define ERDMA_DIAG_IFNAME_LEN	16
+#define ERDMA_DIAG_PCI_LEN	16
+
+/* erdma_diag_info.abi_flags */
+#define ERDMA_DIAG_ABI_HW_CONTEXT	(1 << 0)	/* the device answers context queries */
+
+/**
+ * struct erdma_diag_info - identity, limits, use
+ * @size: bytes of this structure as the caller knows it; on return the bytes
+ *	  the kernel knows
+ * @flags: in, 0
+ * @abi_cmds: bit n: command number n exists
+ * @abi_flags: ERDMA_DIAG_ABI_*
+ * @abi_objs: bit n: object type n exists
+ * @abi_rings: bit n: ring type n exists
+ * @abi_debug_cats: number of debug categories
+ * @abi_debug_levels: number of debug levels
+ * @ib_index: index of the RDMA device, survives renames
+ * @netdev_ifindex: paired network interface in the caller's namespace, or 0
+ * @driver_version: NUL-terminated, as all strings
+ * @ib_name: RDMA device name
+ * @netdev: interface name
+ * @pci: address, dddd:bb:dd.f
+ * @pci_vendor: 0x1ded
+ * @pci_device: 0x107f
+ * @pci_rev: revision
+ * @numa_node: -1 if none
+ * @vectors: MSI-X vectors in use
+ * @proto: enum erdma_proto
+ * @reg_version: VERSION register
+ * @reg_status: STATUS register
+ * @fw_version: of QUERY_FW_INFO
+ * @bar0_len: bytes
+ * @mac: of the device, octet 0 first
+ * @cc_default: enum erdma_cc
+ * @node_guid: network order
+ * @cap0: capability words as the device gave them; CAP1 without the local DMA
+ *	  key unless CAP_NET_ADMIN
+ * @cap1: second word
+ * @max_qp: limits as reported to verbs
+ * @max_cq: see @max_qp
+ * @max_mr: see @max_qp
+ * @max_pd: see @max_qp
+ * @max_ctx: user contexts
+ * @max_cqe: per CQ
+ * @max_send_wr: per QP
+ * @max_recv_wr: per QP
+ * @max_mr_size: bytes
+ * @n_qp: objects in existence
+ * @n_cq: see @n_qp
+ * @n_mr: see @n_qp
+ * @n_pd: see @n_qp
+ * @n_ctx: see @n_qp
+ * @n_eq: event queues, with the AEQ and the command EQ
+ * @mtu: of the interface
+ * @link_up: 1 = port active
+ * @time_mono_ns: CLOCK_MONOTONIC
+ * @time_real_ns: CLOCK_REALTIME
+ */
+struct erdma_diag_info {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 abi_cmds;
+	__aligned_u64 abi_flags;
+	__aligned_u64 abi_objs;
+	__aligned_u64 abi_rings;
+	__u32 abi_debug_cats;
+	__u32 abi_debug_levels;
+	__u32 ib_index;
+	__u32 netdev_ifindex;
+	__u8 driver_version[ERDMA_DIAG_DRV_VER_LEN];
+	__u8 ib_name[ERDMA_DIAG_NAME_LEN];
+	__u8 netdev[ERDMA_DIAG_IFNAME_LEN];
+	__u8 pci[ERDMA_DIAG_PCI_LEN];
+	__u16 pci_vendor;
+	__u16 pci_device;
+	__u32 pci_rev;
+	__s32 numa_node;
+	__u32 vectors;
+	__u32 proto;
+	__u32 reg_version;
+	__u32 reg_status;
+	__u32 fw_version;
+	__aligned_u64 bar0_len;
+	__u8 mac[6];
+	__u16 cc_default;
+	__aligned_u64 node_guid;
+	__aligned_u64 cap0;
+	__aligned_u64 cap1;
+	__u32 max_qp;
+	__u32 max_cq;
+	__u32 max_mr;
+	__u32 max_pd;
+	__u32 max_ctx;
+	__u32 max_cqe;
+	__u32 max_send_wr;
+	__u32 max_recv_wr;
+	__aligned_u64 max_mr_size;
+	__u32 n_qp;
+	__u32 n_cq;
+	__u32 n_mr;
+	__u32 n_pd;
+	__u32 n_ctx;
+	__u32 n_eq;
+	__u32 mtu;
+	__u32 link_up;
+	__aligned_u64 time_mono_ns;
+	__aligned_u64 time_real_ns;
+};
+
+/* ---- ERDMA_DIAG_LIST, scope S1 ------------------------------------------ */
+
+#define ERDMA_DIAG_LIST_MAX_BYTES	(256 * 1024)	/* larger buffers are not an error */
+
+/**
+ * struct erdma_diag_list - records of many objects, by ascending id
+ * @size: as in struct erdma_diag_info
+ * @flags: in, 0
+ * @obj: ERDMA_DIAG_OBJ_*
+ * @start_id: first id wanted
+ * @buf: user buffer for records
+ * @buf_len: its bytes; EMSGSIZE if not even one record fits
+ * @out_len: bytes filled
+ * @out_count: records filled
+ * @next_id: continue here, if @more
+ * @more: 1 = there are objects after the last one
+ * @rsvd: 0
+ */
+struct erdma_diag_list {
+	__u32 size;
+	__u32 flags;
+	__u32 obj;
+	__u32 start_id;
+	__aligned_u64 buf;
+	__u32 buf_len;
+	__u32 out_len;
+	__u32 out_count;
+	__u32 next_id;
+	__u32 more;
+	__u32 rsvd;
+};
+
+/* ---- ERDMA_DIAG_CONTEXT, scope S1 --------------------------------------- */
+
+/* Also ask the device; adds a record ERDMA_DIAG_REC_*_HW */
+#define ERDMA_DIAG_CONTEXT_HW	(1 << 0)
+
+/**
+ * struct erdma_diag_context - everything about one object
+ * @size: as in struct erdma_diag_info
+ * @flags: ERDMA_DIAG_CONTEXT_*
+ * @obj: ERDMA_DIAG_OBJ_*
+ * @id: QPN, CQN, ERDMA_DIAG_EQ_*, 0 for the command queue; ENOENT if unknown
+ * @buf: user buffer for records
+ * @buf_len: its bytes; EMSGSIZE with @out_len set if too small
+ * @out_len: bytes filled, or needed
+ * @time_ns: CLOCK_MONOTONIC
+ */
+struct erdma_diag_context {
+	__u32 size;
+	__u32 flags;
+	__u32 obj;
+	__u32 id;
+	__aligned_u64 buf;
+	__u32 buf_len;
+	__u32 out_len;
+	__aligned_u64 time_ns;
+};
+
+/* ---- ERDMA_DIAG_RING_READ, scope S2 ------------------------------------- */
+
+#define ERDMA_DIAG_RING_SQ	1	/* id: QPN; entries of 32 bytes (WQEBB) */
+#define ERDMA_DIAG_RING_RQ	2	/* id: QPN; 32 bytes */
+#define ERDMA_DIAG_RING_CQ	3	/* id: CQN; 32 bytes */
+#define ERDMA_DIAG_RING_EQ	4	/* id: ERDMA_DIAG_EQ_*; 16 bytes */
+#define ERDMA_DIAG_RING_CMDQ_SQ	5	/* id: 0; 32 bytes (WQEBB) */
+#define ERDMA_DIAG_RING_CMDQ_CQ	6	/* id: 0; 32 bytes */
+
+/* out_flags */
+#define ERDMA_DIAG_RING_TORN	(1 << 0)	/* indices moved while the ring was copied */
+#define ERDMA_DIAG_RING_HIDDEN	(1 << 1)	/* keys and bus addresses were zeroed */
+#define ERDMA_DIAG_RING_PI	(1 << 2)	/* out_pi is known */
+#define ERDMA_DIAG_RING_CI	(1 << 3)	/* out_ci is known */
+
+/**
+ * struct erdma_diag_ring_read - raw entries of a ring
+ * @size: as in struct erdma_diag_info
+ * @flags: in, 0
+ * @ring: ERDMA_DIAG_RING_*
+ * @id: owner of the ring
+ * @first: index of the first entry, reduced modulo the depth
+ * @count: entries, 1..depth; EINVAL otherwise. 0 asks for the out_ fields only
+ * @buf: user buffer
+ * @buf_len: its bytes; EMSGSIZE with @out_entry_size set if too small
+ * @out_entry_size: bytes
+ * @out_count: entries copied
+ * @out_depth: entries of the ring
+ * @out_pi: producer index, if ERDMA_DIAG_RING_PI
+ * @out_ci: consumer index, if ERDMA_DIAG_RING_CI
+ * @out_flags: ERDMA_DIAG_RING_*
+ * @out_time_ns: CLOCK_MONOTONIC
+ */
+struct erdma_diag_ring_read {
+	__u32 size;
+	__u32 flags;
+	__u32 ring;
+	__u32 id;
+	__u32 first;
+	__u32 count;
+	__aligned_u64 buf;
+	__u32 buf_len;
+	__u32 out_entry_size;
+	__u32 out_count;
+	__u32 out_depth;
+	__u32 out_pi;
+	__u32 out_ci;
+	__u32 out_flags;
+	__u32 rsvd;
+	__aligned_u64 out_time_ns;
+};
+
+/* ---- ERDMA_DIAG_DEBUG, get: scope S0, set: scope S3 --------------------- */
+
+#define ERDMA_DIAG_DEBUG_SET		(1 << 0)
+#define ERDMA_DIAG_DEBUG_MAX_CATS	16
+
+/* Categories; names in ERDMA_DIAG_DEBUG_CATS() */
+#define ERDMA_DIAG_CAT_INIT	0
+#define ERDMA_DIAG_CAT_CMDQ	1
+#define ERDMA_DIAG_CAT_EQ	2
+#define ERDMA_DIAG_CAT_CQ	3
+#define ERDMA_DIAG_CAT_QP	4
+#define ERDMA_DIAG_CAT_MR	5
+#define ERDMA_DIAG_CAT_CM	6
+#define ERDMA_DIAG_CAT_CTX	7
+#define ERDMA_DIAG_CAT_DIAG	8
+#define ERDMA_DIAG_CAT_COUNT	9
+
+#define ERDMA_DIAG_DEBUG_CATS(X) \
+	X(ERDMA_DIAG_CAT_INIT, "init", "probe, removal, network interface") \
+	X(ERDMA_DIAG_CAT_CMDQ, "cmdq", "commands to the device") \
+	X(ERDMA_DIAG_CAT_EQ, "eq", "event queues and interrupts") \
+	X(ERDMA_DIAG_CAT_CQ, "cq", "completion queues") \
+	X(ERDMA_DIAG_CAT_QP, "qp", "queue pairs") \
+	X(ERDMA_DIAG_CAT_MR, "mr", "memory regions") \
+	X(ERDMA_DIAG_CAT_CM, "cm", "connections") \
+	X(ERDMA_DIAG_CAT_CTX, "ctx", "user contexts and doorbell pages") \
+	X(ERDMA_DIAG_CAT_DIAG, "diag", "this interface")
+
+/* Levels: a message of level n is printed if n <= the category's level */
+#define ERDMA_DIAG_LEVEL_OFF	0
+#define ERDMA_DIAG_LEVEL_ERR	1
+#define ERDMA_DIAG_LEVEL_INFO	2
+#define ERDMA_DIAG_LEVEL_DBG	3
+#define ERDMA_DIAG_LEVEL_TRACE	4
+#define ERDMA_DIAG_LEVEL_COUNT	5
+
+#define ERDMA_DIAG_DEBUG_LEVELS(X) \
+	X(ERDMA_DIAG_LEVEL_OFF, "off", "nothing") \
+	X(ERDMA_DIAG_LEVEL_ERR, "err", "failures") \
+	X(ERDMA_DIAG_LEVEL_INFO, "info", "life of objects and connections") \
+	X(ERDMA_DIAG_LEVEL_DBG, "dbg", "each step") \
+	X(ERDMA_DIAG_LEVEL_TRACE, "trace", "each event")
+
+#define ERDMA_DIAG_DEBUG_MAX_MS	(24U * 60 * 60 * 1000)
+
+/**
+ * struct erdma_diag_debug - debug-print levels of this device
+ * @size: as in struct erdma_diag_info
+ * @flags: ERDMA_DIAG_DEBUG_SET: set first; needs CAP_NET_ADMIN
+ * @mask: set: bit n: category n
+ * @level: set: ERDMA_DIAG_LEVEL_*
+ * @duration_ms: set: back to the default after this time, 0 = never,
+ *		 at most ERDMA_DIAG_DEBUG_MAX_MS
+ * @out_count: categories
+ * @out_level: level of each category
+ * @out_default: level each category returns to
+ * @out_left_ms: time left of each category's setting, 0 = unlimited
+ * @out_suppressed: messages not printed because of the rate limit
+ * @out_printed: messages printed
+ */
+struct erdma_diag_debug {
+	__u32 size;
+	__u32 flags;
+	__u32 mask;
+	__u32 level;
+	__u32 duration_ms;
+	__u32 out_count;
+	__u8 out_level[ERDMA_DIAG_DEBUG_MAX_CATS];
+	__u8 out_default[ERDMA_DIAG_DEBUG_MAX_CATS];
+	__u32 out_left_ms[ERDMA_DIAG_DEBUG_MAX_CATS];
+	__aligned_u64 out_suppressed;
+	__aligned_u64 out_printed;
+};
+
+#endif /* ERDMA_DIAG_H */

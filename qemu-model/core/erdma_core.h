@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The Elastic RDMA Adapter as plain C: no QEMU header, no globals.
+ *
+ * A card (ErdmaCore) talks to its surroundings through ErdmaOps only, so the
+ * same code runs inside QEMU, in unit tests and in a fuzzer. Everything that
+ * enters through this interface or is read from guest memory is hostile.
+ *
+ * Threads: none. All calls for all cards of one fabric come from one thread at
+ * a time (in QEMU: under the big lock). No call blocks, and each call does a
+ * bounded amount of work; when more is left the core asks for another turn with
+ * ops->kick().
+ *
+ * Sections refer to docs/erdma-hardware.md.
+ */
+#ifndef ERDMA_CORE_H
+#define ERDMA_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ErdmaCore ErdmaCore;
+typedef struct ErdmaFabric ErdmaFabric;
+
+typedef enum ErdmaLogLevel {
+    ERDMA_LOG_GUEST_ERROR,      /* the guest did something it must not do */
+    ERDMA_LOG_INFO,             /* life of objects and connections */
+    ERDMA_LOG_TRACE,            /* each command, doorbell, work request */
+} ErdmaLogLevel;
+
+/*
+ * What a card needs from its surroundings. @opaque is the pointer given to
+ * erdma_core_new(). No callback may call back into the core, except that
+ * @kick and @set_timer schedule a later erdma_core_run()/erdma_core_timer().
+ */
+typedef struct ErdmaOps {
+    /*
+     * Map guest memory at bus address @addr for access by the card. On entry
+     * *@len is the number of bytes wanted, on return the number available
+     * (at least 1). Only RAM is ever mapped. NULL: not RAM, not mapped, or
+     * the guest has bus mastering off. Each map is undone by one unmap before
+     * the call into the core returns.
+     */
+    void *(*map)(void *opaque, uint64_t addr, uint64_t *len, bool is_write);
+    /* @done: bytes that were accessed; @is_write as in @map */
+    void (*unmap)(void *opaque, void *host, uint64_t len, bool is_write,
+                  uint64_t done);
+    /* Copy from / to guest memory; false if any byte is not reachable RAM */
+    bool (*read)(void *opaque, uint64_t addr, void *dst, size_t len);
+    bool (*write)(void *opaque, uint64_t addr, const void *src, size_t len);
+    /* Send MSI-X message @vector (the guest's masking applies) */
+    void (*irq)(void *opaque, unsigned vector);
+    /* Ask for erdma_core_run() from a fresh stack, soon, once */
+    void (*kick)(void *opaque);
+    /* One timer: call erdma_core_timer() at @deadline_ns of now(); 0 = never */
+    void (*set_timer)(void *opaque, uint64_t deadline_ns);
+    /* Monotonic nanoseconds */
+    uint64_t (*now)(void *opaque);
+    /* May be NULL; @text is one line without newline */
+    void (*log)(void *opaque, ErdmaLogLevel level, const char *text);
+} ErdmaOps;
+
+/* Fixed at creation. erdma_core_config_init() gives the recommended values. */
+typedef struct ErdmaConfig {
+    uint8_t mac[6];
+    uint32_t bar0_size;         /* bytes, power of two, >= 512 KiB; 16 MiB */
+    unsigned vectors;           /* MSI-X vectors, 2..32; 32 */
+    uint32_t version;           /* register VERSION; 0x02000000 */
+    uint32_t fw_version;        /* 0x00000225 */
+    uint8_t flags;              /* FLAGS byte of CAP0, section 6.3; 0xe8 */
+    uint8_t max_mr_size;        /* log2 bytes; 31 */
+    uint8_t max_recv_wr;        /* log2, <= 15; 15 */
+    uint8_t max_cqe;            /* log2, <= 20; 20 */
+    uint8_t max_ah;             /* log2; 10 */
+    uint8_t max_gid;            /* log2; 4 */
+    uint8_t max_mw;             /* log2; 0 */
+    uint16_t qblock;            /* blocks of 1024 QPs, 1..512; 64 */
+    uint8_t default_cc;         /* 1 */
+    uint32_t local_dma_key;     /* 0xffffff00 */
+    uint8_t grp_num;            /* 0 */
+    uint64_t hold_ns;           /* hold-and-retry bound of 12.6; 10 s */
+} ErdmaConfig;
+
+void erdma_core_config_init(ErdmaConfig *cfg);
+
+/* NULL if @cfg is usable, else a sentence that says what is wrong with it */
+const char *erdma_core_config_check(const ErdmaConfig *cfg);
+
+/*
+ * The set of cards that can reach each other. The in-process fabric has no
+ * address: connections are matched by mirrored 4-tuple, cookies and sequence
+ * numbers (12.5) over all QPs of all its cards. A fabric outlives its cards.
+ */
+ErdmaFabric *erdma_fabric_new(void);
+void erdma_fabric_free(ErdmaFabric *fabric);    /* must have no cards left */
+
+/* NULL when out of memory. @cfg is copied and must have passed the check. */
+ErdmaCore *erdma_core_new(const ErdmaConfig *cfg, const ErdmaOps *ops,
+                          void *opaque, ErdmaFabric *fabric);
+void erdma_core_free(ErdmaCore *core);
+
+/* Power-on state: function-level reset, system reset, D3 */
+void erdma_core_reset(ErdmaCore *core);
+
+/*
+ * BAR0 access. @size 1, 2, 4 or 8; any offset and value is survived. Writes
+ * may process small work on the spot; larger or endless work is left to
+ * erdma_core_run(). Reads never have side effects.
+ */
+uint64_t erdma_core_mmio_read(ErdmaCore *core, uint64_t offset, unsigned size);
+void erdma_core_mmio_write(ErdmaCore *core, uint64_t offset, uint64_t value,
+                           unsigned size);
+
+/* A turn asked for by ops->kick(). Bounded. */
+void erdma_core_run(ErdmaCore *core);
+/* The deadline set by ops->set_timer() passed. Bounded. */
+void erdma_core_timer(ErdmaCore *core);
+
+/* What the card counted since reset, for monitors and tests */
+typedef struct ErdmaCounters {
+    uint64_t mmio_reads, mmio_writes;
+    uint64_t commands, commands_failed;
+    uint64_t doorbells_sq, doorbells_rq, doorbells_cq, doorbells_eq;
+    uint64_t doorbells_dropped;         /* unknown or unauthorised */
+    uint64_t cqes, cqes_error, ceqes, aeqes, irqs;
+    uint64_t tx_reqs, tx_pkts, tx_bytes, rx_pkts, rx_bytes;
+    uint64_t held, retry_exceeded;
+    uint64_t guest_errors;
+    uint32_t qps, cqs, eqs, mrs, db_contexts;   /* objects now */
+    bool ready;                         /* INIT done */
+} ErdmaCounters;
+
+void erdma_core_counters(const ErdmaCore *core, ErdmaCounters *out);
+
+#endif /* ERDMA_CORE_H */
