@@ -100,6 +100,9 @@ ErdmaCore *erdma_core_new(const ErdmaConfig *cfg, const ErdmaOps *ops,
                           void *opaque, ErdmaFabric *fabric);
 void erdma_core_free(ErdmaCore *core);
 
+/* Messages above this level are not even formatted; ERDMA_LOG_INFO at first */
+void erdma_core_set_log_level(ErdmaCore *core, ErdmaLogLevel level);
+
 /* Power-on state: function-level reset, system reset, D3 */
 void erdma_core_reset(ErdmaCore *core);
 

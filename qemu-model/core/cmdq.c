@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Command queue: slots in, completions and events out (section 4).
+ *
+ * Slots of any size of the header's WQEBBS field are stepped over. Commands are
+ * executed strictly in order, one at a time.
+ */
+#include "core_int.h"
+
+static void post_event(ErdmaCore *c, bool by_doorbell)
+{
+    ErdmaCmdq *q = &c->cmdq;
+    uint64_t word = ERDMA_PREP(ERDMA_CEQE_PI, (uint64_t)q->cq_pi);
+
+    if (by_doorbell) {
+        word |= ERDMA_CEQE_DB;
+    }
+    q->armed = false;
+    erdma_eq_post(c, &c->eq[0], &q->event, word, 0);
+}
+
+static void complete(ErdmaCore *c, const ErdmaCmd *cmd, uint16_t index,
+                     unsigned status)
+{
+    ErdmaCmdq *q = &c->cmdq;
+    uint32_t slot = erdma_ring_slot(q->cq_pi, q->depth);
+    struct erdma_cqe cqe = { 0 };
+    uint32_t hdr = ERDMA_PREP(ERDMA_CQE_OPCODE, cmd->opcode) |
+                   ERDMA_PREP(ERDMA_CQE_QTYPE, ERDMA_CQE_QTYPE_CMDQ) |
+                   ERDMA_PREP(ERDMA_CQE_SYNDROME, status);
+
+    if (erdma_ring_owner(q->cq_pi, q->depth)) {
+        hdr |= ERDMA_CQE_OWNER;
+    }
+    cqe.hdr = htobe32(hdr);
+    cqe.qe_idx = htobe32(index);
+    if (!status) {              /* low word first, each word BE */
+        cqe.resp[0] = htobe32(cmd->resp0);
+        cqe.resp[1] = htobe32(cmd->resp0 >> 32);
+        cqe.resp[2] = htobe32(cmd->resp1);
+        cqe.resp[3] = htobe32(cmd->resp1 >> 32);
+    }
+    if (!erdma_dma_publish(c, q->cq_base + (uint64_t)slot * ERDMA_CQE_SIZE,
+                           &cqe, sizeof(cqe), sizeof(cqe.hdr))) {
+        erdma_guest_error(c, "command completion queue cannot be written");
+    }
+    q->cq_pi++;
+    if (q->armed) {
+        post_event(c, false);
+    }
+}
+
+/*
+ * Copy the slot at the consumer index out and find its size. What is behind its
+ * end, and behind the last posted block, reads as zero.
+ */
+static unsigned fetch(ErdmaCore *c, ErdmaCmd *cmd, uint32_t *blocks)
+{
+    ErdmaCmdq *q = &c->cmdq;
+    uint32_t slot = erdma_ring_slot(q->sq_ci, q->depth);
+    uint32_t used = erdma_ring_used16(q->sq_pi, q->sq_ci);
+    uint32_t room = q->depth - slot;
+    uint32_t n = used < room ? used : room;
+    uint64_t hdr;
+
+    memset(cmd, 0, sizeof(*cmd));
+    *blocks = used;             /* nothing behind a bad slot can be trusted */
+    n = n < ERDMA_SQE_MAX_WQEBBS ? n : ERDMA_SQE_MAX_WQEBBS;
+    if (!erdma_dma_read(c, q->sq_base + (uint64_t)slot * ERDMA_WQEBB_SIZE,
+                        cmd->slot, n * ERDMA_WQEBB_SIZE)) {
+        erdma_guest_error(c, "command queue cannot be read");
+        return ERDMA_CMD_EFAULT;
+    }
+    memcpy(&hdr, cmd->slot, sizeof(hdr));
+    hdr = le64toh(hdr);
+    cmd->opcode = ERDMA_GET(ERDMA_CMD_HDR_OPCODE, hdr);
+    cmd->submod = ERDMA_GET(ERDMA_CMD_HDR_SUBMOD, hdr);
+    n = ERDMA_GET(ERDMA_CMD_HDR_WQEBBS, hdr) + 1;
+    if (n > used || n > room ||
+        ERDMA_GET(ERDMA_CMD_HDR_PI, hdr) != ((q->sq_ci + n) & 0xffff)) {
+        erdma_guest_error(c, "command slot at %u: header 0x%llx does not fit",
+                          q->sq_ci, (unsigned long long)hdr);
+        return ERDMA_CMD_EINVAL;
+    }
+    *blocks = n;
+    cmd->bytes = n * ERDMA_WQEBB_SIZE;
+    if (cmd->bytes > sizeof(cmd->slot)) {
+        cmd->bytes = sizeof(cmd->slot);
+    }
+    memset(cmd->slot + cmd->bytes, 0, sizeof(cmd->slot) - cmd->bytes);
+    return ERDMA_CMD_OK;
+}
+
+static void execute_one(ErdmaCore *c)
+{
+    ErdmaCmdq *q = &c->cmdq;
+    uint16_t index = q->sq_ci;
+    uint32_t blocks;
+    ErdmaCmd cmd;
+    unsigned status = fetch(c, &cmd, &blocks);
+    const char *name;
+
+    if (!status) {
+        status = erdma_cmd_execute(c, &cmd);
+    }
+    name = erdma_name_cmd(cmd.submod, cmd.opcode);
+    c->n.commands++;
+    if (status) {
+        c->n.commands_failed++;
+        erdma_info(c, "command %s (%u/%u) failed: %u", name ? name : "?",
+                   cmd.submod, cmd.opcode, status);
+    } else {
+        erdma_trace(c, "command %s done", name ? name : "?");
+    }
+    q->sq_ci += blocks;
+    complete(c, &cmd, index, status);
+}
+
+void erdma_cmdq_run(ErdmaCore *c)
+{
+    ErdmaCmdq *q = &c->cmdq;
+
+    for (unsigned i = 0; i < ERDMA_LIMIT_COMMANDS && c->ready &&
+         q->sq_ci != q->sq_pi; i++) {
+        execute_one(c);
+    }
+    if (c->ready && q->sq_ci != q->sq_pi) {
+        erdma_core_kick(c);
+    }
+}
+
+void erdma_cmdq_doorbell(ErdmaCore *c, uint64_t value)
+{
+    ErdmaCmdq *q = &c->cmdq;
+    uint16_t pi = value & 0xffff;
+    bool idle;
+
+    if (!c->ready) {
+        erdma_doorbell_drop(c, ERDMA_REG_CMDQ_SQ_DB, value);
+        return;
+    }
+    if (erdma_ring_used16(pi, q->sq_ci) > q->depth ||
+        erdma_ring_used16(pi, q->sq_ci) <
+        erdma_ring_used16(q->sq_pi, q->sq_ci)) {
+        erdma_guest_error(c, "command doorbell %u does not fit %u, %u", pi,
+                          q->sq_ci, q->sq_pi);
+        return;
+    }
+    idle = q->sq_ci == q->sq_pi;
+    q->sq_pi = pi;
+    if (idle) {
+        erdma_cmdq_run(c);
+    }
+}
+
+void erdma_cmdq_arm(ErdmaCore *c, uint64_t value)
+{
+    ErdmaCmdq *q = &c->cmdq;
+    uint32_t ci = ERDMA_GET(ERDMA_CQ_DB_CI, value);
+
+    if (!c->ready || !(value & ERDMA_CQ_DB_ARM)) {
+        erdma_doorbell_drop(c, ERDMA_REG_CMDQ_CQ_DB, value);
+        return;
+    }
+    c->n.doorbells_cq++;
+    q->armed = true;
+    if (erdma_ring_used24(q->cq_pi, ci)) {
+        post_event(c, true);
+    }
+}

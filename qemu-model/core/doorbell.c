@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Doorbell pages: legacy apertures (2.6), direct-WQE slots (9.7) and the pages
+ * of user contexts (2.7). The value says which queue, the address only what
+ * kind of doorbell and who may ring it.
+ */
+#include "core_int.h"
+
+/* ---- pages of contexts ---- */
+
+uint32_t erdma_db_context_count(const ErdmaConfig *cfg)
+{
+    uint32_t pages = (cfg->bar0_size >> ERDMA_DB_PAGE_SHIFT) -
+                     ERDMA_DB_EXT_FIRST_PAGE;
+    uint32_t most = UINT16_MAX + 1 - ERDMA_DB_EXT_FIRST_PAGE;
+
+    if (!(cfg->flags & ERDMA_FLAG_EXT_DB)) {
+        return 0;
+    }
+    return (pages < most ? pages : most) / ERDMA_DB_PAGES;
+}
+
+bool erdma_db_context(const ErdmaCore *c, uint32_t page, unsigned kind,
+                      uint32_t *ctx)
+{
+    uint32_t n;
+
+    if (page < ERDMA_DB_EXT_FIRST_PAGE) {
+        return false;
+    }
+    n = page - ERDMA_DB_EXT_FIRST_PAGE;
+    *ctx = n / ERDMA_DB_PAGES;
+    return n % ERDMA_DB_PAGES == kind && *ctx < c->db_ctx_limit &&
+           c->db_ctx[*ctx].used;
+}
+
+/* Pages that were not asked for are reported as 0 but belong to the context */
+unsigned erdma_db_alloc(ErdmaCore *c, uint32_t mask, uint64_t *resp)
+{
+    uint32_t ctx = c->db_ctx_next;
+
+    if (!(mask & (ERDMA_EXT_DB_SQ | ERDMA_EXT_DB_RQ | ERDMA_EXT_DB_CQ))) {
+        return ERDMA_CMD_EINVAL;
+    }
+    if (c->db_ctx_used == c->db_ctx_limit) {
+        erdma_guest_error(c, "ALLOC_DB: all %u contexts are in use",
+                          c->db_ctx_limit);
+        return ERDMA_CMD_ENOMEM;
+    }
+    while (c->db_ctx[ctx].used) {
+        ctx = (ctx + 1) % c->db_ctx_limit;
+    }
+    c->db_ctx[ctx].used = true;
+    c->db_ctx_used++;
+    c->db_ctx_next = (ctx + 1) % c->db_ctx_limit;
+    *resp = 0;
+    if (mask & ERDMA_EXT_DB_SQ) {
+        *resp |= ERDMA_PREP(ERDMA_ALLOC_DB_SDB,
+                            (uint64_t)erdma_db_page(ctx, ERDMA_DB_SDB));
+    }
+    if (mask & ERDMA_EXT_DB_RQ) {
+        *resp |= ERDMA_PREP(ERDMA_ALLOC_DB_RDB,
+                            (uint64_t)erdma_db_page(ctx, ERDMA_DB_RDB));
+    }
+    if (mask & ERDMA_EXT_DB_CQ) {
+        *resp |= ERDMA_PREP(ERDMA_ALLOC_DB_CDB,
+                            (uint64_t)erdma_db_page(ctx, ERDMA_DB_CDB));
+    }
+    return ERDMA_CMD_OK;
+}
+
+unsigned erdma_db_release(ErdmaCore *c, const struct erdma_cmd_ext_db *cmd)
+{
+    const uint16_t page[ERDMA_DB_PAGES] = {
+        [ERDMA_DB_SDB] = le16toh(cmd->sdb),
+        [ERDMA_DB_RDB] = le16toh(cmd->rdb),
+        [ERDMA_DB_CDB] = le16toh(cmd->cdb),
+    };
+    uint32_t mask = le32toh(cmd->mask);
+    const uint32_t bit[ERDMA_DB_PAGES] = {
+        ERDMA_EXT_DB_SQ, ERDMA_EXT_DB_RQ, ERDMA_EXT_DB_CQ,
+    };
+    uint32_t ctx = 0, found = UINT32_MAX;
+
+    for (unsigned kind = 0; kind < ERDMA_DB_PAGES; kind++) {
+        if (!(mask & bit[kind])) {
+            continue;
+        }
+        if (!erdma_db_context(c, page[kind], kind, &ctx) ||
+            (found != UINT32_MAX && found != ctx)) {
+            erdma_guest_error(c, "FREE_DB: page %u is not allocated",
+                              page[kind]);
+            return ERDMA_CMD_ENOENT;
+        }
+        found = ctx;
+    }
+    if (found == UINT32_MAX) {
+        return ERDMA_CMD_EINVAL;
+    }
+    if (c->db_ctx[found].users) {
+        return ERDMA_CMD_EBUSY;
+    }
+    c->db_ctx[found].used = false;
+    c->db_ctx_used--;
+    return ERDMA_CMD_OK;
+}
+
+/* ---- the three kinds ---- */
+
+void erdma_doorbell_drop(ErdmaCore *c, uint64_t offset, uint64_t value)
+{
+    c->n.doorbells_dropped++;
+    erdma_trace(c, "doorbell 0x%llx at 0x%llx dropped",
+                (unsigned long long)value, (unsigned long long)offset);
+}
+
+/* May @qp or @cq with these properties be rung from page @ctx (-1: legacy)? */
+static bool allowed(bool assoc, uint32_t db_ctx, int64_t ctx)
+{
+    return assoc ? ctx == db_ctx : ctx < 0;
+}
+
+static void ring_sq(ErdmaCore *c, uint64_t offset, uint64_t value, int64_t ctx)
+{
+    ErdmaQp *qp = erdma_qp_get(c, ERDMA_GET(ERDMA_SQE_HDR_QPN, value));
+
+    if (!qp || !allowed(qp->db_assoc, qp->db_ctx, ctx)) {
+        erdma_doorbell_drop(c, offset, value);
+        return;
+    }
+    c->n.doorbells_sq++;
+    erdma_qp_sq_doorbell(qp, ERDMA_GET(ERDMA_SQE_HDR_PI, value));
+}
+
+static ErdmaQp *rq_target(ErdmaCore *c, uint64_t value, int64_t ctx)
+{
+    ErdmaQp *qp = erdma_qp_get(c, ERDMA_GET(ERDMA_RQ_DB_QPN, value));
+
+    return qp && allowed(qp->db_assoc, qp->db_ctx, ctx) ? qp : NULL;
+}
+
+static ErdmaCq *cq_target(ErdmaCore *c, uint64_t value, int64_t ctx)
+{
+    ErdmaCq *cq = erdma_cq_get(c, ERDMA_GET(ERDMA_CQ_DB_CQN, value));
+
+    return cq && allowed(cq->db_assoc, cq->db_ctx, ctx) ? cq : NULL;
+}
+
+static void ring_rq(ErdmaCore *c, uint64_t offset, uint64_t value, ErdmaQp *qp)
+{
+    if (!qp) {
+        erdma_doorbell_drop(c, offset, value);
+        return;
+    }
+    c->n.doorbells_rq++;
+    /* bits 31:16 are garbage */
+    erdma_qp_rq_doorbell(qp, ERDMA_GET(ERDMA_RQ_DB_PI, value));
+}
+
+static void ring_cq(ErdmaCore *c, uint64_t offset, uint64_t value, ErdmaCq *cq)
+{
+    if (!cq) {
+        erdma_doorbell_drop(c, offset, value);
+        return;
+    }
+    c->n.doorbells_cq++;
+    erdma_cq_doorbell(cq, value);
+}
+
+/*
+ * RDB and CDB of a context are one window: the stock driver maps them crosswise
+ * (2.7). Page offset and owner tell which kind a write is.
+ */
+static void ring_crossed(ErdmaCore *c, uint64_t offset, uint64_t value,
+                         uint32_t ctx)
+{
+    uint32_t in_page = offset % ERDMA_DB_PAGE_SIZE;
+    ErdmaQp *qp = rq_target(c, value, ctx);
+    ErdmaCq *cq = cq_target(c, value, ctx);
+
+    if (qp && in_page != qp->qpn % ERDMA_RQ_DB_SLOTS * ERDMA_RQ_DB_STRIDE) {
+        qp = NULL;
+    }
+    if (cq && in_page != cq->cqn % ERDMA_CQ_DB_SLOTS * ERDMA_CQ_DB_STRIDE) {
+        cq = NULL;
+    }
+    if (cq && (!qp || value & ERDMA_CQ_DB_ARM)) {
+        ring_cq(c, offset, value, cq);
+    } else {
+        ring_rq(c, offset, value, qp);
+    }
+}
+
+static void ring_extended(ErdmaCore *c, uint64_t offset, uint64_t value)
+{
+    uint32_t page = offset >> ERDMA_DB_PAGE_SHIFT;
+    unsigned kind = (page - ERDMA_DB_EXT_FIRST_PAGE) % ERDMA_DB_PAGES;
+    uint32_t ctx;
+
+    if (!erdma_db_context(c, page, kind, &ctx)) {
+        erdma_doorbell_drop(c, offset, value);
+    } else if (kind == ERDMA_DB_SDB) {
+        ring_sq(c, offset, value, ctx);
+    } else {
+        ring_crossed(c, offset, value, ctx);
+    }
+}
+
+/*
+ * Direct WQE (9.7): the request is in the ring as well and an ordinary doorbell
+ * follows, so what is written into direct slots is dropped. With credit groups
+ * configured the slots are laid out over the pages; payload words in them must
+ * not be taken for doorbells.
+ */
+static bool is_direct(const ErdmaCore *c, uint64_t offset, uint64_t value)
+{
+    uint32_t page = (offset - ERDMA_DB_SQ_BASE) >> ERDMA_DB_PAGE_SHIFT;
+    uint32_t groups = c->cfg.grp_num;
+    uint32_t pages, entries, stride = ERDMA_SQ_DB_STRIDE;
+
+    if (value & ERDMA_SQE_HDR_DWQE) {
+        return true;
+    }
+    if (groups < 4) {
+        return false;
+    }
+    if (groups >= 24) {
+        pages = 64;
+        entries = 31;
+    } else {
+        entries = 4 * groups / 3;
+        pages = 4 * groups - entries - 1;
+    }
+    if (page >= pages && page < pages + entries &&
+        offset - offset % ERDMA_DB_PAGE_SIZE != ERDMA_DB_KERNEL_SQ) {
+        stride = 2 * ERDMA_SQ_DB_STRIDE;    /* one ordinary, one direct slot */
+    }
+    return offset % stride != 0;
+}
+
+void erdma_doorbell_write(ErdmaCore *c, uint64_t offset, uint64_t value,
+                          unsigned size)
+{
+    if (size != 8 || offset % 8 || !c->ready) {
+        erdma_doorbell_drop(c, offset, value);
+    } else if (offset >= ERDMA_DB_EXT_BASE) {
+        ring_extended(c, offset, value);
+    } else if (offset >= ERDMA_DB_CQ_BASE) {
+        ring_cq(c, offset, value, cq_target(c, value, -1));
+    } else if (offset >= ERDMA_DB_RQ_BASE) {
+        ring_rq(c, offset, value, rq_target(c, value, -1));
+    } else if (is_direct(c, offset, value)) {
+        erdma_doorbell_drop(c, offset, value);
+    } else {
+        ring_sq(c, offset, value, -1);
+    }
+}

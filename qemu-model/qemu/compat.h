@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One source for QEMU 7.2 up to today: where headers moved and signatures
+ * changed is known here and nowhere else. Include after qemu/osdep.h.
+ */
+#ifndef HW_ERDMA_COMPAT_H
+#define HW_ERDMA_COMPAT_H
+
+#define ERDMA_QEMU_SINCE(major, minor) \
+    (QEMU_VERSION_MAJOR > (major) || \
+     (QEMU_VERSION_MAJOR == (major) && QEMU_VERSION_MINOR >= (minor)))
+
+#if __has_include("hw/pci/pci_device.h")        /* 8.0 */
+#include "hw/pci/pci_device.h"
+#else
+#include "hw/pci/pci.h"
+#endif
+
+#if __has_include("hw/core/qdev-properties.h")
+#include "hw/core/qdev-properties.h"
+#else
+#include "hw/qdev-properties.h"
+#endif
+
+#if __has_include("system/runstate.h")          /* 10.0 */
+#include "system/runstate.h"
+#include "system/memory.h"
+#else
+#include "sysemu/runstate.h"
+#include "exec/memory.h"
+#endif
+
+#include "qemu/main-loop.h"
+#include "qemu/module.h"
+
+/* 8.1, and stable updates of 7.2 */
+#ifndef qemu_bh_new_guarded
+#define qemu_bh_new_guarded(cb, opaque, guard)  qemu_bh_new((cb), (opaque))
+#endif
+
+/* 10.0: property lists are const and have no terminator */
+#if ERDMA_QEMU_SINCE(10, 0)
+typedef const Property ErdmaProperty;
+#define ERDMA_PROP_END
+#else
+typedef Property ErdmaProperty;
+#define ERDMA_PROP_END  DEFINE_PROP_END_OF_LIST()
+#endif
+
+/* 10.1: class data is const */
+#if ERDMA_QEMU_SINCE(10, 1)
+typedef const void ErdmaClassData;
+#else
+typedef void ErdmaClassData;
+#endif
+
+static inline void erdma_set_reset(DeviceClass *dc, void (*fn)(DeviceState *))
+{
+#if ERDMA_QEMU_SINCE(9, 2)
+    device_class_set_legacy_reset(dc, fn);
+#else
+    dc->reset = fn;
+#endif
+}
+
+/* 10.0: the access attributes matter; earlier trees take two arguments */
+static inline bool erdma_access_is_direct(MemoryRegion *mr, bool is_write)
+{
+#if ERDMA_QEMU_SINCE(10, 0)
+    return memory_access_is_direct(mr, is_write, MEMTXATTRS_UNSPECIFIED);
+#else
+    return memory_access_is_direct(mr, is_write);
+#endif
+}
+
+/*
+ * The preloaded build registers the type itself, after it has made sure that
+ * it runs inside the QEMU it was built for (preload.c).
+ */
+#ifdef ERDMA_PRELOAD
+void erdma_register_types(void);
+#define ERDMA_TYPE_INIT(fn) void erdma_register_types(void) { fn(); }
+#else
+#define ERDMA_TYPE_INIT(fn) type_init(fn)
+#endif
+
+#endif /* HW_ERDMA_COMPAT_H */

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the card's core needs from its surroundings, by means of QEMU.
+ *
+ * All of it runs under QEMU's big lock. The core is never entered a second
+ * time while a call into it is in progress, by whatever road:
+ *
+ * - the core reaches RAM only, so its own DMA cannot become an MMIO access;
+ * - an interrupt is a memory write to an address chosen by the guest, which may
+ *   be a register of this or another card, configuration space, or a hot-plug
+ *   port. So interrupts are noted, and sent after the core has returned;
+ * - what remains (a vIOMMU walking tables that the guest placed on our
+ *   registers) finds the core busy: MMIO is dropped, reset and removal wait.
+ */
+#include "qemu/osdep.h"
+#include "qemu/error-report.h"
+#include "qemu/log.h"
+#include "qapi/error.h"
+#include "hw/pci/msix.h"
+#include "erdma_pci.h"
+#include "trace.h"
+
+/* Messages sent in one go before the main loop has its turn again */
+#define LATE_BUDGET 256
+
+/* All cards of this process share the fabric, hence also "busy" */
+static struct {
+    ErdmaFabric *fabric;
+    bool busy;                      /* inside a call into the core */
+    bool delivering;                /* inside late_work() */
+    QTAILQ_HEAD(, ErdmaPci) late;   /* ErdmaPci.late */
+    GSList *dead;                   /* ErdmaPci, with late_core to be freed */
+} host = {
+    .late = QTAILQ_HEAD_INITIALIZER(host.late),
+};
+
+static const char *card_id(ErdmaPci *s)
+{
+    return s->parent_obj.qdev.id ?: s->parent_obj.name;
+}
+
+static void late_queue(ErdmaPci *s)
+{
+    if (!s->late_queued) {
+        s->late_queued = true;
+        QTAILQ_INSERT_TAIL(&host.late, s, late);
+    }
+}
+
+static void late_unqueue(ErdmaPci *s)
+{
+    if (s->late_queued) {
+        s->late_queued = false;
+        QTAILQ_REMOVE(&host.late, s, late);
+    }
+}
+
+/* Its peers on the fabric may want to send interrupts about it: late_work() */
+static void free_core(ErdmaCore *core)
+{
+    host.busy = true;
+    rcu_read_lock();
+    erdma_core_free(core);
+    rcu_read_unlock();
+    host.busy = false;
+}
+
+static void free_dead(void)
+{
+    while (host.dead) {
+        ErdmaPci *s = host.dead->data;
+
+        host.dead = g_slist_delete_link(host.dead, host.dead);
+        free_core(s->late_core);
+        s->late_core = NULL;
+        object_unref(OBJECT(s));
+    }
+}
+
+/*
+ * The core has returned: do what had to wait. Sending a message can lead to
+ * anything, including the removal of the card, so nothing is kept across it.
+ */
+static void late_work(void)
+{
+    unsigned budget = LATE_BUDGET;
+    ErdmaPci *s;
+
+    free_dead();
+    if (host.delivering) {
+        return;                     /* the outer one goes on */
+    }
+    host.delivering = true;
+    while ((s = QTAILQ_FIRST(&host.late)) && budget) {
+        if (s->late_reset) {
+            s->late_reset = false;
+            erdma_host_reset(s);
+        } else if (s->late_irqs) {
+            unsigned vector = ctz32(s->late_irqs);
+
+            s->late_irqs &= s->late_irqs - 1;
+            if (!s->late_irqs) {
+                late_unqueue(s);
+            }
+            budget--;
+            msix_notify(&s->parent_obj, vector);
+        } else {
+            late_unqueue(s);
+        }
+    }
+    host.delivering = false;
+    if (s) {
+        qemu_bh_schedule(s->bh);
+    }
+}
+
+static inline ErdmaLogLevel wanted_log_level(void)
+{
+    if (trace_event_get_state_backends(TRACE_ERDMA_DEBUG)) {
+        return ERDMA_LOG_TRACE;
+    }
+    if (trace_event_get_state_backends(TRACE_ERDMA_INFO)) {
+        return ERDMA_LOG_INFO;
+    }
+    return ERDMA_LOG_GUEST_ERROR;
+}
+
+/* Every call into the core stands between these two. */
+static inline bool host_enter(ErdmaPci *s)
+{
+    if (unlikely(host.busy || !s->core)) {
+        return false;
+    }
+    if (unlikely(s->log_level != wanted_log_level())) {
+        s->log_level = wanted_log_level();
+        erdma_core_set_log_level(s->core, s->log_level);
+    }
+    host.busy = true;
+    rcu_read_lock();                /* map() looks up the memory map */
+    return true;
+}
+
+static inline void host_leave(void)
+{
+    rcu_read_unlock();
+    host.busy = false;
+    if (unlikely(!QTAILQ_EMPTY(&host.late) || host.dead)) {
+        late_work();
+    }
+}
+
+static void note_reentry(ErdmaPci *s, const char *what)
+{
+    qemu_log_mask(LOG_GUEST_ERROR, "erdma %s: %s while the card works: the "
+                  "guest made it access itself\n", card_id(s), what);
+}
+
+/* ---- ErdmaOps: guest memory ---- */
+
+static AddressSpace *card_memory(ErdmaPci *s)
+{
+    return pci_get_address_space(&s->parent_obj);
+}
+
+/*
+ * Like address_space_map(), but for RAM only: a bounce buffer would mean MMIO
+ * from inside the core. With bus mastering off the address space is empty.
+ */
+static void *host_map(void *opaque, uint64_t addr, uint64_t *len,
+                      bool is_write)
+{
+    ErdmaPci *s = opaque;
+    hwaddr got = *len, xlat = 0;
+    MemoryRegion *mr;
+    void *host_addr;
+
+    if (unlikely(!s->core || !got)) {
+        return NULL;
+    }
+    mr = address_space_translate(card_memory(s), addr, &xlat, &got, is_write,
+                                 MEMTXATTRS_UNSPECIFIED);
+    if (unlikely(!memory_region_is_ram(mr) ||
+                 !erdma_access_is_direct(mr, is_write) || !got)) {
+        trace_erdma_no_dma(card_id(s), addr, *len, is_write);
+        return NULL;
+    }
+    host_addr = qemu_map_ram_ptr(mr->ram_block, xlat);
+    if (is_write) {
+        memory_region_ref(mr);      /* given back by address_space_unmap() */
+    }
+    *len = got;
+    return host_addr;
+}
+
+/*
+ * After writing, address_space_unmap() marks the pages dirty and throws away
+ * code translated from them. Reading leaves nothing to do: the big lock and the
+ * RCU section of host_enter() kept the memory where it was.
+ */
+static void host_unmap(void *opaque, void *host_addr, uint64_t len,
+                       bool is_write, uint64_t done)
+{
+    ErdmaPci *s = opaque;
+
+    if (is_write) {
+        address_space_unmap(card_memory(s), host_addr, len, done > 0, done);
+    }
+}
+
+static bool host_copy(ErdmaPci *s, uint64_t addr, void *buf, size_t len,
+                      bool is_write)
+{
+    uint8_t *p = buf;
+
+    while (len) {
+        uint64_t got = len;
+        void *host_addr = host_map(s, addr, &got, is_write);
+
+        if (!host_addr) {
+            return false;
+        }
+        if (is_write) {
+            memcpy(host_addr, p, got);
+        } else {
+            memcpy(p, host_addr, got);
+        }
+        host_unmap(s, host_addr, got, is_write, got);
+        addr += got;
+        p += got;
+        len -= got;
+    }
+    return true;
+}
+
+static bool host_read(void *opaque, uint64_t addr, void *dst, size_t len)
+{
+    return host_copy(opaque, addr, dst, len, false);
+}
+
+static bool host_write(void *opaque, uint64_t addr, const void *src,
+                       size_t len)
+{
+    return host_copy(opaque, addr, (void *)src, len, true);
+}
+
+/* ---- ErdmaOps: interrupts, time, messages ---- */
+
+static void host_irq(void *opaque, unsigned vector)
+{
+    ErdmaPci *s = opaque;
+
+    if (s->core && vector < s->cfg.vectors) {
+        trace_erdma_irq(card_id(s), vector);
+        s->late_irqs |= 1u << vector;
+        late_queue(s);
+    }
+}
+
+static void host_kick(void *opaque)
+{
+    ErdmaPci *s = opaque;
+
+    if (s->core) {
+        trace_erdma_kick(card_id(s));
+        qemu_bh_schedule(s->bh);
+    }
+}
+
+/*
+ * The card lives in the guest's time: while the VM stands still, or is traced
+ * instruction by instruction, the processors cannot do their part and no
+ * deadline of the card may pass. It also makes tests exact (clock_step).
+ */
+static uint64_t host_now(void *opaque)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+static void host_set_timer(void *opaque, uint64_t deadline_ns)
+{
+    ErdmaPci *s = opaque;
+
+    if (!s->core) {
+        return;
+    }
+    if (deadline_ns) {
+        trace_erdma_timer(card_id(s), (int64_t)(deadline_ns - host_now(s)) /
+                                      SCALE_MS);
+        timer_mod_ns(s->timer, MIN(deadline_ns, INT64_MAX));
+    } else {
+        timer_del(s->timer);
+    }
+}
+
+static void host_log(void *opaque, ErdmaLogLevel level, const char *text)
+{
+    ErdmaPci *s = opaque;
+
+    switch (level) {
+    case ERDMA_LOG_GUEST_ERROR:
+        trace_erdma_guest_error(card_id(s), text);
+        qemu_log_mask(LOG_GUEST_ERROR, "erdma %s: %s\n", card_id(s), text);
+        break;
+    case ERDMA_LOG_INFO:
+        trace_erdma_info(card_id(s), text);
+        break;
+    case ERDMA_LOG_TRACE:
+        trace_erdma_debug(card_id(s), text);
+        break;
+    }
+}
+
+static const ErdmaOps host_ops = {
+    .map = host_map,
+    .unmap = host_unmap,
+    .read = host_read,
+    .write = host_write,
+    .irq = host_irq,
+    .kick = host_kick,
+    .set_timer = host_set_timer,
+    .now = host_now,
+    .log = host_log,
+};
+
+/* ---- calls into the core ---- */
+
+uint64_t erdma_host_mmio_read(ErdmaPci *s, uint64_t addr, unsigned size)
+{
+    uint64_t value = 0;
+
+    if (unlikely(!host_enter(s))) {
+        note_reentry(s, "register read");
+        return 0;
+    }
+    value = erdma_core_mmio_read(s->core, addr, size);
+    host_leave();
+    trace_erdma_mmio_read(card_id(s), addr, size, value);
+    return value;
+}
+
+void erdma_host_mmio_write(ErdmaPci *s, uint64_t addr, uint64_t value,
+                           unsigned size)
+{
+    trace_erdma_mmio_write(card_id(s), addr, size, value);
+    if (unlikely(!host_enter(s))) {
+        note_reentry(s, "register write");
+        return;
+    }
+    erdma_core_mmio_write(s->core, addr, value, size);
+    host_leave();
+}
+
+/* A stopped VM's memory stands still, too. */
+static bool host_may_run(ErdmaPci *s)
+{
+    s->run_on_resume |= !runstate_is_running();
+    return !s->run_on_resume;
+}
+
+static void host_run(void *opaque)
+{
+    ErdmaPci *s = opaque;
+
+    if (host_may_run(s) && host_enter(s)) {
+        erdma_core_run(s->core);
+        host_leave();
+    }
+}
+
+static void host_timer(void *opaque)
+{
+    ErdmaPci *s = opaque;
+
+    if (host_enter(s)) {
+        erdma_core_timer(s->core);
+        host_leave();
+    }
+}
+
+static void host_vm_change(void *opaque, bool running, RunState state)
+{
+    ErdmaPci *s = opaque;
+
+    if (running && s->run_on_resume) {
+        s->run_on_resume = false;
+        qemu_bh_schedule(s->bh);
+    }
+}
+
+void erdma_host_reset(ErdmaPci *s)
+{
+    if (!s->core) {
+        return;
+    }
+    trace_erdma_reset(card_id(s), host.busy);
+    s->late_irqs = 0;
+    if (host.busy) {
+        note_reentry(s, "reset");
+        s->late_reset = true;
+        late_queue(s);
+        return;
+    }
+    late_unqueue(s);
+    host.busy = true;
+    rcu_read_lock();
+    erdma_core_reset(s->core);
+    host_leave();
+}
+
+bool erdma_host_init(ErdmaPci *s, Error **errp)
+{
+    if (!host.fabric) {
+        host.fabric = erdma_fabric_new();
+    }
+    if (host.fabric) {
+        s->core = erdma_core_new(&s->cfg, &host_ops, s, host.fabric);
+    }
+    if (!s->core) {
+        error_setg(errp, "not enough memory for the card");
+        return false;
+    }
+    s->log_level = ERDMA_LOG_GUEST_ERROR;
+    erdma_core_set_log_level(s->core, s->log_level);
+    s->bh = qemu_bh_new_guarded(host_run, s,
+                                &DEVICE(s)->mem_reentrancy_guard);
+    s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, host_timer, s);
+    s->vm_change = qdev_add_vm_change_state_handler(DEVICE(s), host_vm_change,
+                                                    s);
+    return true;
+}
+
+void erdma_host_exit(ErdmaPci *s)
+{
+    ErdmaCore *core = s->core;
+
+    s->core = NULL;
+    late_unqueue(s);
+    s->late_irqs = 0;
+    s->late_reset = false;
+    qemu_del_vm_change_state_handler(s->vm_change);
+    timer_free(s->timer);
+    qemu_bh_delete(s->bh);
+    if (host.busy) {
+        note_reentry(s, "removal");
+        s->late_core = core;
+        host.dead = g_slist_prepend(host.dead, object_ref(OBJECT(s)));
+    } else {
+        free_core(core);
+        late_work();
+    }
+}

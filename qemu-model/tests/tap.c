@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Runs all registered cases; options: --map=direct|bounce|short, PATTERN */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fakehost.h"
+#include "tap.h"
+
+static TapCase *first, **last = &first;
+static jmp_buf escape;
+
+void tap_register(TapCase *tc)
+{
+    *last = tc;
+    last = &tc->next;
+}
+
+void tap_fail(const char *file, int line, const char *fmt, ...)
+{
+    va_list ap;
+
+    printf("# %s:%d: ", file, line);
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    printf("\n");
+    longjmp(escape, 1);
+}
+
+static void choose_map(const char *name)
+{
+    static const char *const names[] = { "direct", "bounce", "short" };
+
+    for (unsigned i = 0; i < 3; i++) {
+        if (!strcmp(name, names[i])) {
+            fake_default_mode = (MapMode)i;
+            return;
+        }
+    }
+    fprintf(stderr, "no such map mode: %s\n", name);
+    exit(2);
+}
+
+static bool run_case(const TapCase *tc)
+{
+    if (setjmp(escape)) {
+        return false;
+    }
+    tc->fn();
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    const char *filter = NULL;
+    unsigned n = 0, failed = 0, total = 0;
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    for (int i = 1; i < argc; i++) {
+        if (!strncmp(argv[i], "--map=", 6)) {
+            choose_map(argv[i] + 6);
+        } else {
+            filter = argv[i];
+        }
+    }
+    for (TapCase *tc = first; tc; tc = tc->next) {
+        total += !filter || strstr(tc->name, filter);
+    }
+    printf("1..%u\n", total);
+    for (TapCase *tc = first; tc; tc = tc->next) {
+        bool good;
+
+        if (filter && !strstr(tc->name, filter)) {
+            continue;
+        }
+        good = run_case(tc);
+        failed += !good;
+        printf("%sok %u - %s\n", good ? "" : "not ", ++n, tc->name);
+    }
+    printf("# %u passed, %u failed\n", n - failed, failed);
+    if (failed || !n) {
+        fflush(stdout);
+        _exit(1);               /* a failed case leaks what it had */
+    }
+    return 0;
+}

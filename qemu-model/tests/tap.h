@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Test cases that print TAP. A case is a function; its name is the claim. The
+ * first failed check ends the case.
+ */
+#ifndef ERDMA_TAP_H
+#define ERDMA_TAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct TapCase {
+    const char *name;
+    const char *file;
+    void (*fn)(void);
+    struct TapCase *next;
+} TapCase;
+
+void tap_register(TapCase *tc);
+void tap_fail(const char *file, int line, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4), noreturn));
+
+#define TEST(id)                                                            \
+    static void id(void);                                                   \
+    __attribute__((constructor)) static void id##_register(void)            \
+    {                                                                       \
+        static TapCase tc = { .name = #id, .file = __FILE__, .fn = id };    \
+        tap_register(&tc);                                                  \
+    }                                                                       \
+    static void id(void)
+
+#define CHECK(cond) do { \
+    if (!(cond)) { \
+        tap_fail(__FILE__, __LINE__, "%s", #cond); \
+    } \
+} while (0)
+
+#define CHECK_EQ(have, want) do { \
+    uint64_t have_ = (uint64_t)(have), want_ = (uint64_t)(want); \
+    if (have_ != want_) { \
+        tap_fail(__FILE__, __LINE__, "%s is 0x%llx, not 0x%llx (%s)", #have, \
+                 (unsigned long long)have_, (unsigned long long)want_, \
+                 #want); \
+    } \
+} while (0)
+
+#endif /* ERDMA_TAP_H */

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Unit tests of the core, its benchmark and its fuzzer.
+
+CORE_BUILD := build/core
+TEST_DIR := tests
+TEST_LIB := tap fakehost drv drv_obj drv_wr
+TEST_NAMES := $(patsubst $(TEST_DIR)/%.c,%,$(sort $(wildcard $(TEST_DIR)/test_*.c)))
+TEST_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer
+TEST_CFLAGS := $(CORE_CFLAGS) $(CORE_WARN) -I$(TEST_DIR) -O1 -g $(TEST_SAN)
+TEST_OBJS := $(TEST_LIB:%=$(CORE_BUILD)/tests/%.o) \
+	$(TEST_NAMES:%=$(CORE_BUILD)/tests/%.o) \
+	$(CORE_NAMES:%=$(CORE_BUILD)/san/%.o)
+TEST_HDRS := $(wildcard $(TEST_DIR)/*.h)
+
+.PHONY: check check-core core-bench fuzz fuzz-run mutate
+
+check: check-core
+
+# All cases, with three ways in which the host may map guest memory
+check-core: $(CORE_BUILD)/core-tests
+	$< --map=direct
+	$< --map=bounce
+	$< --map=short
+
+$(CORE_BUILD)/core-tests: $(TEST_OBJS)
+	$(CC) $(TEST_SAN) -o $@ $^
+
+$(CORE_BUILD)/san/%.o: core/%.c $(CORE_HDRS)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -c -o $@ $<
+
+$(CORE_BUILD)/tests/%.o: $(TEST_DIR)/%.c $(TEST_HDRS) $(CORE_HDRS)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -c -o $@ $<
+
+# Speed without sanitizers: make core-bench
+core-bench: $(CORE_BUILD)/core-bench
+	$<
+
+$(CORE_BUILD)/core-bench: $(TEST_DIR)/bench.c $(CORE_SRCS) $(CORE_HDRS)
+	@mkdir -p $(@D)
+	$(CC) $(CORE_CFLAGS) $(CORE_WARN) -O2 -g -o $@ $(TEST_DIR)/bench.c \
+		$(CORE_SRCS)
+
+# libFuzzer: make fuzz && build/core/core-fuzz CORPUS
+FUZZ_CC ?= clang
+FUZZ_TIME ?= 60
+FUZZ_SAN := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+
+fuzz: $(CORE_BUILD)/core-fuzz
+
+$(CORE_BUILD)/core-fuzz: fuzz/core_fuzz.c $(TEST_DIR)/fakehost.c \
+		$(CORE_SRCS) $(CORE_HDRS) $(TEST_HDRS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(CORE_CFLAGS) -Wall -Wextra -I$(TEST_DIR) -O1 -g $(FUZZ_SAN) \
+		-o $@ $(filter %.c,$^)
+
+fuzz-run: $(CORE_BUILD)/core-fuzz
+	@mkdir -p $(CORE_BUILD)/corpus
+	$< -max_total_time=$(FUZZ_TIME) -max_len=4096 $(CORE_BUILD)/corpus \
+		fuzz/seeds
+
+# Break the model in many small ways; each must turn a test red
+mutate:
+	$(TEST_DIR)/mutate.sh
