@@ -60,6 +60,7 @@ struct erdma_diag;
  * @expire_work: returns expired categories to their default
  * @printed: messages printed
  * @suppressed: messages not printed because of @rs
+ * @reported: how many of them the log was told about
  */
 struct erdma_debug {
 	u8 level[ERDMA_DIAG_DEBUG_MAX_CATS];
@@ -69,6 +70,7 @@ struct erdma_debug {
 	struct delayed_work expire_work;
 	atomic64_t printed;
 	atomic64_t suppressed;
+	atomic64_t reported;
 };
 
 #define ERDMA_DEBUG_DEFAULT ERDMA_DIAG_LEVEL_ERR
@@ -107,6 +109,7 @@ do {										\
 	X(CMDQ_BAD_CQES, "cmdq_bad_cqes")		\
 	X(CMDQ_EVENTS, "cmdq_events")			\
 	X(CMDQ_ARMS, "cmdq_arms")			\
+	X(GET_STATS_FAILED, "get_stats_failed")		\
 	X(AEQ_EVENTS, "aeq_events")			\
 	X(AEQ_QP_FATAL, "aeq_qp_fatal")			\
 	X(AEQ_RQ_ERR, "aeq_rq_err")			\
@@ -231,7 +234,7 @@ static inline void erdma_write64(const struct erdma_mmio *m, u32 off, u64 value)
 
 int erdma_mmio_init(struct erdma_mmio *m, struct pci_dev *pdev);
 void erdma_mmio_exit(struct erdma_mmio *m, struct pci_dev *pdev);
-void erdma_reset_device(const struct erdma_mmio *m);
+int erdma_reset_device(const struct erdma_mmio *m);
 int erdma_wait_init(const struct erdma_mmio *m);
 
 /* ---- erdma_eq.c: event rings -------------------------------------------- */
@@ -294,6 +297,8 @@ int erdma_eq_init(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *
 void erdma_eq_exit(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *dbrec_pool);
 bool erdma_eq_next(struct erdma_eq *eq, void *entry);
 void erdma_eq_arm(struct erdma_eq *eq);
+int erdma_aeq_init(struct erdma_dev *dev);
+void erdma_aeq_exit(struct erdma_dev *dev);
 void erdma_aeq_irq(struct erdma_dev *dev);
 int erdma_ceqs_init(struct erdma_dev *dev);
 void erdma_ceqs_exit(struct erdma_dev *dev);
@@ -316,6 +321,18 @@ enum erdma_cmd_state {
 };
 
 /**
+ * struct erdma_resp_buf - memory the device writes a response to by DMA
+ * @pool: where it comes from
+ * @virt: buffer, NULL = none
+ * @dma: its bus address
+ */
+struct erdma_resp_buf {
+	struct dma_pool *pool;
+	void *virt;
+	dma_addr_t dma;
+};
+
+/**
  * struct erdma_cmd_slot - one command; owns its result
  * @state: see enum erdma_cmd_state
  * @done: completed when @state becomes DONE
@@ -325,6 +342,7 @@ enum erdma_cmd_state {
  * @syndrome: device status, 0 = success
  * @resp: response words
  * @submit_ns: ktime_get_ns() at submission
+ * @buf: of a QUARANTINED command: freed when the device cannot write it any more
  */
 struct erdma_cmd_slot {
 	enum erdma_cmd_state state;
@@ -335,7 +353,12 @@ struct erdma_cmd_slot {
 	u8 syndrome;
 	u64 resp[2];
 	u64 submit_ns;
+	struct erdma_resp_buf buf;
 };
+
+/* Commands in a row that timed out, nothing answered in between: queue is dead */
+#define ERDMA_CMDQ_MAX_STUCK 4
+#define ERDMA_CMDQ_NO_CTX 0xff
 
 /**
  * struct erdma_cmdq - command SQ, CQ and EQ
@@ -359,9 +382,12 @@ struct erdma_cmd_slot {
  * @cq_ci: consumer index
  * @cmdsn: event sequence number, carried by the arm doorbell
  * @slots: contexts; the number of a slot is the CTX field of its header
+ * @pos_ctx: by slot position in the SQ: context of the unanswered command
+ *	there, ERDMA_CMDQ_NO_CTX = none
  * @in_flight: submitted and not answered
  * @max_in_flight: high-water mark
  * @quarantined: slots in ERDMA_CMD_QUARANTINED
+ * @stuck: commands that timed out since the device answered one
  * @timeout_ms: per command; ERDMA_CMDQ_TIMEOUT_MS, shorter in KUnit
  * @eq: EQ 0
  */
@@ -386,9 +412,11 @@ struct erdma_cmdq {
 	u32 cq_ci;
 	u32 cmdsn;
 	struct erdma_cmd_slot slots[ERDMA_CMDQ_SLOTS];
+	u8 pos_ctx[ERDMA_CMDQ_SLOTS];
 	u32 in_flight;
 	u32 max_in_flight;
 	u32 quarantined;
+	u32 stuck;
 	u32 timeout_ms;
 	struct erdma_eq eq;
 };
@@ -408,8 +436,11 @@ void erdma_cmdq_exit(struct erdma_cmdq *q);
 void erdma_cmdq_start_events(struct erdma_cmdq *q);
 void erdma_cmdq_irq(struct erdma_cmdq *q);
 void erdma_cmdq_kill(struct erdma_cmdq *q);
-int erdma_cmdq_exec(struct erdma_cmdq *q, u8 submod, u8 opcode, void *req, size_t size,
+int erdma_cmdq_exec(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req, size_t size,
 		    struct erdma_cmd_result *res, u32 timeout_ms);
+int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
+			size_t size, struct erdma_cmd_result *res, u32 timeout_ms,
+			struct erdma_resp_buf *buf);
 
 /* ---- erdma_cmd.c: one function per command ------------------------------ */
 
@@ -500,6 +531,9 @@ struct erdma_mr_spec {
 	u64 page[ERDMA_INLINE_MTT_CNT];
 };
 
+struct erdma_attrs;
+
+int erdma_parse_caps(struct erdma_attrs *attrs, u64 cap0, u64 cap1);
 int erdma_cmd_query_device(struct erdma_dev *dev, u64 *cap0, u64 *cap1);
 int erdma_cmd_query_fw(struct erdma_dev *dev, u32 *fw_version);
 int erdma_cmd_conf_device(struct erdma_dev *dev);
@@ -620,12 +654,14 @@ struct erdma_ucontext {
 
 /**
  * struct erdma_dbrec_page - a pinned user page with doorbell records
+ * @ctx: context
  * @list: in erdma_ucontext.dbrec_pages
  * @umem: pinned page
  * @va: user address of the page
  * @refs: records in use, under dbrec_lock
  */
 struct erdma_dbrec_page {
+	struct erdma_ucontext *ctx;
 	struct list_head list;
 	struct ib_umem *umem;
 	u64 va;
@@ -648,9 +684,11 @@ int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 struct erdma_dbrec_page *erdma_dbrec_map(struct erdma_ucontext *ctx, u64 va,
 					 u32 len, dma_addr_t *dma);
-void erdma_dbrec_unmap(struct erdma_ucontext *ctx, struct erdma_dbrec_page *page);
+void erdma_dbrec_unmap(struct erdma_dbrec_page *page);
+int erdma_copy_ureq(struct ib_udata *udata, void *req, size_t size);
+bool erdma_keep_memory(struct erdma_dev *dev, const char *what, u32 id, int err);
 
-/* ---- erdma_mr.c: memory regions, translation tables --------------------- */
+/* ---- erdma_mtt.c: translation tables ------------------------------------ */
 
 /**
  * struct erdma_mtt - translation table of a ring or region
@@ -660,7 +698,7 @@ void erdma_dbrec_unmap(struct erdma_ucontext *ctx, struct erdma_dbrec_page *page
  * @level: 0 = inline (at most four entries), 1..3 = tables
  * @first_off: offset of the first byte in the first page
  * @inline_page: entries when @level is 0
- * @tables: tables of level 1..3, top table first (private to erdma_mr.c)
+ * @tables: tables of level 1..3, top table first (private to erdma_mtt.c)
  * @n_tables: their number
  * @top_dma: bus address of the top table
  */
@@ -676,6 +714,41 @@ struct erdma_mtt {
 	dma_addr_t top_dma;
 };
 
+/**
+ * enum erdma_mtt_kind - what a translation is for; decides page sizes and format
+ * @ERDMA_MTT_CQ: ring of a user CQ
+ * @ERDMA_MTT_QP: ring of a user QP
+ * @ERDMA_MTT_MR: memory region
+ */
+enum erdma_mtt_kind {
+	ERDMA_MTT_CQ,
+	ERDMA_MTT_QP,
+	ERDMA_MTT_MR,
+};
+
+/**
+ * struct erdma_user_range - user memory to pin and translate
+ * @start: user address
+ * @iova: address by which the device is told about it
+ * @len: bytes, not 0
+ * @access: IB_ACCESS_*
+ */
+struct erdma_user_range {
+	u64 start;
+	u64 iova;
+	u64 len;
+	int access;
+};
+
+int erdma_mtt_init_user(struct erdma_dev *dev, struct erdma_mtt *mtt,
+			const struct erdma_user_range *range, enum erdma_mtt_kind kind);
+int erdma_mtt_init_table(struct erdma_dev *dev, struct erdma_mtt *mtt, u32 page_cnt);
+void erdma_mtt_set(struct erdma_mtt *mtt, u32 i, u64 page);
+u64 erdma_mtt_entry(const struct erdma_mtt *mtt, u32 i);
+void erdma_mtt_exit(struct erdma_dev *dev, struct erdma_mtt *mtt);
+
+/* ---- erdma_mr.c: memory regions ----------------------------------------- */
+
 struct erdma_mr {
 	struct ib_mr ibmr;
 	struct erdma_mtt mtt;
@@ -687,9 +760,6 @@ struct erdma_mr {
 	u32 frmr_pages;
 };
 
-int erdma_mtt_init_user(struct erdma_dev *dev, struct erdma_mtt *mtt, struct ib_udata *udata,
-			u64 va, u64 len, u64 pgsz_bitmap, int access, bool scattered);
-void erdma_mtt_exit(struct erdma_dev *dev, struct erdma_mtt *mtt);
 struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 len, u64 virt,
 				int access, struct ib_udata *udata);
@@ -756,8 +826,10 @@ int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 struct erdma_cq *erdma_cq_get(struct erdma_dev *dev, u32 cqn);
 void erdma_cq_put(struct erdma_cq *cq);
-void erdma_cq_event(struct erdma_dev *dev, u32 cqn);		/* from a CEQ */
-void erdma_cq_async_event(struct erdma_dev *dev, u32 cqn, u32 type);	/* from the AEQ */
+void erdma_cq_purge(struct erdma_cq *cq, u32 qpn);
+/* From the EQ handlers; false (and *_UNKNOWN counted) if there is no such CQ (any more) */
+bool erdma_cq_event(struct erdma_dev *dev, u32 cqn);
+bool erdma_cq_async_event(struct erdma_dev *dev, u32 cqn, u32 type);
 
 /* ---- erdma_qp.c --------------------------------------------------------- */
 
@@ -769,6 +841,8 @@ void erdma_cq_async_event(struct erdma_dev *dev, u32 cqn, u32 type);	/* from the
  * @dbrec_dma: its bus address
  * @db: doorbell
  * @wr_id: work request ids by slot
+ * @blocks: SQ: WQEBBs of the request that starts in a slot, 0 = none starts
+ *	there; the device cannot change it
  * @lock: protects @pi, @buf and the doorbell
  * @pi: producer index, 16 bits significant; SQ in WQEBBs, RQ in RQEs
  * @ci: consumer index; moved by erdma_poll_cq() under the CQ's lock
@@ -780,6 +854,7 @@ struct erdma_kqueue {
 	dma_addr_t dbrec_dma;
 	void __iomem *db;
 	u64 *wr_id;
+	u8 *blocks;
 	spinlock_t lock;
 	u16 pi;
 	u16 ci;
@@ -801,7 +876,6 @@ struct erdma_kqueue {
  * @krq: kernel RQ
  * @user_sq: user SQ
  * @user_rq: user RQ
- * @umem: user buffer of both rings (SQ first), NULL for kernel QPs
  * @dbrec_page: pinned page of the user doorbell records
  * @dbrec_dma: bus address of the SQ record; the RQ record is 8 bytes behind
  * @dbrec_va: user address of the records
@@ -865,6 +939,7 @@ int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata);
 int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init_attr);
+/* erdma_qp_post.c */
 int erdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad);
 int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
@@ -873,7 +948,8 @@ int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn);
 void erdma_qp_hold(struct erdma_qp *qp);
 void erdma_qp_put(struct erdma_qp *qp);
-void erdma_qp_async_event(struct erdma_dev *dev, u32 qpn, u32 type);	/* from the AEQ */
+/* From the AEQ handler; false (and AEQ_UNKNOWN counted) if there is no such QP (any more) */
+bool erdma_qp_async_event(struct erdma_dev *dev, u32 qpn, u32 type);
 /*
  * For the connection manager; both may sleep and take state_lock.
  * erdma_qp_to_rts() hands a connection to the device (IDLE/RTR -> RTS).
@@ -884,6 +960,7 @@ void erdma_qp_async_event(struct erdma_dev *dev, u32 qpn, u32 type);	/* from the
 int erdma_qp_to_rts(struct erdma_qp *qp, const struct erdma_conn *conn);
 int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state to);
 enum erdma_qp_state erdma_qp_state(struct erdma_qp *qp);
+void erdma_qp_kick_reflush(struct erdma_qp *qp);
 
 /* ---- erdma_mpa.c: frames, no sockets ------------------------------------ */
 
@@ -946,6 +1023,15 @@ void erdma_diag_module_exit(void);
 int erdma_diag_add(struct erdma_dev *dev);	/* after registration */
 void erdma_diag_remove(struct erdma_dev *dev);	/* before unregistration; open files get ENODEV */
 
+/* ---- erdma_netdev.c: the paired network interface ------------------------ */
+
+int erdma_netdev_module_init(void);	/* module: work queue */
+void erdma_netdev_module_exit(void);
+int erdma_netdev_pair(struct erdma_dev *dev);	/* before registration */
+void erdma_netdev_unpair(struct erdma_dev *dev);
+int erdma_netdev_watch(struct erdma_dev *dev);	/* after registration */
+void erdma_netdev_unwatch(struct erdma_dev *dev);
+
 /* ---- erdma_main.c: device ------------------------------------------------ */
 
 /**
@@ -954,6 +1040,9 @@ void erdma_diag_remove(struct erdma_dev *dev);	/* before unregistration; open fi
  * @pdev: PCI function
  * @netdev: paired interface, held while registered; NULL before
  * @netdev_nb: MTU and link changes
+ * @netdev_gone: changes of the interface are not of interest any more, because it
+ *	or the device goes away; under rtnl
+ * @link_up: port state last reported, under rtnl
  * @mtu: last MTU told to the device
  * @mtu_work: tells the device a new MTU
  * @mmio: BAR0
@@ -990,6 +1079,8 @@ struct erdma_dev {
 	struct pci_dev *pdev;
 	struct net_device *netdev;
 	struct notifier_block netdev_nb;
+	bool netdev_gone;
+	bool link_up;
 	u32 mtu;
 	struct work_struct mtu_work;
 	struct erdma_mmio mmio;

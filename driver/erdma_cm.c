@@ -1,0 +1,783 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Connections: the operations of the IW CM, and the MPA exchange on a kernel TCP
+ * socket that comes before the device takes over (docs/erdma-hardware.md, 12).
+ *
+ * Events are delivered under the endpoint's lock: cm_id->event_handler() only
+ * queues, and so ESTABLISHED, DISCONNECT, CLOSE keep their order. The IW CM stops
+ * the machine on an event it does not expect, so exactly these are delivered:
+ *   listening   CONNECT_REQUEST per request
+ *   active      CONNECT_REPLY once if erdma_connect() returned 0, and after a
+ *               good one [DISCONNECT] CLOSE once
+ *   passive     ESTABLISHED once if erdma_accept() returned 0, then as above
+ */
+#include <linux/in.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+
+#include "erdma_cm.h"
+
+#define CM_EXIT_WAIT_S	10	/* between two messages */
+#define CM_EXIT_WAITS	6
+
+/* ---- frames --------------------------------------------------------------- */
+
+static int cm_send(struct erdma_cep *cep, void *head, size_t head_len,
+		   const void *pdata, size_t pdata_len)
+{
+	struct kvec vec[] = {
+		{ .iov_base = head, .iov_len = head_len },
+		{ .iov_base = (void *)pdata, .iov_len = pdata_len },
+	};
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	int sent;
+
+	sent = kernel_sendmsg(cep->sock, &msg, vec, ARRAY_SIZE(vec), head_len + pdata_len);
+	if (sent < 0)
+		return sent;
+	/* At most 283 bytes in an empty send buffer */
+	return sent == head_len + pdata_len ? 0 : -ENOBUFS;
+}
+
+/* Reads one frame. -EAGAIN: not complete yet */
+static int cm_receive(struct erdma_cep *cep, bool reply)
+{
+	int err = -EAGAIN;
+
+	while (err == -EAGAIN) {
+		struct msghdr msg = {};
+		struct kvec vec = {
+			.iov_base = cep->frame + cep->len,
+			.iov_len = sizeof(cep->frame) - cep->len,
+		};
+		int got;
+
+		got = kernel_recvmsg(cep->sock, &msg, &vec, 1, vec.iov_len, MSG_DONTWAIT);
+		if (got < 0)
+			return got;
+		if (!got)
+			return -ECONNRESET;	/* FIN within the frame */
+		cep->len += got;
+		err = erdma_mpa_parse(cep->frame, cep->len, &cep->peer);
+	}
+	if (!err && cep->peer.reply != reply)
+		err = -EPROTO;
+	if (!err && !reply && cep->peer.reject)
+		err = -EPROTO;
+	return err;
+}
+
+static int cm_send_reject(struct erdma_cep *cep, const void *pdata, u8 len)
+{
+	struct erdma_mpa_info info = {
+		.reply = true,
+		.reject = true,
+		.cookie = cep->peer.cookie,	/* 12.8: the request's own */
+		.cc = cep->peer.cc,
+		.pdata_len = len,
+	};
+	struct erdma_mpa_frame frame;
+
+	erdma_mpa_build(&frame, &info);
+	return cm_send(cep, &frame, sizeof(frame), pdata, len);
+}
+
+/*
+ * The TCP connection as the device shall continue it. Fails if the peer closed
+ * it or sent more than its frame (12.3). Both sequence numbers are final: the
+ * stack sends nothing any more of its own accord but ACKs, and what we sent went
+ * out, because an empty connection has the window and the peer answered it.
+ */
+static int cm_snapshot(struct erdma_cep *cep, struct erdma_conn *conn)
+{
+	struct sock *sk = cep->sock->sk;
+	const struct inet_sock *inet = inet_sk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	int err = 0;
+
+	lock_sock(sk);
+	if (sk->sk_state != TCP_ESTABLISHED)
+		err = -ECONNRESET;
+	else if (tp->rcv_nxt != tp->copied_seq || tp->snd_nxt != tp->write_seq)
+		err = -EPROTO;
+	*conn = (struct erdma_conn) {
+		.sip = inet->inet_saddr,
+		.dip = inet->inet_daddr,
+		.sport = inet->inet_sport,
+		.dport = inet->inet_dport,
+		.send_nxt = tp->write_seq,
+		.recv_nxt = tp->rcv_nxt,
+		.peer_cookie = cep->peer.cookie,
+		.cc = erdma_mpa_pick_cc(cep->dev->attrs.cc, cep->peer.cc),
+	};
+	release_sock(sk);
+	return err;
+}
+
+/* ---- events --------------------------------------------------------------- */
+
+static void cm_fill_addr(struct sockaddr_storage *to, __be32 addr, __be16 port)
+{
+	struct sockaddr_in *sin = (struct sockaddr_in *)to;
+
+	sin->sin_family = AF_INET;
+	sin->sin_addr.s_addr = addr;
+	sin->sin_port = port;
+}
+
+static int cm_request_event(struct erdma_cep *cep, const struct erdma_conn *conn)
+{
+	struct iw_cm_event ev = {
+		.event = IW_CM_EVENT_CONNECT_REQUEST,
+		.provider_data = (void *)(uintptr_t)cep->id,
+		.private_data = cep->frame + ERDMA_MPA_FIXED_SIZE,
+		.private_data_len = cep->peer.pdata_len,
+		.ird = ERDMA_MAX_IRD,	/* the frame has no such fields */
+		.ord = ERDMA_MAX_ORD,
+	};
+	struct erdma_cep *parent;
+	int err = -ECONNABORTED;
+
+	cm_fill_addr(&ev.local_addr, conn->sip, conn->sport);
+	cm_fill_addr(&ev.remote_addr, conn->dip, conn->dport);
+
+	/* The lock keeps the listener's id: no event after erdma_destroy_listen() */
+	spin_lock(&cep->dev->cep_lock);
+	parent = cep->parent;
+	if (parent && parent->cm_id)
+		err = parent->cm_id->event_handler(parent->cm_id, &ev);
+	spin_unlock(&cep->dev->cep_lock);
+	return err;
+}
+
+static int cm_reply_event(struct erdma_cep *cep, int status, u8 pdata_len)
+{
+	struct iw_cm_id *id = cep->cm_id;
+	struct iw_cm_event ev = {
+		.event = IW_CM_EVENT_CONNECT_REPLY,
+		.status = status,
+		.private_data = cep->frame + ERDMA_MPA_FIXED_SIZE,
+		.private_data_len = pdata_len,
+		.ird = cep->ird,
+		.ord = cep->ord,
+	};
+
+	if (!status) {
+		ev.local_addr = id->m_local_addr;
+		ev.remote_addr = id->m_remote_addr;
+	}
+	return id->event_handler(id, &ev);
+}
+
+static int cm_event(struct erdma_cep *cep, enum iw_cm_event_type type)
+{
+	struct iw_cm_event ev = { .event = type, .ird = cep->ird, .ord = cep->ord };
+
+	return cep->cm_id->event_handler(cep->cm_id, &ev);
+}
+
+/* ---- failure and end ------------------------------------------------------ */
+
+static void cm_connect_failed(struct erdma_cep *cep, int err)
+{
+	bool rejected = cep->peer.reply && cep->peer.reject;
+	struct erdma_stats *stats = &cep->dev->stats;
+
+	erdma_stat_inc(stats, ERDMA_STAT_CM_CONNECT_FAILED);
+	if (err == -ETIMEDOUT)
+		erdma_stat_inc(stats, ERDMA_STAT_CM_CONNECT_TIMEOUTS);
+	if (rejected)
+		erdma_stat_inc(stats, ERDMA_STAT_CM_CONNECT_REJECTED);
+
+	/* A rejecting peer may say why. Without private data nothing is allocated */
+	if (!rejected || cm_reply_event(cep, err, cep->peer.pdata_len))
+		cm_reply_event(cep, err, 0);
+}
+
+/**
+ * erdma_cm_fail - a connection did not come about
+ * @cep: endpoint, locked, held by the caller; any state before CONNECTED
+ * @err: why
+ *
+ * Tells the IW CM if it waits for the outcome and closes the endpoint.
+ *
+ * Context: process.
+ */
+void erdma_cm_fail(struct erdma_cep *cep, int err)
+{
+	erdma_dbg(cep->dev, CM, INFO, "connection failed while %s: %pe\n",
+		  erdma_cep_state_name(cep->state), ERR_PTR(err));
+
+	if (err == -EPROTO)
+		erdma_stat_inc(&cep->dev->stats, ERDMA_STAT_CM_MPA_ERR);
+	switch (cep->state) {
+	case ERDMA_CEP_CONNECTING:
+	case ERDMA_CEP_WAIT_REPLY:
+		cm_connect_failed(cep, err);
+		break;
+	case ERDMA_CEP_WAIT_REQUEST:
+	case ERDMA_CEP_REQUESTED:
+		erdma_stat_inc(&cep->dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
+		break;
+	default:
+		break;
+	}
+	erdma_cep_close(cep);
+}
+
+/* End of a connection whose QP has been stopped */
+static void cm_disconnected(struct erdma_cep *cep, const char *who)
+{
+	erdma_dbg(cep->dev, CM, INFO, "qp %u disconnected by %s\n", cep->qp->qpn, who);
+	erdma_stat_inc(&cep->dev->stats, ERDMA_STAT_CM_DISCONNECT);
+	cm_event(cep, IW_CM_EVENT_CLOSE);
+	erdma_cep_close(cep);
+}
+
+/**
+ * erdma_cm_qp_stopped - the consumer moved a QP out of RTS or destroys it
+ * @qp: QP, held by the caller, stopped at the device
+ * @destroy: the QP is being destroyed: it gets no other connection
+ *
+ * Closes the connection and tells the IW CM, or gives up connecting. The endpoint
+ * has let go of @qp on return, and with @destroy no other one takes it. Section
+ * 12.7.
+ *
+ * Context: process, without qp->state_lock.
+ */
+void erdma_cm_qp_stopped(struct erdma_qp *qp, bool destroy)
+{
+	struct erdma_cep *cep = erdma_cep_by_qp(qp, destroy);
+
+	if (!cep)
+		return;
+
+	mutex_lock(&cep->lock);
+	if (cep->state == ERDMA_CEP_CONNECTED)
+		cm_disconnected(cep, destroy ? "destroying it" : "modifying it");
+	else if (cep->state != ERDMA_CEP_CLOSED)
+		erdma_cm_fail(cep, -ECONNABORTED);
+	mutex_unlock(&cep->lock);
+	erdma_cep_put(cep);
+}
+
+/* ---- active side ---------------------------------------------------------- */
+
+static int cm_get_addr(struct sockaddr_in *to, const struct sockaddr_storage *from)
+{
+	if (from->ss_family != AF_INET)
+		return -EAFNOSUPPORT;
+	memcpy(to, from, sizeof(*to));
+	return 0;
+}
+
+static int cm_check_param(struct erdma_dev *dev, const struct iw_cm_conn_param *param)
+{
+	if (param->private_data_len <= ERDMA_MPA_MAX_PDATA &&
+	    param->ird <= ERDMA_MAX_IRD && param->ord <= ERDMA_MAX_ORD)
+		return 0;
+	erdma_dbg(dev, CM, ERR, "qp %u: refused %u bytes of private data, ird %u, ord %u\n",
+		  param->qpn, param->private_data_len, param->ird, param->ord);
+	return -EINVAL;
+}
+
+/* Takes its own reference of the QP; @cep has it afterwards */
+static int cm_take_qp(struct erdma_cep *cep, u32 qpn)
+{
+	struct erdma_qp *qp = erdma_qp_get(cep->dev, qpn);
+	int err = -EINVAL;
+
+	if (!qp)
+		return err;
+	if (erdma_qp_state(qp) <= ERDMA_QPS_RTR)
+		err = erdma_cep_attach_qp(cep, qp);
+	if (err) {
+		erdma_dbg(cep->dev, CM, ERR, "qp %u is not free for a connection: %pe\n",
+			  qpn, ERR_PTR(err));
+		erdma_qp_put(qp);
+	}
+	return err;
+}
+
+static void cm_make_request(struct erdma_cep *cep, const struct iw_cm_conn_param *param)
+{
+	struct erdma_mpa_info info = {
+		.cookie = cep->qp->cookie,
+		.cc = cep->dev->attrs.cc,
+		.pdata_len = param->private_data_len,
+	};
+
+	erdma_mpa_build((struct erdma_mpa_frame *)cep->frame, &info);
+	if (info.pdata_len)
+		memcpy(cep->frame + ERDMA_MPA_FIXED_SIZE, param->private_data, info.pdata_len);
+	cep->len = ERDMA_MPA_FIXED_SIZE + info.pdata_len;
+}
+
+static int cm_start_connect(struct erdma_cep *cep, struct iw_cm_id *id,
+			    const struct iw_cm_conn_param *param)
+{
+	struct sockaddr_in local, remote;
+	int err;
+
+	err = cm_check_param(cep->dev, param);
+	if (err)
+		return err;
+	err = cm_get_addr(&local, &id->m_local_addr) ?: cm_get_addr(&remote, &id->m_remote_addr);
+	if (err) {
+		erdma_dbg(cep->dev, CM, ERR, "qp %u: connections are IPv4 only\n", param->qpn);
+		return err;
+	}
+	err = cm_take_qp(cep, param->qpn);
+	if (err)
+		return err;
+	err = erdma_cep_new_sock(cep, &local, id->tos_set ? id->tos : -1);
+	if (err)
+		return err;
+
+	erdma_dbg(cep->dev, CM, INFO, "qp %u connects from %pISpc to %pISpc\n",
+		  param->qpn, &local, &remote);
+	cm_make_request(cep, param);
+	cep->ird = param->ird;
+	cep->ord = param->ord;
+	id->add_ref(id);
+	cep->cm_id = id;
+	erdma_cep_set_state(cep, ERDMA_CEP_CONNECTING);
+	erdma_cep_limit(cep, ERDMA_MPA_CONNECT_MS);
+
+	err = kernel_connect(cep->sock, (struct sockaddr *)&remote, sizeof(remote), O_NONBLOCK);
+	return err == -EINPROGRESS ? 0 : err;
+}
+
+/**
+ * erdma_connect - start connecting a QP (12.5, active side)
+ * @id: of the IW CM, with both addresses
+ * @param: QPN, IRD, ORD and private data
+ *
+ * Context: process.
+ * Return: 0, then one CONNECT_REPLY event tells the outcome; -EINVAL for wrong
+ * parameters, -EAFNOSUPPORT for other addresses than IPv4, -EISCONN if the QP has
+ * a connection, or what TCP says, e.g. -EADDRINUSE, -ENETUNREACH.
+ */
+int erdma_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
+{
+	struct erdma_dev *dev = to_edev(id->device);
+	struct erdma_cep *cep;
+	int err = -ENOMEM;
+
+	erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_CONNECT);
+	cep = erdma_cep_alloc(dev);
+	if (cep) {
+		mutex_lock(&cep->lock);
+		err = cm_start_connect(cep, id, param);
+		if (err)
+			erdma_cep_close(cep);
+		else
+			erdma_cep_queue(cep);
+		mutex_unlock(&cep->lock);
+		erdma_cep_put(cep);
+	}
+	if (err) {
+		erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_CONNECT_FAILED);
+		erdma_dbg(dev, CM, INFO, "qp %u cannot connect: %pe\n", param->qpn, ERR_PTR(err));
+	}
+	return err;
+}
+
+/**
+ * erdma_cm_connecting - TCP may be connected: send the request
+ * @cep: endpoint in CONNECTING, locked
+ *
+ * Context: process.
+ */
+void erdma_cm_connecting(struct erdma_cep *cep)
+{
+	struct sock *sk = cep->sock->sk;
+	int state = READ_ONCE(sk->sk_state);
+	int err;
+
+	if (state == TCP_SYN_SENT || state == TCP_SYN_RECV)
+		return;
+
+	if (state == TCP_CLOSE)
+		err = sock_error(sk) ?: -ECONNREFUSED;
+	else
+		err = cm_send(cep, cep->frame, cep->len, NULL, 0);
+	if (err) {
+		erdma_cm_fail(cep, err);
+		return;
+	}
+
+	cep->len = 0;
+	erdma_cep_set_state(cep, ERDMA_CEP_WAIT_REPLY);
+	erdma_cep_limit(cep, ERDMA_MPA_REPLY_MS);
+	erdma_cep_queue(cep);	/* what came meanwhile was for CONNECTING */
+}
+
+static int cm_finish_connect(struct erdma_cep *cep)
+{
+	struct erdma_conn conn;
+	int err;
+
+	if (cep->peer.reject)
+		return -ECONNRESET;	/* 12.8 */
+	if (cep->peer.markers || cep->peer.crc)
+		return -ECONNREFUSED;	/* 12.3 */
+
+	err = cm_snapshot(cep, &conn);
+	if (err)
+		return err;
+	err = erdma_qp_to_rts(cep->qp, &conn);
+	if (err)
+		return err;
+	err = cm_reply_event(cep, 0, cep->peer.pdata_len);
+	if (err) {
+		erdma_qp_stop(cep->qp, ERDMA_QPS_ERROR);
+		return err;
+	}
+	erdma_cep_set_state(cep, ERDMA_CEP_CONNECTED);
+	erdma_cep_unlimit(cep);
+	erdma_stat_inc(&cep->dev->stats, ERDMA_STAT_CM_CONNECT_OK);
+	erdma_dbg(cep->dev, CM, INFO, "qp %u connected, peer's cookie %#x\n",
+		  cep->qp->qpn, conn.peer_cookie);
+	return 0;
+}
+
+/**
+ * erdma_cm_wait_reply - the reply may be there: the device takes over
+ * @cep: endpoint in WAIT_REPLY, locked
+ *
+ * Context: process.
+ */
+void erdma_cm_wait_reply(struct erdma_cep *cep)
+{
+	int err = cm_receive(cep, true);
+
+	if (err == -EAGAIN)
+		return;
+	if (!err)
+		err = cm_finish_connect(cep);
+	if (err)
+		erdma_cm_fail(cep, err);
+}
+
+/* ---- passive side --------------------------------------------------------- */
+
+static int cm_report_request(struct erdma_cep *cep)
+{
+	struct erdma_conn conn;
+	int err;
+
+	if (cep->peer.markers || cep->peer.crc) {
+		cm_send_reject(cep, NULL, 0);	/* 12.3 */
+		return -EPROTO;
+	}
+	err = cm_snapshot(cep, &conn);
+	if (err)
+		return err;
+	err = erdma_cep_publish(cep);
+	if (err)
+		return err;
+
+	erdma_dbg(cep->dev, CM, DBG, "request from %pI4:%u to %pI4:%u\n",
+		  &conn.dip, ntohs(conn.dport), &conn.sip, ntohs(conn.sport));
+	erdma_cep_set_state(cep, ERDMA_CEP_REQUESTED);
+	erdma_cep_limit(cep, ERDMA_CM_ACCEPT_MS);
+	return cm_request_event(cep, &conn);
+}
+
+/**
+ * erdma_cm_wait_request - the request may be there: ask the application
+ * @cep: endpoint in WAIT_REQUEST, locked
+ *
+ * Context: process.
+ */
+void erdma_cm_wait_request(struct erdma_cep *cep)
+{
+	int err = cm_receive(cep, false);
+
+	if (err == -EAGAIN)
+		return;
+	if (!err)
+		err = cm_report_request(cep);
+	if (err)
+		erdma_cm_fail(cep, err);
+}
+
+/**
+ * erdma_cm_requested - the peer did something while the application decides
+ * @cep: endpoint in REQUESTED, locked
+ *
+ * Bytes are against the protocol, FIN and RST mean that the peer gave up.
+ *
+ * Context: process.
+ */
+void erdma_cm_requested(struct erdma_cep *cep)
+{
+	struct erdma_conn conn;
+	int err = cm_snapshot(cep, &conn);
+
+	if (err)
+		erdma_cm_fail(cep, err);
+}
+
+static int cm_accept(struct erdma_cep *cep, struct iw_cm_id *id,
+		     const struct iw_cm_conn_param *param)
+{
+	struct erdma_mpa_info info = { .reply = true };
+	struct erdma_mpa_frame frame;
+	struct erdma_conn conn;
+	int err;
+
+	err = cm_check_param(cep->dev, param) ?: cm_take_qp(cep, param->qpn);
+	if (err)
+		return err;
+	err = cm_snapshot(cep, &conn);
+	if (err)
+		return err;
+
+	/* The device continues behind the reply, which is sent afterwards (12.5) */
+	conn.passive = true;
+	conn.send_nxt += ERDMA_MPA_FIXED_SIZE + param->private_data_len;
+	err = erdma_qp_to_rts(cep->qp, &conn);
+	if (err)
+		return err;
+
+	info.cookie = cep->qp->cookie;
+	info.cc = conn.cc;
+	info.pdata_len = param->private_data_len;
+	erdma_mpa_build(&frame, &info);
+	cep->ird = param->ird;
+	cep->ord = param->ord;
+	id->add_ref(id);
+	cep->cm_id = id;
+	err = cm_send(cep, &frame, sizeof(frame), param->private_data, info.pdata_len);
+	if (!err)
+		err = cm_event(cep, IW_CM_EVENT_ESTABLISHED);
+	if (err) {
+		erdma_qp_stop(cep->qp, ERDMA_QPS_ERROR);
+		return err;
+	}
+
+	erdma_cep_set_state(cep, ERDMA_CEP_CONNECTED);
+	erdma_cep_unlimit(cep);
+	erdma_cep_leave_parent(cep);
+	erdma_dbg(cep->dev, CM, INFO, "qp %u accepted %pI4:%u, peer's cookie %#x\n",
+		  cep->qp->qpn, &conn.dip, ntohs(conn.dport), conn.peer_cookie);
+	return 0;
+}
+
+/**
+ * erdma_accept - accept a requested connection (12.5, passive side)
+ * @id: of the IW CM, made by it for the CONNECT_REQUEST event
+ * @param: QPN, IRD, ORD and private data
+ *
+ * Context: process.
+ * Return: 0, and ESTABLISHED was delivered; -ECONNRESET if the peer is gone,
+ * -EINVAL for wrong parameters, -EISCONN if the QP has a connection, or the
+ * device's error. An error ends the connection.
+ */
+int erdma_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
+{
+	struct erdma_dev *dev = to_edev(id->device);
+	struct erdma_cep *cep;
+	int err = -ECONNRESET;
+
+	erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_ACCEPT);
+	cep = erdma_cep_by_id(dev, (uintptr_t)id->provider_data);
+	if (!cep) {
+		erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
+		return err;
+	}
+
+	mutex_lock(&cep->lock);
+	if (cep->state == ERDMA_CEP_REQUESTED) {
+		err = cm_accept(cep, id, param);
+		if (err)
+			erdma_cm_fail(cep, err);
+	}
+	mutex_unlock(&cep->lock);
+	erdma_cep_put(cep);
+	return err;
+}
+
+/**
+ * erdma_reject - refuse a requested connection (12.8)
+ * @id: of the IW CM, made by it for the CONNECT_REQUEST event
+ * @pdata: private data for the peer
+ * @len: bytes
+ *
+ * Context: process.
+ * Return: 0, or -ECONNRESET if the peer is gone, or what TCP says.
+ */
+int erdma_reject(struct iw_cm_id *id, const void *pdata, u8 len)
+{
+	struct erdma_dev *dev = to_edev(id->device);
+	struct erdma_cep *cep;
+	int err = -ECONNRESET;
+
+	erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_REJECT);
+	cep = erdma_cep_by_id(dev, (uintptr_t)id->provider_data);
+	if (!cep)
+		return err;
+
+	mutex_lock(&cep->lock);
+	if (cep->state == ERDMA_CEP_REQUESTED) {
+		err = cm_send_reject(cep, pdata, len);
+		erdma_cep_close(cep);
+	}
+	mutex_unlock(&cep->lock);
+	erdma_cep_put(cep);
+	return err;
+}
+
+/* ---- connected ------------------------------------------------------------ */
+
+/**
+ * erdma_cm_connected - something happened on the idle socket
+ * @cep: endpoint in CONNECTED, locked
+ *
+ * FIN and RST are the peer's disconnect (12.7), data are ignored.
+ *
+ * Context: process.
+ */
+void erdma_cm_connected(struct erdma_cep *cep)
+{
+	if (READ_ONCE(cep->sock->sk->sk_state) == TCP_ESTABLISHED)
+		return;
+
+	cm_event(cep, IW_CM_EVENT_DISCONNECT);
+	erdma_qp_stop(cep->qp, ERDMA_QPS_CLOSING);
+	cm_disconnected(cep, "the peer");
+}
+
+/* ---- QPs for the IW CM ---------------------------------------------------- */
+
+/**
+ * erdma_iw_get_qp - find the QP that shall be connected
+ * @ibdev: device
+ * @qpn: number, from the application
+ *
+ * The IW CM calls this and then erdma_iw_add_ref(), under a spinlock of its own
+ * but with nothing that keeps the QP in between. So the reference for which it
+ * calls the second is taken here, by the lookup.
+ *
+ * Context: any.
+ * Return: QP with a reference, NULL if there is none.
+ */
+struct ib_qp *erdma_iw_get_qp(struct ib_device *ibdev, int qpn)
+{
+	struct erdma_qp *qp = erdma_qp_get(to_edev(ibdev), qpn);
+
+	return qp ? &qp->ibqp : NULL;
+}
+
+/**
+ * erdma_iw_add_ref - the IW CM wants a reference
+ * @ibqp: QP just returned by erdma_iw_get_qp(), which took it
+ *
+ * Context: any.
+ */
+void erdma_iw_add_ref(struct ib_qp *ibqp)
+{
+}
+
+/**
+ * erdma_iw_rem_ref - the IW CM drops its reference
+ * @ibqp: QP
+ *
+ * Context: any.
+ */
+void erdma_iw_rem_ref(struct ib_qp *ibqp)
+{
+	erdma_qp_put(to_eqp(ibqp));
+}
+
+/* ---- device and module ---------------------------------------------------- */
+
+/**
+ * erdma_cm_dev_init - prepare a device, before registration
+ * @dev: device
+ *
+ * Context: process.
+ */
+void erdma_cm_dev_init(struct erdma_dev *dev)
+{
+	spin_lock_init(&dev->cep_lock);
+	INIT_LIST_HEAD(&dev->ceps);
+	init_waitqueue_head(&dev->cep_wait);
+}
+
+static void cm_abort(struct erdma_cep *cep)
+{
+	mutex_lock(&cep->lock);
+	if (cep->state == ERDMA_CEP_CONNECTED) {
+		erdma_qp_stop(cep->qp, ERDMA_QPS_ERROR);
+		cm_disconnected(cep, "removal");
+	} else if (cep->state != ERDMA_CEP_CLOSED) {
+		erdma_cm_fail(cep, -ENODEV);
+	}
+	mutex_unlock(&cep->lock);
+}
+
+/**
+ * erdma_cm_dev_exit - close what is left of a device's connections
+ * @dev: device, unregistered: no operation of the IW CM runs or begins
+ *
+ * Left are connections that no application ever saw, and work about to return.
+ *
+ * Context: process. Waits until all endpoints are freed, at most a minute;
+ * none can be busy longer than a device command lasts.
+ */
+void erdma_cm_dev_exit(struct erdma_dev *dev)
+{
+	struct erdma_cep *cep;
+	int i;
+
+	while ((cep = erdma_cep_next_live(dev))) {
+		cm_abort(cep);
+		erdma_cep_put(cep);
+	}
+
+	for (i = 0; i < CM_EXIT_WAITS; i++) {
+		if (wait_event_timeout(dev->cep_wait, list_empty_careful(&dev->ceps),
+				       CM_EXIT_WAIT_S * HZ))
+			break;
+		dev_warn(&dev->pdev->dev, "waiting for connections to close, %d s\n",
+			 (i + 1) * CM_EXIT_WAIT_S);
+	}
+	WARN(i == CM_EXIT_WAITS, "erdma: connections of a removed device are in use\n");
+
+	/* cep_free() of the last one may still hold it */
+	spin_lock(&dev->cep_lock);
+	spin_unlock(&dev->cep_lock);
+}
+
+/**
+ * erdma_cm_init - module initialization
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_cm_init(void)
+{
+	int err;
+
+	err = erdma_cep_init();
+	if (err)
+		return err;
+	err = erdma_listen_init();
+	if (err)
+		erdma_cep_exit();
+	return err;
+}
+
+/**
+ * erdma_cm_exit - module exit, after the last device is gone
+ *
+ * Context: process.
+ */
+void erdma_cm_exit(void)
+{
+	erdma_listen_exit();
+	erdma_cep_exit();
+}

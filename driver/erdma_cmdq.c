@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Command transport (docs/erdma-hardware.md, section 4).
+ *
+ * A command takes a credit, then, under the lock, a context and the next slot
+ * position of the send ring. The context owns the result; whoever waits owns
+ * the context until it is DONE and looked at. A waiter that gives up leaves it
+ * QUARANTINED: its number and its slot position stay taken until the device
+ * answers after all, or is reset.
+ *
+ * What the device writes is read once and checked against the driver's own
+ * records (pos_ctx), never against ring memory, which the device can write.
+ */
+#include <linux/delay.h>
+#include <linux/device.h>
+#include <linux/dma-mapping.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+
+#include "erdma.h"
+#include "erdma/erdma_names.h"
+
+#define CMDQ_SLOT_SIZE	(ERDMA_CMDQ_SLOT_WQEBBS * ERDMA_WQEBB_SIZE)
+#define CMDQ_SQ_BYTES	(ERDMA_CMDQ_DEPTH * ERDMA_WQEBB_SIZE)
+#define CMDQ_CQ_BYTES	(ERDMA_CMDQ_DEPTH * ERDMA_CQE_SIZE)
+#define CMDQ_CQ_BUDGET	ERDMA_CMDQ_SLOTS	/* completions per look at the CQ */
+#define CMDQ_POLL_US	20			/* first pause in poll mode, doubles */
+#define CMDQ_POLL_MAX_US 2000
+
+static_assert(ERDMA_CMDQ_SLOTS <= ERDMA_CMDQ_NO_CTX);
+
+static const char *slot_name(const struct erdma_cmd_slot *slot)
+{
+	return erdma_name_cmd(slot->submod, slot->opcode) ?: "unknown command";
+}
+
+static void resp_buf_free(struct erdma_resp_buf *buf)
+{
+	if (!buf->virt)
+		return;
+	dma_pool_free(buf->pool, buf->virt, buf->dma);
+	buf->virt = NULL;
+}
+
+/* The only place where the state of a context changes */
+static void slot_set_state(struct erdma_cmdq *q, struct erdma_cmd_slot *slot,
+			   enum erdma_cmd_state to)
+{
+	static const u8 legal[] = {
+		[ERDMA_CMD_UNUSED] = BIT(ERDMA_CMD_SUBMITTED),
+		[ERDMA_CMD_SUBMITTED] = BIT(ERDMA_CMD_DONE) | BIT(ERDMA_CMD_QUARANTINED),
+		[ERDMA_CMD_DONE] = BIT(ERDMA_CMD_UNUSED),
+		[ERDMA_CMD_QUARANTINED] = BIT(ERDMA_CMD_UNUSED),
+	};
+
+	lockdep_assert_held(&q->lock);
+	WARN_ONCE(!(legal[slot->state] & BIT(to)), "erdma: command context %u -> %u\n",
+		  slot->state, to);
+	if (slot->state == ERDMA_CMD_QUARANTINED)
+		q->quarantined--;
+	if (to == ERDMA_CMD_QUARANTINED)
+		q->quarantined++;
+	slot->state = to;
+}
+
+/* Commands in flight will not be answered and no new ones are accepted */
+static void cmdq_set_dead(struct erdma_cmdq *q)
+{
+	int i;
+
+	lockdep_assert_held(&q->lock);
+	if (q->state == ERDMA_DIAG_CMDQ_DEAD)
+		return;
+	WRITE_ONCE(q->state, ERDMA_DIAG_CMDQ_DEAD);
+	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
+		if (q->slots[i].state == ERDMA_CMD_SUBMITTED)
+			complete(&q->slots[i].done);
+	/* Wakes one who waits for a credit; it fails and wakes the next one */
+	up(&q->credits);
+}
+
+static void cmdq_die(struct erdma_cmdq *q, const struct erdma_cmd_slot *slot, const char *why)
+{
+	if (q->state == ERDMA_DIAG_CMDQ_DEAD)
+		return;
+	dev_err(q->dma_dev,
+		"command queue is dead: %s (%s, submitted %llu ms ago). Every command fails until the driver is bound again\n",
+		why, slot_name(slot), div_u64(ktime_get_ns() - slot->submit_ns, NSEC_PER_MSEC));
+	cmdq_set_dead(q);
+}
+
+/* 4.6: with the true CI, so that the device notices what we have not seen */
+static void cmdq_arm(struct erdma_cmdq *q)
+{
+	u64 db = ERDMA_CQ_DB_ARM |
+		 FIELD_PREP(ERDMA_CQ_DB_CI, q->cq_ci & ERDMA_CQ_CI_MASK) |
+		 FIELD_PREP(ERDMA_CQ_DB_CMDSN, q->cmdsn & 3) |
+		 FIELD_PREP(ERDMA_CQ_DB_IDX, q->cmdsn & 0xff);
+
+	lockdep_assert_held(&q->lock);
+	WRITE_ONCE(*q->cq_dbrec, cpu_to_le64(db));
+	wmb(); /* record before doorbell */
+	erdma_write64(q->mmio, ERDMA_REG_CMDQ_CQ_DB, db);
+	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_ARMS);
+}
+
+/* The device answered @slot */
+static void slot_answered(struct erdma_cmdq *q, struct erdma_cmd_slot *slot)
+{
+	q->in_flight--;
+	q->stuck = 0;
+	erdma_stat_inc(q->stats, slot->syndrome ? ERDMA_STAT_CMDQ_FAILED :
+						  ERDMA_STAT_CMDQ_COMPLETED);
+	if (slot->state == ERDMA_CMD_QUARANTINED) {
+		erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_LATE);
+		resp_buf_free(&slot->buf);
+		slot_set_state(q, slot, ERDMA_CMD_UNUSED);
+		up(&q->credits);
+		return;
+	}
+	slot_set_state(q, slot, ERDMA_CMD_DONE);
+	complete(&slot->done);
+}
+
+/* Take one completion (4.4). Return: false if there is none. */
+static bool cmdq_poll_one(struct erdma_cmdq *q)
+{
+	struct erdma_cqe *cqe = &q->cq[erdma_ring_slot(q->cq_ci, ERDMA_CMDQ_DEPTH)];
+	u32 hdr = be32_to_cpu(READ_ONCE(cqe->hdr));
+	struct erdma_cmd_slot *slot;
+	u32 index, ctx;
+	int i;
+
+	if (FIELD_GET(ERDMA_CQE_OWNER, hdr) != erdma_ring_owner(q->cq_ci, ERDMA_CMDQ_DEPTH))
+		return false;
+	dma_rmb(); /* owner bit before the rest */
+	q->cq_ci++;
+
+	/* Full or wrapped index: both exist (4.4) */
+	index = erdma_ring_slot(be32_to_cpu(READ_ONCE(cqe->qe_idx)), ERDMA_CMDQ_DEPTH);
+	ctx = q->pos_ctx[index / ERDMA_CMDQ_SLOT_WQEBBS];
+	if (index % ERDMA_CMDQ_SLOT_WQEBBS || ctx == ERDMA_CMDQ_NO_CTX) {
+		erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_BAD_CQES);
+		dev_err_ratelimited(q->dma_dev, "completion of a command that is not open, index %u\n",
+				    index);
+		return true;
+	}
+	q->pos_ctx[index / ERDMA_CMDQ_SLOT_WQEBBS] = ERDMA_CMDQ_NO_CTX;
+
+	slot = &q->slots[ctx];
+	slot->syndrome = FIELD_GET(ERDMA_CQE_SYNDROME, hdr);
+	for (i = 0; i < 2; i++)
+		slot->resp[i] = be32_to_cpu(READ_ONCE(cqe->resp[2 * i])) |
+				(u64)be32_to_cpu(READ_ONCE(cqe->resp[2 * i + 1])) << 32;
+	slot_answered(q, slot);
+	return true;
+}
+
+/* Return: completions taken, at most CMDQ_CQ_BUDGET */
+static int cmdq_poll(struct erdma_cmdq *q)
+{
+	int n = 0;
+
+	lockdep_assert_held(&q->lock);
+	while (n < CMDQ_CQ_BUDGET && cmdq_poll_one(q))
+		n++;
+	return n;
+}
+
+/**
+ * erdma_cmdq_irq - serve the command EQ
+ * @q: command queue
+ *
+ * Section 4.6: consumes events, then completions, arms the CQ after every event
+ * and the EQ always. What exceeds the budgets makes the device interrupt again,
+ * because both doorbells carry the true CI.
+ *
+ * Context: interrupt handler of vector 0, never on two CPUs at once.
+ */
+void erdma_cmdq_irq(struct erdma_cmdq *q)
+{
+	struct erdma_ceqe entry;
+	unsigned long flags;
+	int n = 0;
+
+	atomic64_inc(&q->eq.interrupts);
+	if (READ_ONCE(q->state) == ERDMA_DIAG_CMDQ_DOWN)
+		return;
+
+	while (n < ERDMA_CMDQ_EQ_DEPTH && erdma_eq_next(&q->eq, &entry))
+		n++;
+	if (n) {
+		atomic64_add(n, &q->stats->v[ERDMA_STAT_CMDQ_EVENTS]);
+		spin_lock_irqsave(&q->lock, flags);
+		q->cmdsn++;
+		cmdq_poll(q);
+		if (q->state == ERDMA_DIAG_CMDQ_RUN)
+			cmdq_arm(q);
+		spin_unlock_irqrestore(&q->lock, flags);
+	}
+	erdma_eq_arm(&q->eq);
+}
+
+/**
+ * erdma_cmdq_start_events - leave poll mode
+ * @q: command queue in poll mode; the handler of vector 0 calls erdma_cmdq_irq()
+ *
+ * Context: process. First arm of the command CQ (15.1, step 9).
+ */
+void erdma_cmdq_start_events(struct erdma_cmdq *q)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&q->lock, flags);
+	if (q->state == ERDMA_DIAG_CMDQ_POLL) {
+		WRITE_ONCE(q->state, ERDMA_DIAG_CMDQ_RUN);
+		cmdq_arm(q);
+	}
+	spin_unlock_irqrestore(&q->lock, flags);
+}
+
+/**
+ * erdma_cmdq_kill - give up on the device
+ * @q: command queue
+ *
+ * Everybody who waits fails with -ENODEV at once, so does every later command.
+ * For a device that was pulled out or is being reset; final.
+ *
+ * Context: any. Takes @q->lock.
+ */
+void erdma_cmdq_kill(struct erdma_cmdq *q)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&q->lock, flags);
+	if (q->state != ERDMA_DIAG_CMDQ_DOWN)
+		cmdq_set_dead(q);
+	spin_unlock_irqrestore(&q->lock, flags);
+}
+
+/* A credit guarantees that there is one. Any will do; most often it is @start. */
+static struct erdma_cmd_slot *cmdq_take_slot(struct erdma_cmdq *q, u32 start)
+{
+	u32 i, ctx;
+
+	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++) {
+		ctx = (start + i) % ERDMA_CMDQ_SLOTS;
+		if (q->slots[ctx].state == ERDMA_CMD_UNUSED)
+			return &q->slots[ctx];
+	}
+	WARN_ONCE(1, "erdma: command credit without a free context\n");
+	return NULL;
+}
+
+/* 4.3: body, rest of the slot zero, header, record, doorbell */
+static void cmdq_post(struct erdma_cmdq *q, struct erdma_cmd_slot *slot, const void *req,
+		      size_t size)
+{
+	u8 *wqe = q->sq + erdma_ring_slot(q->sq_pi, ERDMA_CMDQ_DEPTH) * ERDMA_WQEBB_SIZE;
+	u64 hdr, db;
+
+	q->sq_pi += ERDMA_CMDQ_SLOT_WQEBBS;
+	hdr = FIELD_PREP(ERDMA_CMD_HDR_PI, q->sq_pi) |
+	      FIELD_PREP(ERDMA_CMD_HDR_OPCODE, slot->opcode) |
+	      FIELD_PREP(ERDMA_CMD_HDR_SUBMOD, slot->submod) |
+	      FIELD_PREP(ERDMA_CMD_HDR_CTX, slot - q->slots) |
+	      FIELD_PREP(ERDMA_CMD_HDR_WQEBBS, ERDMA_CMDQ_SLOT_WQEBBS - 1);
+	memcpy(wqe + sizeof(hdr), req + sizeof(hdr), size - sizeof(hdr));
+	memset(wqe + size, 0, CMDQ_SLOT_SIZE - size);
+	dma_wmb(); /* body before header */
+	WRITE_ONCE(*(__le64 *)wqe, cpu_to_le64(hdr));
+
+	db = q->sq_pi;
+	WRITE_ONCE(*q->sq_dbrec, cpu_to_le64(db));
+	wmb(); /* slot and record before doorbell */
+	erdma_write64(q->mmio, ERDMA_REG_CMDQ_SQ_DB, db);
+}
+
+/* Hand a command to the device. Return: its context, ERR_PTR(-ENODEV). */
+static struct erdma_cmd_slot *cmdq_submit(struct erdma_cmdq *q, u8 submod, u8 opcode,
+					  const void *req, size_t size)
+{
+	u32 pos = erdma_ring_slot(q->sq_pi, ERDMA_CMDQ_DEPTH) / ERDMA_CMDQ_SLOT_WQEBBS;
+	struct erdma_cmd_slot *slot;
+
+	lockdep_assert_held(&q->lock);
+	if (q->state != ERDMA_DIAG_CMDQ_POLL && q->state != ERDMA_DIAG_CMDQ_RUN)
+		return ERR_PTR(-ENODEV);
+	if (q->pos_ctx[pos] != ERDMA_CMDQ_NO_CTX) {
+		cmdq_die(q, &q->slots[q->pos_ctx[pos]],
+			 "the ring came round to a command that was never answered");
+		return ERR_PTR(-ENODEV);
+	}
+	slot = cmdq_take_slot(q, pos);
+	if (!slot)
+		return ERR_PTR(-ENODEV);
+
+	reinit_completion(&slot->done);
+	slot->sq_index = q->sq_pi;
+	slot->submod = submod;
+	slot->opcode = opcode;
+	slot->syndrome = 0;
+	slot->submit_ns = ktime_get_ns();
+	slot_set_state(q, slot, ERDMA_CMD_SUBMITTED);
+	q->pos_ctx[pos] = slot - q->slots;
+	q->in_flight++;
+	q->max_in_flight = max(q->max_in_flight, q->in_flight);
+	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_SUBMITTED);
+	cmdq_post(q, slot, req, size);
+	return slot;
+}
+
+/* Poll mode: look at the CQ until @slot is answered or the time is over */
+static void cmdq_wait_polling(struct erdma_cmdq *q, struct erdma_cmd_slot *slot, u32 timeout_ms)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(timeout_ms);
+	u32 pause = CMDQ_POLL_US;
+	unsigned long flags;
+	bool last, done;
+
+	do {
+		last = time_after(jiffies, deadline);
+		spin_lock_irqsave(&q->lock, flags);
+		cmdq_poll(q);
+		done = slot->state != ERDMA_CMD_SUBMITTED || q->state == ERDMA_DIAG_CMDQ_DEAD;
+		spin_unlock_irqrestore(&q->lock, flags);
+		if (done || last)
+			return;
+		usleep_range(pause, 2 * pause);
+		pause = min(2 * pause, (u32)CMDQ_POLL_MAX_US);
+	} while (1);
+}
+
+/* The time is over. Perhaps only the interrupt was lost: look at the CQ. */
+static void cmdq_look_again(struct erdma_cmdq *q, struct erdma_cmd_slot *slot)
+{
+	unsigned long flags;
+	bool lost;
+
+	spin_lock_irqsave(&q->lock, flags);
+	lost = slot->state == ERDMA_CMD_SUBMITTED && cmdq_poll(q) &&
+	       slot->state == ERDMA_CMD_DONE;
+	if (lost && q->state == ERDMA_DIAG_CMDQ_RUN)
+		cmdq_arm(q);
+	spin_unlock_irqrestore(&q->lock, flags);
+	if (!lost)
+		return;
+
+	/* An event may have been written: the doorbell makes the device repeat it */
+	erdma_eq_arm(&q->eq);
+	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_LOST_IRQS);
+	dev_warn_ratelimited(q->dma_dev, "%s was answered, but no interrupt came\n",
+			     slot_name(slot));
+}
+
+/* The waiter gives up: only a late answer or a reset frees the context */
+static int slot_abandon(struct erdma_cmdq *q, struct erdma_cmd_slot *slot, u32 timeout_ms,
+			struct erdma_resp_buf *buf)
+{
+	slot_set_state(q, slot, ERDMA_CMD_QUARANTINED);
+	if (buf) {
+		slot->buf = *buf;
+		buf->virt = NULL;
+	}
+	if (q->state == ERDMA_DIAG_CMDQ_DEAD)
+		return -ENODEV;
+
+	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_TIMEOUTS);
+	dev_err_ratelimited(q->dma_dev, "%s was not answered within %u ms\n", slot_name(slot),
+			    timeout_ms);
+	/* A query that was in a hurry says nothing about the device's health */
+	if (timeout_ms >= q->timeout_ms)
+		q->stuck++;
+	if (q->stuck >= ERDMA_CMDQ_MAX_STUCK)
+		cmdq_die(q, slot, "the device answers no command any more");
+	else if (q->quarantined == ERDMA_CMDQ_SLOTS)
+		cmdq_die(q, slot, "every slot waits for an answer");
+	return -ETIMEDOUT;
+}
+
+/* Collect the result and return the context */
+static int cmdq_finish(struct erdma_cmdq *q, struct erdma_cmd_slot *slot, u32 timeout_ms,
+		       struct erdma_cmd_result *res, struct erdma_resp_buf *buf)
+{
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&q->lock, flags);
+	if (slot->state != ERDMA_CMD_DONE) {
+		err = slot_abandon(q, slot, timeout_ms, buf);
+		spin_unlock_irqrestore(&q->lock, flags);
+		return err;
+	}
+	res->syndrome = slot->syndrome;
+	if (slot->syndrome)
+		err = -EIO;
+	else
+		memcpy(res->resp, slot->resp, sizeof(res->resp));
+	slot_set_state(q, slot, ERDMA_CMD_UNUSED);
+	spin_unlock_irqrestore(&q->lock, flags);
+	up(&q->credits);
+	return err;
+}
+
+static int cmdq_get_credit(struct erdma_cmdq *q, u32 timeout_ms)
+{
+	if (READ_ONCE(q->state) == ERDMA_DIAG_CMDQ_DEAD)
+		return -ENODEV;
+	if (!down_timeout(&q->credits, msecs_to_jiffies(timeout_ms)))
+		return 0;
+	dev_err_ratelimited(q->dma_dev, "no free command slot within %u ms, %u in flight\n",
+			    timeout_ms, READ_ONCE(q->in_flight));
+	return -ETIMEDOUT;
+}
+
+/**
+ * erdma_cmdq_exec_buf - run a command whose response the device writes by DMA
+ * @q: command queue
+ * @submod: enum erdma_submod
+ * @opcode: opcode within @submod
+ * @req: request; its header is filled in on the way
+ * @size: bytes of @req with the header, 8..128
+ * @res: zeroed, then filled with the answer; may be NULL
+ * @timeout_ms: how long to wait for a slot and for the answer; 0 = the queue's
+ *	default. A shorter one never counts as evidence that the device is dead
+ * @buf: buffer named in the request, or NULL
+ *
+ * If the command is not answered the device may still write @buf: the queue
+ * then keeps it, clears @buf->virt, and frees it when that is safe.
+ *
+ * Context: process, sleeps, takes @q->credits then @q->lock.
+ * Return: 0; -EIO: the device refused, see @res->syndrome; -ETIMEDOUT: no answer
+ * or no slot; -ENODEV: the queue is not running (any more); -EINVAL: @size.
+ */
+int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
+			size_t size, struct erdma_cmd_result *res, u32 timeout_ms,
+			struct erdma_resp_buf *buf)
+{
+	struct erdma_cmd_result unwanted;
+	struct erdma_cmd_slot *slot;
+	unsigned long flags;
+	bool polling;
+	int err;
+
+	if (!res)
+		res = &unwanted;
+	*res = (struct erdma_cmd_result){};
+	if (WARN_ON_ONCE(size < sizeof(__le64) || size > CMDQ_SLOT_SIZE))
+		return -EINVAL;
+	if (!timeout_ms)
+		timeout_ms = q->timeout_ms;
+
+	err = cmdq_get_credit(q, timeout_ms);
+	if (err)
+		return err;
+	spin_lock_irqsave(&q->lock, flags);
+	polling = q->state == ERDMA_DIAG_CMDQ_POLL;
+	slot = cmdq_submit(q, submod, opcode, req, size);
+	spin_unlock_irqrestore(&q->lock, flags);
+	if (IS_ERR(slot)) {
+		up(&q->credits);
+		return PTR_ERR(slot);
+	}
+
+	if (polling)
+		cmdq_wait_polling(q, slot, timeout_ms);
+	else if (!wait_for_completion_timeout(&slot->done, msecs_to_jiffies(timeout_ms)))
+		cmdq_look_again(q, slot);
+	return cmdq_finish(q, slot, timeout_ms, res, buf);
+}
+
+/**
+ * erdma_cmdq_exec - run a command
+ * @q: command queue
+ * @submod: enum erdma_submod
+ * @opcode: opcode within @submod
+ * @req: request; its header is filled in on the way
+ * @size: bytes of @req with the header, 8..128
+ * @res: zeroed, then filled with the answer; may be NULL
+ * @timeout_ms: see erdma_cmdq_exec_buf()
+ *
+ * Context: process, sleeps uninterruptibly but not longer than twice @timeout_ms.
+ * Return: see erdma_cmdq_exec_buf().
+ */
+int erdma_cmdq_exec(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req, size_t size,
+		    struct erdma_cmd_result *res, u32 timeout_ms)
+{
+	return erdma_cmdq_exec_buf(q, submod, opcode, req, size, res, timeout_ms, NULL);
+}
+
+static int cmdq_alloc(struct erdma_cmdq *q)
+{
+	q->sq = dma_alloc_coherent(q->dma_dev, CMDQ_SQ_BYTES, &q->sq_dma, GFP_KERNEL);
+	if (!q->sq)
+		return -ENOMEM;
+	q->sq_dbrec = dma_pool_zalloc(q->dbrec_pool, GFP_KERNEL, &q->sq_dbrec_dma);
+	if (!q->sq_dbrec)
+		goto err_sq;
+	q->cq = dma_alloc_coherent(q->dma_dev, CMDQ_CQ_BYTES, &q->cq_dma, GFP_KERNEL);
+	if (!q->cq)
+		goto err_sq_dbrec;
+	q->cq_dbrec = dma_pool_zalloc(q->dbrec_pool, GFP_KERNEL, &q->cq_dbrec_dma);
+	if (!q->cq_dbrec)
+		goto err_cq;
+	return 0;
+
+err_cq:
+	dma_free_coherent(q->dma_dev, CMDQ_CQ_BYTES, q->cq, q->cq_dma);
+err_sq_dbrec:
+	dma_pool_free(q->dbrec_pool, q->sq_dbrec, q->sq_dbrec_dma);
+err_sq:
+	dma_free_coherent(q->dma_dev, CMDQ_SQ_BYTES, q->sq, q->sq_dma);
+	return -ENOMEM;
+}
+
+static void cmdq_free(struct erdma_cmdq *q)
+{
+	dma_pool_free(q->dbrec_pool, q->cq_dbrec, q->cq_dbrec_dma);
+	dma_free_coherent(q->dma_dev, CMDQ_CQ_BYTES, q->cq, q->cq_dma);
+	dma_pool_free(q->dbrec_pool, q->sq_dbrec, q->sq_dbrec_dma);
+	dma_free_coherent(q->dma_dev, CMDQ_SQ_BYTES, q->sq, q->sq_dma);
+}
+
+/* 2.4, steps 4 to 6; HI before LO */
+static void cmdq_write_regs(struct erdma_cmdq *q)
+{
+	const struct erdma_mmio *m = q->mmio;
+
+	erdma_write32(m, ERDMA_REG_CMDQ_SQ_BASE_HI, upper_32_bits(q->sq_dma));
+	erdma_write32(m, ERDMA_REG_CMDQ_SQ_BASE_LO, lower_32_bits(q->sq_dma));
+	erdma_write32(m, ERDMA_REG_CMDQ_DEPTH, ERDMA_CMDQ_DEPTH);
+	erdma_write64(m, ERDMA_REG_CMDQ_SQ_DBREC, q->sq_dbrec_dma);
+	erdma_write32(m, ERDMA_REG_CMDQ_CQ_BASE_HI, upper_32_bits(q->cq_dma));
+	erdma_write32(m, ERDMA_REG_CMDQ_CQ_BASE_LO, lower_32_bits(q->cq_dma));
+	erdma_write64(m, ERDMA_REG_CMDQ_CQ_DBREC, q->cq_dbrec_dma);
+	erdma_write32(m, ERDMA_REG_CMDQ_EQ_BASE_HI, upper_32_bits(q->eq.dma));
+	erdma_write32(m, ERDMA_REG_CMDQ_EQ_BASE_LO, lower_32_bits(q->eq.dma));
+	erdma_write32(m, ERDMA_REG_CMDQ_EQ_DEPTH, q->eq.depth);
+	erdma_write64(m, ERDMA_REG_CMDQ_EQ_DBREC, q->eq.dbrec_dma);
+}
+
+/**
+ * erdma_cmdq_init - allocate the command queue and tell the device about it
+ * @q: zeroed but for @mmio, @dma_dev, @dbrec_pool, @stats, @dev and, if another
+ *	timeout than ERDMA_CMDQ_TIMEOUT_MS is wanted, @timeout_ms
+ *
+ * Leaves the queue in poll mode. The registers take effect with INIT; the
+ * queue can be used after erdma_wait_init().
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int erdma_cmdq_init(struct erdma_cmdq *q)
+{
+	int err, i;
+
+	spin_lock_init(&q->lock);
+	sema_init(&q->credits, ERDMA_CMDQ_SLOTS);
+	memset(q->pos_ctx, ERDMA_CMDQ_NO_CTX, sizeof(q->pos_ctx));
+	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
+		init_completion(&q->slots[i].done);
+	if (!q->timeout_ms)
+		q->timeout_ms = ERDMA_CMDQ_TIMEOUT_MS;
+
+	err = cmdq_alloc(q);
+	if (err)
+		return err;
+	err = erdma_eq_init(&q->eq, q->dma_dev, q->dbrec_pool, q->mmio, ERDMA_CMDQ_EQ_DEPTH,
+			    ERDMA_REG_EQ_DB(0));
+	if (err) {
+		cmdq_free(q);
+		return err;
+	}
+	cmdq_write_regs(q);
+	WRITE_ONCE(q->state, ERDMA_DIAG_CMDQ_POLL);
+	return 0;
+}
+
+/**
+ * erdma_cmdq_exit - free the command queue
+ * @q: command queue; nobody waits in it, the device has been reset, the handler
+ *	of vector 0 is gone
+ *
+ * Also frees the buffers of commands that were never answered: after the reset
+ * nothing can be written to them any more.
+ *
+ * Context: process.
+ */
+void erdma_cmdq_exit(struct erdma_cmdq *q)
+{
+	int i;
+
+	WRITE_ONCE(q->state, ERDMA_DIAG_CMDQ_DOWN);
+	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
+		resp_buf_free(&q->slots[i].buf);
+	erdma_eq_exit(&q->eq, q->dma_dev, q->dbrec_pool);
+	cmdq_free(q);
+}

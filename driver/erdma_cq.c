@@ -1,0 +1,613 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Completion queues (docs/erdma-hardware.md, sections 5.2.2, 8 and 13.3).
+ *
+ * Nothing the device writes into a completion is trusted: numbers are looked
+ * up, indices are compared with what the driver itself posted, and a
+ * completion that fits nothing is skipped.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/log2.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "erdma.h"
+#include "uapi/erdma-abi.h"
+
+#define CQE_QPN	GENMASK(19, 0)
+
+/* ---- references --------------------------------------------------------- */
+
+static void cq_last_put(struct kref *refs)
+{
+	complete(&container_of(refs, struct erdma_cq, refs)->free);
+}
+
+/**
+ * erdma_cq_get - find a CQ by its number
+ * @dev: device
+ * @cqn: number, need not exist
+ *
+ * Context: any.
+ * Return: CQ, to be given to erdma_cq_put(); NULL: unknown or going away.
+ */
+struct erdma_cq *erdma_cq_get(struct erdma_dev *dev, u32 cqn)
+{
+	struct erdma_cq *cq;
+	unsigned long flags;
+
+	xa_lock_irqsave(&dev->cq_xa, flags);
+	cq = xa_load(&dev->cq_xa, cqn);
+	if (cq)
+		kref_get(&cq->refs);
+	xa_unlock_irqrestore(&dev->cq_xa, flags);
+	return cq;
+}
+
+/**
+ * erdma_cq_put - drop a reference
+ * @cq: not to be used afterwards
+ *
+ * Context: any.
+ */
+void erdma_cq_put(struct erdma_cq *cq)
+{
+	kref_put(&cq->refs, cq_last_put);
+}
+
+/* ---- events ------------------------------------------------------------- */
+
+/**
+ * erdma_cq_event - a CEQ named this CQ (8.5)
+ * @dev: device
+ * @cqn: number, need not exist
+ *
+ * The event is counted before the consumer hears of it: what it arms next must
+ * carry the new sequence number.
+ *
+ * Context: any.
+ * Return: false if there is no such CQ.
+ */
+bool erdma_cq_event(struct erdma_dev *dev, u32 cqn)
+{
+	struct erdma_cq *cq = erdma_cq_get(dev, cqn);
+
+	if (!cq)
+		return false;
+	atomic_inc(&cq->cmdsn);
+	atomic64_inc(&cq->events);
+	if (cq->ibcq.comp_handler)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+	erdma_cq_put(cq);
+	return true;
+}
+
+/**
+ * erdma_cq_async_event - the AEQ named this CQ (7.2)
+ * @dev: device
+ * @cqn: number, need not exist
+ * @type: enum erdma_ae_type
+ *
+ * Context: any.
+ * Return: false if there is no such CQ.
+ */
+bool erdma_cq_async_event(struct erdma_dev *dev, u32 cqn, u32 type)
+{
+	struct erdma_cq *cq = erdma_cq_get(dev, cqn);
+	struct ib_event event = { .event = IB_EVENT_CQ_ERR };
+
+	if (!cq)
+		return false;
+	atomic_inc(&cq->async_events);
+	erdma_dbg(dev, CQ, ERR, "cq %u: asynchronous event, type %u\n", cqn, type);
+	if (cq->ibcq.event_handler) {
+		event.device = &dev->ibdev;
+		event.element.cq = &cq->ibcq;
+		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
+	}
+	erdma_cq_put(cq);
+	return true;
+}
+
+/* ---- polling and arming ------------------------------------------------- */
+
+static const enum ib_wc_opcode wc_opcodes[ERDMA_OP_COUNT] = {
+	[ERDMA_OP_WRITE] = IB_WC_RDMA_WRITE,
+	[ERDMA_OP_READ] = IB_WC_RDMA_READ,
+	[ERDMA_OP_SEND] = IB_WC_SEND,
+	[ERDMA_OP_SEND_IMM] = IB_WC_SEND,
+	[ERDMA_OP_RECV] = IB_WC_RECV,
+	[ERDMA_OP_RECV_WRITE_IMM] = IB_WC_RECV_RDMA_WITH_IMM,
+	[ERDMA_OP_RECV_INV] = IB_WC_RECV,
+	[ERDMA_OP_WRITE_IMM] = IB_WC_RDMA_WRITE,
+	[ERDMA_OP_RECV_SEND_IMM] = IB_WC_RECV,
+	[ERDMA_OP_SEND_INV] = IB_WC_SEND,
+	[ERDMA_OP_REG_MR] = IB_WC_REG_MR,
+	[ERDMA_OP_LOCAL_INV] = IB_WC_LOCAL_INV,
+	[ERDMA_OP_READ_INV] = IB_WC_RDMA_READ,
+	[ERDMA_OP_ATOMIC_CAS] = IB_WC_COMP_SWAP,
+	[ERDMA_OP_ATOMIC_FAA] = IB_WC_FETCH_ADD,
+};
+
+/* Section 8.4 */
+static const struct {
+	u8 status;
+	u8 vendor_err;
+} wc_results[ERDMA_WC_COUNT] = {
+	[ERDMA_WC_SUCCESS] = { IB_WC_SUCCESS, 0 },
+	[ERDMA_WC_GENERAL_ERR] = { IB_WC_GENERAL_ERR, 0 },
+	[ERDMA_WC_RQE_FORMAT] = { IB_WC_GENERAL_ERR, 0x01 },
+	[ERDMA_WC_RECV_STAG] = { IB_WC_REM_ACCESS_ERR, 0x02 },
+	[ERDMA_WC_RECV_BOUNDS] = { IB_WC_REM_ACCESS_ERR, 0x03 },
+	[ERDMA_WC_RECV_RIGHTS] = { IB_WC_REM_ACCESS_ERR, 0x04 },
+	[ERDMA_WC_RECV_PD] = { IB_WC_REM_ACCESS_ERR, 0x05 },
+	[ERDMA_WC_RECV_WRAP] = { IB_WC_REM_ACCESS_ERR, 0x06 },
+	[ERDMA_WC_SQE_FORMAT] = { IB_WC_LOC_QP_OP_ERR, 0x20 },
+	[ERDMA_WC_ORD] = { IB_WC_GENERAL_ERR, 0x21 },
+	[ERDMA_WC_SEND_STAG] = { IB_WC_LOC_ACCESS_ERR, 0x30 },
+	[ERDMA_WC_SEND_BOUNDS] = { IB_WC_LOC_ACCESS_ERR, 0x31 },
+	[ERDMA_WC_SEND_RIGHTS] = { IB_WC_LOC_ACCESS_ERR, 0x32 },
+	[ERDMA_WC_SEND_PD] = { IB_WC_LOC_ACCESS_ERR, 0x33 },
+	[ERDMA_WC_SEND_WRAP] = { IB_WC_LOC_ACCESS_ERR, 0x34 },
+	[ERDMA_WC_FLUSHED] = { IB_WC_WR_FLUSH_ERR, 0 },
+	[ERDMA_WC_RETRY_EXC] = { IB_WC_RETRY_EXC_ERR, 0 },
+};
+
+/* Entry number @ci if the device wrote it, else NULL (3.2) */
+static struct erdma_cqe *cq_entry(const struct erdma_cq *cq, u32 ci, u32 *hdr)
+{
+	struct erdma_cqe *cqe = &cq->kernel.buf[erdma_ring_slot(ci, cq->depth)];
+
+	*hdr = be32_to_cpu(READ_ONCE(cqe->hdr));
+	if (FIELD_GET(ERDMA_CQE_OWNER, *hdr) != erdma_ring_owner(ci, cq->depth))
+		return NULL;
+	return cqe;
+}
+
+/* Retires a send and all unsignaled ones before it; false if it is not outstanding */
+static bool cq_retire_send(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
+{
+	struct erdma_kqueue *sq = &qp->ksq;
+	u32 slot = erdma_ring_slot(index, qp->sq_depth);
+	u32 used = erdma_ring_used16(READ_ONCE(sq->pi), sq->ci);
+	u32 ahead = erdma_ring_used16(index, sq->ci);
+	u32 blocks = READ_ONCE(sq->blocks[slot]);
+
+	if (!blocks || ahead >= used || blocks > used - ahead)
+		return false;
+	wc->wr_id = sq->wr_id[slot];
+	/* From here on the slots may be used again */
+	smp_store_release(&sq->ci, (u16)(index + blocks));
+	return true;
+}
+
+/* Receives complete one by one, in order (8.2) */
+static bool cq_retire_recv(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
+{
+	struct erdma_kqueue *rq = &qp->krq;
+
+	if (index != rq->ci || rq->ci == READ_ONCE(rq->pi))
+		return false;
+	wc->wr_id = rq->wr_id[erdma_ring_slot(index, qp->rq_depth)];
+	/* From here on the slot may be used again */
+	smp_store_release(&rq->ci, (u16)(index + 1));
+	return true;
+}
+
+static bool cq_retire(struct erdma_cq *cq, struct erdma_qp *qp, u32 hdr, u16 index,
+		      struct ib_wc *wc)
+{
+	if (qp->is_user)
+		return false;
+	switch (FIELD_GET(ERDMA_CQE_QTYPE, hdr)) {
+	case ERDMA_CQE_QTYPE_SQ:
+		return qp->scq == cq && cq_retire_send(qp, index, wc);
+	case ERDMA_CQE_QTYPE_RQ:
+		return qp->rcq == cq && cq_retire_recv(qp, index, wc);
+	default:
+		return false;
+	}
+}
+
+static void cq_fill_wc(struct ib_wc *wc, const struct erdma_cqe *cqe, u32 hdr)
+{
+	u32 opcode = FIELD_GET(ERDMA_CQE_OPCODE, hdr);
+	u32 syndrome = FIELD_GET(ERDMA_CQE_SYNDROME, hdr);
+	u32 imm = be32_to_cpu(READ_ONCE(cqe->imm));
+
+	/* The request is over in any case, but nobody knows how */
+	if (opcode >= ERDMA_OP_COUNT) {
+		opcode = ERDMA_OP_SEND;
+		syndrome = syndrome ?: ERDMA_WC_GENERAL_ERR;
+	}
+	if (syndrome >= ERDMA_WC_COUNT)
+		syndrome = ERDMA_WC_GENERAL_ERR;
+
+	wc->opcode = wc_opcodes[opcode];
+	wc->status = wc_results[syndrome].status;
+	wc->vendor_err = wc_results[syndrome].vendor_err;
+	wc->byte_len = be32_to_cpu(READ_ONCE(cqe->size));
+
+	switch (opcode) {
+	case ERDMA_OP_RECV_WRITE_IMM:
+	case ERDMA_OP_RECV_SEND_IMM:
+		/* The device reverses the sender's four bytes (8.2) */
+		wc->ex.imm_data = (__force __be32)cpu_to_le32(imm);
+		wc->wc_flags = IB_WC_WITH_IMM;
+		break;
+	case ERDMA_OP_RECV_INV:
+		wc->ex.invalidate_rkey = imm;
+		wc->wc_flags = IB_WC_WITH_INVALIDATE;
+		break;
+	}
+}
+
+/*
+ * Takes one entry off the ring. @qp caches the QP of the entry before, with a
+ * reference. Returns 1: @wc is filled; 0: the entry was skipped; -EAGAIN: none.
+ */
+static int cq_poll_one(struct erdma_cq *cq, struct erdma_qp **qp, struct ib_wc *wc)
+{
+	struct erdma_dev *dev = to_edev(cq->ibcq.device);
+	struct erdma_cqe *cqe;
+	u32 hdr, qpn, index;
+
+	cqe = cq_entry(cq, cq->kernel.ci, &hdr);
+	if (!cqe)
+		return -EAGAIN;
+	WRITE_ONCE(cq->kernel.ci, cq->kernel.ci + 1);
+	/* The rest of the entry was written before its owner bit (3.3) */
+	dma_rmb();
+	qpn = be32_to_cpu(READ_ONCE(cqe->qpn)) & CQE_QPN;
+	index = be32_to_cpu(READ_ONCE(cqe->qe_idx));
+
+	if (!*qp || (*qp)->qpn != qpn) {
+		if (*qp)
+			erdma_qp_put(*qp);
+		*qp = erdma_qp_get(dev, qpn);
+		if (!*qp)
+			return 0;
+	}
+	memset(wc, 0, sizeof(*wc));
+	if (!cq_retire(cq, *qp, hdr, index, wc)) {
+		erdma_dbg(dev, CQ, ERR, "cq %u: completion for no request: qp %u index %u w0 %#x\n",
+			  cq->cqn, qpn, index, hdr);
+		return 0;
+	}
+	cq_fill_wc(wc, cqe, hdr);
+	wc->qp = &(*qp)->ibqp;
+	return 1;
+}
+
+/**
+ * erdma_poll_cq - ib_device_ops.poll_cq
+ * @ibcq: CQ of a kernel consumer
+ * @num: completions wanted
+ * @wc: filled
+ *
+ * Context: any.
+ * Return: completions found; -EINVAL: an application polls its CQ itself.
+ */
+int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
+{
+	struct erdma_cq *cq = to_ecq(ibcq);
+	struct erdma_qp *qp = NULL;
+	unsigned long flags;
+	u32 seen;
+	int ret, n = 0;
+
+	if (!rdma_is_kernel_res(&ibcq->res))
+		return -EINVAL;
+
+	spin_lock_irqsave(&cq->kernel.lock, flags);
+	for (seen = 0; n < num && seen < cq->depth; seen++) {
+		ret = cq_poll_one(cq, &qp, &wc[n]);
+		if (ret < 0)
+			break;
+		n += ret;
+	}
+	spin_unlock_irqrestore(&cq->kernel.lock, flags);
+
+	if (qp)
+		erdma_qp_put(qp);
+	return n;
+}
+
+/* The consumer index tells the device what was seen: it closes the race itself */
+static void cq_arm(struct erdma_cq *cq, bool solicited)
+{
+	struct erdma_dev *dev = to_edev(cq->ibcq.device);
+	u64 db = FIELD_PREP(ERDMA_CQ_DB_CI, cq->kernel.ci & ERDMA_CQ_CI_MASK) |
+		 FIELD_PREP(ERDMA_CQ_DB_CMDSN, (u32)atomic_read(&cq->cmdsn) & 3) |
+		 FIELD_PREP(ERDMA_CQ_DB_SOL, solicited) |
+		 FIELD_PREP(ERDMA_CQ_DB_ARM, 1) |
+		 FIELD_PREP(ERDMA_CQ_DB_CQN, cq->cqn) |
+		 FIELD_PREP(ERDMA_CQ_DB_IDX, cq->kernel.arm_count & 0xff);
+
+	lockdep_assert_held(&cq->kernel.lock);
+	WRITE_ONCE(*cq->kernel.dbrec, cpu_to_le64(db));
+	/* writeq() lets the device see the record before the doorbell */
+	writeq(db, dev->mmio.bar + ERDMA_DB_CQ_BASE);
+	cq->kernel.arm_count++;
+	cq->kernel.notify = solicited ? 2 : 1;
+}
+
+/**
+ * erdma_req_notify_cq - ib_device_ops.req_notify_cq (8.5)
+ * @ibcq: CQ of a kernel consumer
+ * @flags: IB_CQ_SOLICITED or IB_CQ_NEXT_COMP, IB_CQ_REPORT_MISSED_EVENTS
+ *
+ * Context: any.
+ * Return: 0; 1: completions are waiting, if the caller wanted to know; -EINVAL:
+ * an application arms its CQ itself.
+ */
+int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	struct erdma_cq *cq = to_ecq(ibcq);
+	unsigned long irq_flags;
+	int missed = 0;
+	u32 hdr;
+
+	if (!rdma_is_kernel_res(&ibcq->res))
+		return -EINVAL;
+
+	spin_lock_irqsave(&cq->kernel.lock, irq_flags);
+	cq_arm(cq, (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED);
+	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
+		missed = !!cq_entry(cq, cq->kernel.ci, &hdr);
+	spin_unlock_irqrestore(&cq->kernel.lock, irq_flags);
+	return missed;
+}
+
+/**
+ * erdma_cq_purge - make completions of a QP disappear
+ * @cq: CQ of a kernel consumer
+ * @qpn: QP the device has destroyed
+ *
+ * The number can be given to a new QP while old completions wait in the ring.
+ *
+ * Context: any.
+ */
+void erdma_cq_purge(struct erdma_cq *cq, u32 qpn)
+{
+	struct erdma_cqe *cqe;
+	unsigned long flags;
+	u32 hdr, i;
+
+	spin_lock_irqsave(&cq->kernel.lock, flags);
+	for (i = 0; i < cq->depth; i++) {
+		cqe = cq_entry(cq, cq->kernel.ci + i, &hdr);
+		if (!cqe)
+			break;
+		dma_rmb();
+		/* No QP has the number 0 */
+		if ((be32_to_cpu(READ_ONCE(cqe->qpn)) & CQE_QPN) == qpn)
+			WRITE_ONCE(cqe->qpn, 0);
+	}
+	spin_unlock_irqrestore(&cq->kernel.lock, flags);
+}
+
+/* ---- creation ----------------------------------------------------------- */
+
+static int cq_check_attr(const struct erdma_dev *dev, const struct ib_cq_init_attr *attr)
+{
+	if (attr->flags)
+		return -EOPNOTSUPP;
+	if (!attr->cqe || attr->cqe > dev->attrs.max_cqe)
+		return -EINVAL;
+	if (attr->comp_vector >= dev->n_ceqs)
+		return -EINVAL;
+	return 0;
+}
+
+static int cq_init_kernel(struct erdma_dev *dev, struct erdma_cq *cq, struct erdma_queue_mem *mem)
+{
+	size_t size = array_size(cq->depth, ERDMA_CQE_SIZE);
+
+	spin_lock_init(&cq->kernel.lock);
+	cq->kernel.buf = dma_alloc_coherent(&dev->pdev->dev, size, &cq->kernel.dma,
+					    GFP_KERNEL | __GFP_NOWARN);
+	if (!cq->kernel.buf)
+		return -ENOMEM;
+	cq->kernel.dbrec = dma_pool_zalloc(dev->dbrec_pool, GFP_KERNEL, &cq->kernel.dbrec_dma);
+	if (!cq->kernel.dbrec) {
+		dma_free_coherent(&dev->pdev->dev, size, cq->kernel.buf, cq->kernel.dma);
+		return -ENOMEM;
+	}
+
+	/* One "page" that covers any kernel CQ, not aligned to its size (5.2.2) */
+	mem->page_code = ERDMA_KERNEL_CQ_PAGE_CODE;
+	mem->page_cnt = 1;
+	mem->addr = cq->kernel.dma;
+	mem->dbrec = cq->kernel.dbrec_dma;
+	return 0;
+}
+
+static int cq_init_user(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *udata,
+			struct erdma_queue_mem *mem)
+{
+	struct erdma_ucontext *ctx = rdma_udata_to_drv_context(udata, struct erdma_ucontext,
+							       ibucontext);
+	struct erdma_user_range range = {
+		.len = array_size(cq->depth, ERDMA_CQE_SIZE),
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
+	struct erdma_mtt *mtt = &cq->user.mtt;
+	struct erdma_ureq_create_cq req = {};
+	int err;
+
+	err = erdma_copy_ureq(udata, &req, sizeof(req));
+	if (err)
+		return err;
+	if (!IS_ALIGNED(req.qbuf_va, SZ_4K) || req.qbuf_len < range.len)
+		return -EINVAL;
+	range.start = req.qbuf_va;
+	range.iova = req.qbuf_va;
+	err = erdma_mtt_init_user(dev, mtt, &range, ERDMA_MTT_CQ);
+	if (err)
+		return err;
+	cq->user.dbrec_va = req.db_record_va;
+	cq->user.dbrec_page = erdma_dbrec_map(ctx, req.db_record_va, ERDMA_DBREC_SIZE,
+					      &cq->user.dbrec_dma);
+	if (IS_ERR(cq->user.dbrec_page)) {
+		erdma_mtt_exit(dev, mtt);
+		return PTR_ERR(cq->user.dbrec_page);
+	}
+	cq->db = ctx->db;
+
+	mem->page_code = mtt->page_shift - ilog2(SZ_4K);
+	mem->level = mtt->level;
+	mem->page_cnt = mtt->page_cnt;
+	mem->first_off = mtt->first_off;
+	mem->addr = mtt->level ? mtt->top_dma : mtt->inline_page[0];
+	mem->dbrec = cq->user.dbrec_dma;
+	return 0;
+}
+
+static void cq_free_mem(struct erdma_dev *dev, struct erdma_cq *cq)
+{
+	if (rdma_is_kernel_res(&cq->ibcq.res)) {
+		dma_pool_free(dev->dbrec_pool, cq->kernel.dbrec, cq->kernel.dbrec_dma);
+		dma_free_coherent(&dev->pdev->dev, array_size(cq->depth, ERDMA_CQE_SIZE),
+				  cq->kernel.buf, cq->kernel.dma);
+		return;
+	}
+	erdma_dbrec_unmap(cq->user.dbrec_page);
+	erdma_mtt_exit(dev, &cq->user.mtt);
+}
+
+/* Takes the CQ away from the device and frees what it cannot reach any more */
+static int cq_release(struct erdma_dev *dev, struct erdma_cq *cq)
+{
+	int err;
+
+	/* No event finds the CQ any more; its number stays taken for now */
+	xa_store_irq(&dev->cq_xa, cq->cqn, NULL, GFP_KERNEL);
+	err = erdma_cmd_destroy_cq(dev, cq->cqn);
+	erdma_cq_put(cq);
+	wait_for_completion(&cq->free);
+
+	if (!erdma_keep_memory(dev, "CQ", cq->cqn, err))
+		cq_free_mem(dev, cq);
+	xa_erase_irq(&dev->cq_xa, cq->cqn);
+	return err;
+}
+
+static int cq_respond(const struct erdma_cq *cq, struct ib_udata *udata)
+{
+	struct erdma_uresp_create_cq resp = {
+		.cq_id = cq->cqn,
+		.num_cqe = cq->depth,
+	};
+
+	if (!udata)
+		return 0;
+	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+}
+
+static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *udata)
+{
+	struct erdma_queue_mem mem = {};
+	int err;
+
+	err = udata ? cq_init_user(dev, cq, udata, &mem) : cq_init_kernel(dev, cq, &mem);
+	if (err)
+		goto err_number;
+	err = erdma_cmd_create_cq(dev, cq->cqn, cq->depth, cq->eqn, &mem, &cq->db);
+	if (err == -ETIMEDOUT)		/* the device may have it */
+		goto err_release;
+	if (err)
+		goto err_mem;
+	err = cq_respond(cq, udata);
+	if (err)
+		goto err_release;
+	/* Nothing can fail from here on: events may find the CQ */
+	err = xa_err(xa_store_irq(&dev->cq_xa, cq->cqn, cq, GFP_KERNEL));
+	if (err)
+		goto err_release;
+	return 0;
+
+err_release:
+	cq_release(dev, cq);
+	return err;
+err_mem:
+	cq_free_mem(dev, cq);
+err_number:
+	xa_erase_irq(&dev->cq_xa, cq->cqn);
+	return err;
+}
+
+/**
+ * erdma_create_cq - ib_device_ops.create_cq
+ * @ibcq: to fill
+ * @attr: at least one entry, rounded up to a power of two
+ * @udata: NULL for kernel consumers
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: limits, vector, or the provider's request; -EOPNOTSUPP:
+ * flags; -ENOSPC: no number left; -ENOMEM; -EFAULT; the command's.
+ */
+int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_edev(ibcq->device);
+	struct erdma_cq *cq = to_ecq(ibcq);
+	u32 last = max(dev->attrs.max_cq, 1U) - 1;
+	int err;
+
+	err = cq_check_attr(dev, attr);
+	if (!err && udata && udata->outlen < sizeof(struct erdma_uresp_create_cq))
+		err = -EINVAL;
+	if (err)
+		goto err_count;
+
+	cq->depth = roundup_pow_of_two(attr->cqe);
+	cq->eqn = attr->comp_vector + 1;
+	cq->created_ns = ktime_get_ns();
+	kref_init(&cq->refs);
+	init_completion(&cq->free);
+	err = xa_alloc_cyclic_irq(&dev->cq_xa, &cq->cqn, NULL, XA_LIMIT(1, last),
+				  &dev->next_cqn, GFP_KERNEL);
+	if (err < 0) {
+		err = err == -EBUSY ? -ENOSPC : err;
+		goto err_count;
+	}
+	err = cq_init(dev, cq, udata);
+	if (err)
+		goto err_count;
+
+	ibcq->cqe = cq->depth;
+	atomic_inc(&dev->n_cq);
+	erdma_stat_inc(&dev->stats, ERDMA_STAT_CREATE_CQ);
+	erdma_dbg(dev, CQ, INFO, "cq %u created: %u entries, eq %u\n", cq->cqn, cq->depth, cq->eqn);
+	return 0;
+
+err_count:
+	erdma_stat_inc(&dev->stats, ERDMA_STAT_CREATE_CQ_FAILED);
+	erdma_dbg(dev, CQ, INFO, "cq refused: %pe\n", ERR_PTR(err));
+	return err;
+}
+
+/**
+ * erdma_destroy_cq - ib_device_ops.destroy_cq
+ * @ibcq: no QP uses it, the core counts
+ * @udata: NULL for kernel consumers
+ *
+ * The CQ is gone afterwards, whatever the device answers; see
+ * erdma_keep_memory() for what happens to its memory then.
+ *
+ * Context: may sleep.
+ * Return: 0.
+ */
+int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_edev(ibcq->device);
+	struct erdma_cq *cq = to_ecq(ibcq);
+
+	if (cq_release(dev, cq))
+		erdma_stat_inc(&dev->stats, ERDMA_STAT_DESTROY_CQ_FAILED);
+	else
+		erdma_stat_inc(&dev->stats, ERDMA_STAT_DESTROY_CQ);
+	atomic_dec(&dev->n_cq);
+	erdma_dbg(dev, CQ, INFO, "cq %u destroyed\n", cq->cqn);
+	return 0;
+}

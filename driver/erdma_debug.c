@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Debug prints: one level per category and device, one rate limit per device,
+ * settings that return to the default by themselves.
+ *
+ * Levels are read without a lock (erdma_dbg()), changed under erdma_debug.lock.
+ */
+#include <linux/device.h>
+#include <linux/jiffies.h>
+#include <linux/kernel.h>
+#include <linux/ratelimit.h>
+
+#include "erdma.h"
+
+#define DEBUG_INTERVAL	HZ
+#define DEBUG_BURST	64	/* messages per DEBUG_INTERVAL */
+
+/* In the order of the numbers, which have no gaps */
+#define DEBUG_CAT_NAME(cat, name, text)	name,
+static const char * const debug_cats[] = { ERDMA_DIAG_DEBUG_CATS(DEBUG_CAT_NAME) };
+
+static_assert(ARRAY_SIZE(debug_cats) == ERDMA_DIAG_CAT_COUNT);
+static_assert(ERDMA_DIAG_CAT_COUNT <= ERDMA_DIAG_DEBUG_MAX_CATS);
+
+static const char *debug_printk_level(u32 level)
+{
+	switch (level) {
+	case ERDMA_DIAG_LEVEL_ERR:
+		return KERN_ERR;
+	case ERDMA_DIAG_LEVEL_INFO:
+		return KERN_INFO;
+	default:
+		return KERN_DEBUG;
+	}
+}
+
+/**
+ * __erdma_dbg - print a debug message; use erdma_dbg()
+ * @dev: device, registered or not
+ * @cat: ERDMA_DIAG_CAT_*
+ * @level: ERDMA_DIAG_LEVEL_*
+ * @fmt: message with newline
+ *
+ * Context: any.
+ */
+void __erdma_dbg(struct erdma_dev *dev, u32 cat, u32 level, const char *fmt, ...)
+{
+	struct device *parent = dev->pdev ? &dev->pdev->dev : NULL;
+	struct erdma_debug *dbg = &dev->dbg;
+	struct va_format vaf = { .fmt = fmt };
+	s64 total, missed;
+	va_list args;
+
+	if (!___ratelimit(&dbg->rs, __func__)) {
+		atomic64_inc(&dbg->suppressed);
+		return;
+	}
+	atomic64_inc(&dbg->printed);
+
+	total = atomic64_read(&dbg->suppressed);
+	missed = total - atomic64_xchg(&dbg->reported, total);
+	if (missed > 0)
+		_dev_printk(KERN_INFO, parent, "suppressed %lld messages\n", missed);
+
+	va_start(args, fmt);
+	vaf.va = &args;
+	_dev_printk(debug_printk_level(level), parent, "[%s] %pV", debug_cats[cat], &vaf);
+	va_end(args);
+}
+
+/* Next category to expire, in jiffies from now; false if none will */
+static bool debug_next_expiry(const struct erdma_debug *dbg, unsigned long now,
+			      unsigned long *delay)
+{
+	bool found = false;
+	int i;
+
+	for (i = 0; i < ERDMA_DIAG_CAT_COUNT; i++) {
+		long left = dbg->expires[i] - now;
+
+		if (!dbg->expires[i])
+			continue;
+		left = max(left, 0L);
+		if (!found || left < *delay)
+			*delay = left;
+		found = true;
+	}
+	return found;
+}
+
+static void debug_expire(struct work_struct *work)
+{
+	struct erdma_debug *dbg = container_of(to_delayed_work(work), struct erdma_debug,
+					       expire_work);
+	unsigned long now = jiffies, delay;
+	int i;
+
+	mutex_lock(&dbg->lock);
+	for (i = 0; i < ERDMA_DIAG_CAT_COUNT; i++) {
+		if (!dbg->expires[i] || time_before(now, dbg->expires[i]))
+			continue;
+		WRITE_ONCE(dbg->level[i], ERDMA_DEBUG_DEFAULT);
+		dbg->expires[i] = 0;
+	}
+	if (debug_next_expiry(dbg, now, &delay))
+		schedule_delayed_work(&dbg->expire_work, delay);
+	mutex_unlock(&dbg->lock);
+}
+
+/**
+ * erdma_debug_init - set every category to its default
+ * @dbg: to initialise
+ */
+void erdma_debug_init(struct erdma_debug *dbg)
+{
+	memset(dbg, 0, sizeof(*dbg));
+	memset(dbg->level, ERDMA_DEBUG_DEFAULT, ERDMA_DIAG_CAT_COUNT);
+	mutex_init(&dbg->lock);
+	ratelimit_state_init(&dbg->rs, DEBUG_INTERVAL, DEBUG_BURST);
+	/* We say ourselves how much was suppressed, under the device's name */
+	ratelimit_set_flags(&dbg->rs, RATELIMIT_MSG_ON_RELEASE);
+	INIT_DELAYED_WORK(&dbg->expire_work, debug_expire);
+}
+
+/**
+ * erdma_debug_exit - undo erdma_debug_init()
+ * @dbg: not set any more; erdma_dbg() still works
+ */
+void erdma_debug_exit(struct erdma_debug *dbg)
+{
+	cancel_delayed_work_sync(&dbg->expire_work);
+	mutex_destroy(&dbg->lock);
+}
+
+/**
+ * erdma_debug_set - set the level of some categories
+ * @dbg: debug state of a device
+ * @mask: bit n: category n
+ * @level: ERDMA_DIAG_LEVEL_*
+ * @duration_ms: return to the default after this time, 0 = never
+ *
+ * Return: 0; -EINVAL: no category, no such level, or too long; -EOPNOTSUPP: a
+ * category this driver does not have.
+ */
+int erdma_debug_set(struct erdma_debug *dbg, u32 mask, u32 level, u32 duration_ms)
+{
+	unsigned long expires = 0, delay;
+	int i;
+
+	if (mask & ~GENMASK(ERDMA_DIAG_CAT_COUNT - 1, 0))
+		return -EOPNOTSUPP;
+	if (!mask || level >= ERDMA_DIAG_LEVEL_COUNT || duration_ms > ERDMA_DIAG_DEBUG_MAX_MS)
+		return -EINVAL;
+
+	if (duration_ms)
+		expires = (jiffies + msecs_to_jiffies(duration_ms)) ?: 1;
+
+	mutex_lock(&dbg->lock);
+	for (i = 0; i < ERDMA_DIAG_CAT_COUNT; i++) {
+		if (!(mask & BIT(i)))
+			continue;
+		WRITE_ONCE(dbg->level[i], level);
+		dbg->expires[i] = expires;
+	}
+	if (debug_next_expiry(dbg, jiffies, &delay))
+		mod_delayed_work(system_wq, &dbg->expire_work, delay);
+	mutex_unlock(&dbg->lock);
+	return 0;
+}
+
+/**
+ * erdma_debug_get - report the levels
+ * @dbg: debug state of a device
+ * @out: the out_ fields are filled
+ */
+void erdma_debug_get(struct erdma_debug *dbg, struct erdma_diag_debug *out)
+{
+	unsigned long now = jiffies;
+	int i;
+
+	memset(out->out_level, 0, sizeof(out->out_level));
+	memset(out->out_default, 0, sizeof(out->out_default));
+	memset(out->out_left_ms, 0, sizeof(out->out_left_ms));
+	out->out_count = ERDMA_DIAG_CAT_COUNT;
+
+	mutex_lock(&dbg->lock);
+	for (i = 0; i < ERDMA_DIAG_CAT_COUNT; i++) {
+		long left = dbg->expires[i] - now;
+
+		out->out_level[i] = dbg->level[i];
+		out->out_default[i] = ERDMA_DEBUG_DEFAULT;
+		/* 0 would mean "unlimited" */
+		if (dbg->expires[i])
+			out->out_left_ms[i] = jiffies_to_msecs(max(left, 1L));
+	}
+	mutex_unlock(&dbg->lock);
+
+	out->out_suppressed = atomic64_read(&dbg->suppressed);
+	out->out_printed = atomic64_read(&dbg->printed);
+}

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The diagnostics node /dev/erdma/diagN: its life and its dispatcher. The
+ * rules of the interface are in docs/abi.md, its structures in
+ * include/uapi/erdma_diag.h.
+ *
+ * The node is an ib_client of our own devices, so that it comes and goes with
+ * the registration, follows a move to another net namespace, and is found over
+ * rdma netlink (chardev type "erdma_diag"). When an adapter goes away the node
+ * loses its pointer to it under the write lock: open files stay, every call
+ * then gives -ENODEV.
+ *
+ * A handler never touches user memory. It fills a chunk of kernel memory that
+ * the dispatcher copies out once the lock is released: a user's buffer may
+ * take for ever to fault in, and must not delay a removal meanwhile.
+ */
+#include <linux/compat.h>
+#include <linux/idr.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/nsproxy.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <net/net_namespace.h>
+
+#include "erdma_diag_int.h"
+
+#define DIAG_MAX_NODES	256
+
+/*
+ * The answer of ib_client.get_nl_info(). The type is part of that interface but
+ * its definition is in a header of the core that is not installed
+ * (drivers/infiniband/core/core_priv.h); this is its layout in 6.1.
+ */
+struct ib_client_nl_info {
+	struct sk_buff *nl_msg;
+	struct device *cdev;
+	u32 port;
+	u64 abi;
+};
+
+/* Indexed by number. min_size stays what it is when a structure grows. */
+static const struct erdma_diag_op diag_ops[] = {
+	[_IOC_NR(ERDMA_DIAG_INFO)] = {
+		.cmd = ERDMA_DIAG_INFO,
+		.size = sizeof(struct erdma_diag_info),
+		.min_size = 344,
+		.fn = erdma_diag_info,
+	},
+	[_IOC_NR(ERDMA_DIAG_LIST)] = {
+		.cmd = ERDMA_DIAG_LIST,
+		.size = sizeof(struct erdma_diag_list),
+		.min_size = 48,
+		.buf = offsetof(struct erdma_diag_list, buf),
+		.rsvd = offsetof(struct erdma_diag_list, rsvd),
+		.fn = erdma_diag_list,
+	},
+	[_IOC_NR(ERDMA_DIAG_CONTEXT)] = {
+		.cmd = ERDMA_DIAG_CONTEXT,
+		.size = sizeof(struct erdma_diag_context),
+		.min_size = 40,
+		.flags = ERDMA_DIAG_CONTEXT_HW,
+		.buf = offsetof(struct erdma_diag_context, buf),
+		.fn = erdma_diag_context,
+	},
+	[_IOC_NR(ERDMA_DIAG_RING_READ)] = {
+		.cmd = ERDMA_DIAG_RING_READ,
+		.size = sizeof(struct erdma_diag_ring_read),
+		.min_size = 72,
+		.buf = offsetof(struct erdma_diag_ring_read, buf),
+		.rsvd = offsetof(struct erdma_diag_ring_read, rsvd),
+		.fn = erdma_diag_ring_read,
+	},
+	[_IOC_NR(ERDMA_DIAG_DEBUG)] = {
+		.cmd = ERDMA_DIAG_DEBUG,
+		.size = sizeof(struct erdma_diag_debug),
+		.min_size = 136,
+		.flags = ERDMA_DIAG_DEBUG_SET,
+		.set_flags = ERDMA_DIAG_DEBUG_SET,
+		.fn = erdma_diag_debug,
+	},
+};
+
+static_assert(ARRAY_SIZE(diag_ops) == ERDMA_DIAG_CMD_COUNT);
+
+/* Every argument starts like this */
+struct diag_head {
+	u32 size;
+	u32 flags;
+};
+
+union diag_arg {
+	struct diag_head head;
+	struct erdma_diag_info info;
+	struct erdma_diag_list list;
+	struct erdma_diag_context context;
+	struct erdma_diag_ring_read ring_read;
+	struct erdma_diag_debug debug;
+};
+
+static DEFINE_IDA(diag_minors);
+/* Held while erdma_dev.diag is cleared or used outside of the client's calls */
+static DEFINE_MUTEX(diag_lock);
+static dev_t diag_base;
+
+/* ---- dispatcher --------------------------------------------------------- */
+
+/**
+ * erdma_diag_find_op - look up a command
+ * @cmd: number as the user gave it; all of its 32 bits must match
+ *
+ * Return: the command, or NULL.
+ */
+const struct erdma_diag_op *erdma_diag_find_op(unsigned int cmd)
+{
+	const struct erdma_diag_op *op;
+
+	if (_IOC_NR(cmd) >= ARRAY_SIZE(diag_ops))
+		return NULL;
+	op = &diag_ops[_IOC_NR(cmd)];
+	return op->fn && op->cmd == cmd ? op : NULL;
+}
+
+/**
+ * erdma_diag_check_size - judge the size of an argument
+ * @op: command
+ * @size: as the caller knows the argument
+ *
+ * Return: 0; -EINVAL: older than the first version; -E2BIG: absurd.
+ */
+int erdma_diag_check_size(const struct erdma_diag_op *op, size_t size)
+{
+	if (size < op->min_size)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	return 0;
+}
+
+/**
+ * erdma_diag_check_arg - judge flags, reserved fields and the right to set
+ * @op: command
+ * @arg: kernel copy of the argument
+ * @who: caller
+ *
+ * Return: 0; -EOPNOTSUPP: unknown flag; -EINVAL: reserved field not zero;
+ * -EPERM: a setting, and the caller may not.
+ */
+int erdma_diag_check_arg(const struct erdma_diag_op *op, const void *arg,
+			 const struct erdma_diag_who *who)
+{
+	const struct diag_head *head = arg;
+
+	if (head->flags & ~op->flags)
+		return -EOPNOTSUPP;
+	if (op->rsvd && *(const u32 *)(arg + op->rsvd))
+		return -EINVAL;
+	if (head->flags & op->set_flags &&
+	    !erdma_diag_may(who, ERDMA_DIAG_SCOPE_SET, ERDMA_DIAG_REL_DEVICE))
+		return -EPERM;
+	return 0;
+}
+
+static bool diag_visible(const struct erdma_dev *dev)
+{
+	return rdma_dev_access_netns(&dev->ibdev, current->nsproxy->net_ns);
+}
+
+/* One run of the handler, with the adapter held */
+static int diag_call(struct erdma_diag *diag, const struct erdma_diag_op *op,
+		     struct erdma_diag_req *req)
+{
+	int ret = -ENODEV;
+
+	if (down_read_killable(&diag->rwsem))
+		return -EINTR;
+	if (diag->edev && diag_visible(diag->edev))
+		ret = op->fn(diag->edev, req);
+	up_read(&diag->rwsem);
+	return ret;
+}
+
+/* Run the handler until it is done, copy out what it produced in between */
+static int diag_run(struct erdma_diag *diag, const struct erdma_diag_op *op,
+		    struct erdma_diag_req *req, void __user *buf)
+{
+	int ret;
+
+	do {
+		req->chunk_len = 0;
+		ret = diag_call(diag, op, req);
+		if (ret < 0)
+			break;
+		if (copy_to_user(buf + req->copied, req->chunk, req->chunk_len))
+			return -EFAULT;
+		req->copied += req->chunk_len;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	} while (ret == ERDMA_DIAG_MORE);
+	return ret;
+}
+
+static int diag_dispatch(struct erdma_diag *diag, const struct erdma_diag_op *op,
+			 union diag_arg *arg, const struct erdma_diag_who *who)
+{
+	struct erdma_diag_req req = { .diag = diag, .who = who, .arg = arg };
+	void __user *buf = NULL;
+	int ret;
+
+	if (op->buf) {
+		buf = u64_to_user_ptr(*(u64 *)((void *)arg + op->buf));
+		req.buf_len = *(u32 *)((void *)arg + op->buf + sizeof(u64));
+		req.chunk_size = min_t(u32, req.buf_len, ERDMA_DIAG_CHUNK);
+	}
+	if (req.chunk_size) {
+		req.chunk = kvzalloc(req.chunk_size, GFP_KERNEL_ACCOUNT);
+		if (!req.chunk)
+			return -ENOMEM;
+	}
+	ret = diag_run(diag, op, &req, buf);
+	kvfree(req.chunk);
+	return ret;
+}
+
+static long diag_ioctl(struct file *filp, unsigned int cmd, unsigned long uarg)
+{
+	struct erdma_diag *diag = filp->private_data;
+	void __user *user = (void __user *)uarg;
+	const struct erdma_diag_op *op;
+	struct erdma_diag_who who;
+	union diag_arg arg;
+	u32 size;
+	int ret;
+
+	if (!READ_ONCE(diag->edev))
+		return -ENODEV;
+	op = erdma_diag_find_op(cmd);
+	if (!op)
+		return -ENOTTY;
+
+	if (get_user(size, (u32 __user *)user))
+		return -EFAULT;
+	ret = erdma_diag_check_size(op, size);
+	if (ret)
+		return ret;
+	ret = copy_struct_from_user(&arg, op->size, user, size);
+	if (ret)
+		return ret;
+
+	erdma_diag_who_init(&who, filp);
+	ret = erdma_diag_check_arg(op, &arg, &who);
+	if (ret)
+		return ret;
+	ret = diag_dispatch(diag, op, &arg, &who);
+	if (ret && ret != -EMSGSIZE)
+		return ret;
+
+	arg.head.size = op->size;
+	if (copy_to_user(user, &arg, min(op->size, size)))
+		return -EFAULT;
+	return ret;
+}
+
+static int diag_open(struct inode *inode, struct file *filp)
+{
+	struct erdma_diag *diag = container_of(inode->i_cdev, struct erdma_diag, cdev);
+	bool ok;
+
+	down_read(&diag->rwsem);
+	ok = diag->edev && diag_visible(diag->edev);
+	up_read(&diag->rwsem);
+	if (!ok)
+		return -ENODEV;
+
+	get_device(&diag->dev);
+	filp->private_data = diag;
+	return nonseekable_open(inode, filp);
+}
+
+static int diag_release(struct inode *inode, struct file *filp)
+{
+	struct erdma_diag *diag = filp->private_data;
+
+	put_device(&diag->dev);
+	return 0;
+}
+
+static const struct file_operations diag_fops = {
+	.owner = THIS_MODULE,
+	.open = diag_open,
+	.release = diag_release,
+	.unlocked_ioctl = diag_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.llseek = no_llseek,
+};
+
+/* ---- life --------------------------------------------------------------- */
+
+static char *diag_devnode(struct device *dev, umode_t *mode)
+{
+	if (mode)
+		*mode = 0600;
+	return kasprintf(GFP_KERNEL, "erdma/%s", dev_name(dev));
+}
+
+static void diag_free(struct device *dev)
+{
+	kfree(container_of(dev, struct erdma_diag, dev));
+}
+
+static struct class diag_class = {
+	.name = "erdma_diag",
+	.owner = THIS_MODULE,
+	.devnode = diag_devnode,
+	.dev_release = diag_free,
+};
+
+static struct erdma_diag *diag_create(struct erdma_dev *edev)
+{
+	struct erdma_diag *diag;
+	int ret;
+
+	diag = kzalloc(sizeof(*diag), GFP_KERNEL);
+	if (!diag)
+		return ERR_PTR(-ENOMEM);
+	device_initialize(&diag->dev);
+	diag->dev.class = &diag_class;
+	diag->dev.parent = edev->ibdev.dev.parent;
+	init_rwsem(&diag->rwsem);
+	atomic_set(&diag->hw_credits, ERDMA_DIAG_HW_CREDITS);
+	init_waitqueue_head(&diag->hw_wait);
+
+	ret = ida_alloc_max(&diag_minors, DIAG_MAX_NODES - 1, GFP_KERNEL);
+	if (ret < 0)
+		goto err_put;
+	diag->minor = ret;
+	diag->dev.devt = MKDEV(MAJOR(diag_base), diag->minor);
+	ret = dev_set_name(&diag->dev, "diag%d", diag->minor);
+	if (ret)
+		goto err_free_minor;
+
+	diag->edev = edev;
+	cdev_init(&diag->cdev, &diag_fops);
+	diag->cdev.owner = THIS_MODULE;
+	ret = cdev_device_add(&diag->cdev, &diag->dev);
+	if (ret)
+		goto err_free_minor;
+	return diag;
+
+err_free_minor:
+	ida_free(&diag_minors, diag->minor);
+err_put:
+	put_device(&diag->dev);
+	return ERR_PTR(ret);
+}
+
+/* The node vanishes; waits for running calls, not for open files. Idempotent. */
+static void diag_unplug(struct erdma_diag *diag)
+{
+	bool plugged;
+
+	down_write(&diag->rwsem);
+	plugged = diag->edev;
+	WRITE_ONCE(diag->edev, NULL);
+	up_write(&diag->rwsem);
+	if (!plugged)
+		return;
+	cdev_device_del(&diag->cdev, &diag->dev);
+	ida_free(&diag_minors, diag->minor);
+}
+
+static struct ib_client diag_client;
+
+static int diag_client_add(struct ib_device *ibdev)
+{
+	struct erdma_diag *diag;
+	struct erdma_dev *edev;
+
+	if (ibdev->ops.owner != THIS_MODULE)
+		return -EOPNOTSUPP;
+	edev = to_edev(ibdev);
+
+	diag = diag_create(edev);
+	if (IS_ERR(diag)) {
+		dev_err(&edev->pdev->dev, "no diagnostics node: %pe\n", diag);
+		return PTR_ERR(diag);
+	}
+	edev->diag = diag;
+	ib_set_client_data(ibdev, &diag_client, diag);
+	return 0;
+}
+
+static void diag_client_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct erdma_diag *diag = client_data;
+
+	mutex_lock(&diag_lock);
+	diag_unplug(diag);
+	to_edev(ibdev)->diag = NULL;
+	mutex_unlock(&diag_lock);
+	put_device(&diag->dev);
+}
+
+/* The caller takes a reference before diag_client_remove() can run */
+static int diag_client_nl_info(struct ib_device *ibdev, void *client_data,
+			       struct ib_client_nl_info *res)
+{
+	struct erdma_diag *diag = client_data;
+
+	if (!READ_ONCE(diag->edev))
+		return -ENODEV;
+	res->abi = ERDMA_DIAG_ABI;
+	res->cdev = &diag->dev;
+	return 0;
+}
+
+static struct ib_client diag_client = {
+	.name = "erdma_diag",
+	.add = diag_client_add,
+	.remove = diag_client_remove,
+	.get_nl_info = diag_client_nl_info,
+	.no_kverbs_req = 1,
+};
+
+/**
+ * erdma_diag_add - is the node there?
+ * @dev: registered device
+ *
+ * The node was made when the device registered. Without it the device works.
+ *
+ * Return: 0 or -ENODEV.
+ */
+int erdma_diag_add(struct erdma_dev *dev)
+{
+	return dev->diag ? 0 : -ENODEV;
+}
+
+/**
+ * erdma_diag_remove - let go of a device that is about to be unregistered
+ * @dev: device, still registered
+ *
+ * Calls on open files give -ENODEV from now on. The node itself is freed by
+ * the unregistration, or by the last close.
+ */
+void erdma_diag_remove(struct erdma_dev *dev)
+{
+	mutex_lock(&diag_lock);
+	if (dev->diag)
+		diag_unplug(dev->diag);
+	mutex_unlock(&diag_lock);
+}
+
+/**
+ * erdma_diag_module_init - class, device numbers, rdma client
+ *
+ * Return: 0 or -errno.
+ */
+int erdma_diag_module_init(void)
+{
+	int ret;
+
+	ret = alloc_chrdev_region(&diag_base, 0, DIAG_MAX_NODES, "erdma_diag");
+	if (ret)
+		return ret;
+	ret = class_register(&diag_class);
+	if (ret)
+		goto err_region;
+	ret = ib_register_client(&diag_client);
+	if (ret)
+		goto err_class;
+	return 0;
+
+err_class:
+	class_unregister(&diag_class);
+err_region:
+	unregister_chrdev_region(diag_base, DIAG_MAX_NODES);
+	return ret;
+}
+
+/**
+ * erdma_diag_module_exit - undo erdma_diag_module_init()
+ */
+void erdma_diag_module_exit(void)
+{
+	ib_unregister_client(&diag_client);
+	class_unregister(&diag_class);
+	unregister_chrdev_region(diag_base, DIAG_MAX_NODES);
+	ida_destroy(&diag_minors);
+}

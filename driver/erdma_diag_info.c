@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* ERDMA_DIAG_INFO and ERDMA_DIAG_DEBUG */
+#include <linux/netdevice.h>
+#include <linux/nsproxy.h>
+#include <net/net_namespace.h>
+
+#include "erdma_diag_int.h"
+
+static void info_abi(const struct erdma_dev *dev, struct erdma_diag_info *info)
+{
+	info->abi_cmds = BIT(_IOC_NR(ERDMA_DIAG_INFO)) | BIT(_IOC_NR(ERDMA_DIAG_LIST)) |
+			 BIT(_IOC_NR(ERDMA_DIAG_CONTEXT)) | BIT(_IOC_NR(ERDMA_DIAG_RING_READ)) |
+			 BIT(_IOC_NR(ERDMA_DIAG_DEBUG));
+	info->abi_flags = erdma_diag_has_hw(dev) ? ERDMA_DIAG_ABI_HW_CONTEXT : 0;
+	info->abi_objs = BIT(ERDMA_DIAG_OBJ_QP) | BIT(ERDMA_DIAG_OBJ_CQ) |
+			 BIT(ERDMA_DIAG_OBJ_EQ) | BIT(ERDMA_DIAG_OBJ_CMDQ);
+	info->abi_rings = BIT(ERDMA_DIAG_RING_SQ) | BIT(ERDMA_DIAG_RING_RQ) |
+			  BIT(ERDMA_DIAG_RING_CQ) | BIT(ERDMA_DIAG_RING_EQ) |
+			  BIT(ERDMA_DIAG_RING_CMDQ_SQ) | BIT(ERDMA_DIAG_RING_CMDQ_CQ);
+	info->abi_debug_cats = ERDMA_DIAG_CAT_COUNT;
+	info->abi_debug_levels = ERDMA_DIAG_LEVEL_COUNT;
+}
+
+static void info_identity(struct erdma_dev *dev, struct erdma_diag_info *info)
+{
+	struct pci_dev *pdev = dev->pdev;
+
+	strscpy(info->driver_version, ERDMA_DRV_VERSION, sizeof(info->driver_version));
+	/* Not dev_name(): a rename frees that string */
+	strscpy(info->ib_name, dev->ibdev.name, sizeof(info->ib_name));
+	info->ib_index = dev->ibdev.index;
+	info->node_guid = (__force u64)dev->ibdev.node_guid;
+	strscpy(info->pci, pci_name(pdev), sizeof(info->pci));
+	info->pci_vendor = pdev->vendor;
+	info->pci_device = pdev->device;
+	info->pci_rev = pdev->revision;
+	info->numa_node = dev_to_node(&pdev->dev);
+	info->vectors = dev->vectors;
+}
+
+/* Only what the caller's net namespace can see of it */
+static void info_netdev(const struct erdma_dev *dev, struct erdma_diag_info *info)
+{
+	const struct net_device *netdev = READ_ONCE(dev->netdev);
+
+	if (!netdev)
+		return;
+	info->mtu = READ_ONCE(netdev->mtu);
+	info->link_up = netif_running(netdev) && netif_carrier_ok(netdev);
+	if (!net_eq(dev_net(netdev), current->nsproxy->net_ns))
+		return;
+	info->netdev_ifindex = netdev->ifindex;
+	strscpy(info->netdev, netdev->name, sizeof(info->netdev));
+}
+
+static void info_hardware(const struct erdma_dev *dev, const struct erdma_diag_who *who,
+			  struct erdma_diag_info *info)
+{
+	const struct erdma_attrs *attrs = &dev->attrs;
+
+	info->proto = dev->proto;
+	info->reg_version = erdma_read32(&dev->mmio, ERDMA_REG_VERSION);
+	info->reg_status = erdma_read32(&dev->mmio, ERDMA_REG_STATUS);
+	info->fw_version = attrs->fw_version;
+	info->bar0_len = dev->mmio.len;
+	memcpy(info->mac, attrs->mac, sizeof(info->mac));
+	info->cc_default = attrs->cc;
+	info->cap0 = attrs->cap0;
+	info->cap1 = attrs->cap1;
+	if (!who->secrets)
+		info->cap1 &= ~ERDMA_CAP1_LOCAL_DMA_KEY;
+}
+
+static void info_limits(struct erdma_dev *dev, struct erdma_diag_info *info)
+{
+	const struct ib_device_attr *verbs = &dev->ibdev.attrs;
+
+	info->max_qp = verbs->max_qp;
+	info->max_cq = verbs->max_cq;
+	info->max_mr = verbs->max_mr;
+	info->max_pd = verbs->max_pd;
+	info->max_ctx = ERDMA_MAX_CONTEXTS;
+	info->max_cqe = verbs->max_cqe;
+	info->max_send_wr = dev->attrs.max_send_wr;
+	info->max_recv_wr = dev->attrs.max_recv_wr;
+	info->max_mr_size = verbs->max_mr_size;
+
+	info->n_qp = atomic_read(&dev->n_qp);
+	info->n_cq = atomic_read(&dev->n_cq);
+	info->n_mr = atomic_read(&dev->mr_ids.used);
+	info->n_pd = atomic_read(&dev->pd_ids.used);
+	info->n_ctx = atomic_read(&dev->n_ctx);
+	info->n_eq = dev->n_ceqs + 2;
+}
+
+/**
+ * erdma_diag_info - ERDMA_DIAG_INFO
+ * @dev: device
+ * @req: struct erdma_diag_info
+ *
+ * Return: 0.
+ */
+int erdma_diag_info(struct erdma_dev *dev, struct erdma_diag_req *req)
+{
+	struct erdma_diag_info *info = req->arg;
+
+	memset(info, 0, sizeof(*info));
+	info_abi(dev, info);
+	info_identity(dev, info);
+	info_netdev(dev, info);
+	info_hardware(dev, req->who, info);
+	info_limits(dev, info);
+	info->time_mono_ns = ktime_get_ns();
+	info->time_real_ns = ktime_get_real_ns();
+	return 0;
+}
+
+/**
+ * erdma_diag_debug - ERDMA_DIAG_DEBUG
+ * @dev: device
+ * @req: struct erdma_diag_debug; the dispatcher checked the right to set
+ *
+ * Return: 0 or -errno.
+ */
+int erdma_diag_debug(struct erdma_dev *dev, struct erdma_diag_req *req)
+{
+	struct erdma_diag_debug *arg = req->arg;
+	int ret;
+
+	if (arg->flags & ERDMA_DIAG_DEBUG_SET) {
+		ret = erdma_debug_set(&dev->dbg, arg->mask, arg->level, arg->duration_ms);
+		if (ret)
+			return ret;
+	}
+	erdma_debug_get(&dev->dbg, arg);
+	return 0;
+}

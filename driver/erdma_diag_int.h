@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Between the files of the diagnostics node:
+ *   erdma_diag.c           life of the node, dispatcher
+ *   erdma_diag_scope.c     who may see what
+ *   erdma_diag_info.c      INFO, DEBUG
+ *   erdma_diag_objects.c   LIST, CONTEXT
+ *   erdma_diag_hw.c        contexts asked from the device
+ *   erdma_diag_queue.c     one ring as the driver knows it
+ *   erdma_diag_ring.c      RING_READ
+ * The rules are in docs/abi.md.
+ */
+#ifndef ERDMA_DIAG_INT_H
+#define ERDMA_DIAG_INT_H
+
+#include <linux/cdev.h>
+#include <linux/cred.h>
+#include <linux/device.h>
+#include <linux/fs.h>
+#include <linux/rwsem.h>
+#include <linux/wait.h>
+
+#include "erdma.h"
+
+#define ERDMA_DIAG_ABI		1		/* told by rdma netlink, never changes */
+#define ERDMA_DIAG_CHUNK	(64 * 1024)	/* kernel memory of one call at most */
+#define ERDMA_DIAG_HW_CREDITS	2		/* device commands at a time */
+#define ERDMA_DIAG_HW_MS	2000		/* each of them, and the wait for a credit */
+#define ERDMA_DIAG_HW_MAX_STUCK	8		/* timed-out slots before we stop asking */
+
+/* Every user-visible size; a 32-bit caller sees the same numbers */
+static_assert(sizeof(struct erdma_diag_rec) == 8);
+static_assert(sizeof(struct erdma_diag_owner) == 24);
+static_assert(sizeof(struct erdma_diag_queue) == 48);
+static_assert(sizeof(struct erdma_diag_qp) == 248);
+static_assert(sizeof(struct erdma_diag_cq) == 128);
+static_assert(sizeof(struct erdma_diag_eq) == 160);
+static_assert(sizeof(struct erdma_diag_cmdq) == 184);
+static_assert(sizeof(struct erdma_diag_hw) == 272);
+static_assert(sizeof(struct erdma_diag_info) == 344);
+static_assert(sizeof(struct erdma_diag_list) == 48);
+static_assert(sizeof(struct erdma_diag_context) == 40);
+static_assert(sizeof(struct erdma_diag_ring_read) == 72);
+static_assert(sizeof(struct erdma_diag_debug) == 136);
+
+/**
+ * struct erdma_diag - a node
+ * @dev: class device; its reference count is the node's
+ * @cdev: character device
+ * @rwsem: read: a call runs; write: the adapter goes away
+ * @edev: adapter; NULL once it is gone
+ * @minor: N of diagN
+ * @hw_credits: device commands the node may still have in flight
+ * @hw_wait: somebody waits for a credit
+ */
+struct erdma_diag {
+	struct device dev;
+	struct cdev cdev;
+	struct rw_semaphore rwsem;
+	struct erdma_dev *edev;
+	int minor;
+	atomic_t hw_credits;
+	wait_queue_head_t hw_wait;
+};
+
+/* ---- erdma_diag_scope.c ------------------------------------------------- */
+
+/**
+ * enum erdma_diag_scope - what a call wants
+ * @ERDMA_DIAG_SCOPE_OPEN: S0: identity, limits, counters
+ * @ERDMA_DIAG_SCOPE_METADATA: S1: driver or device record of an object
+ * @ERDMA_DIAG_SCOPE_CONTENT: S2: ring entries
+ * @ERDMA_DIAG_SCOPE_SET: S3: change a setting
+ */
+enum erdma_diag_scope {
+	ERDMA_DIAG_SCOPE_OPEN,
+	ERDMA_DIAG_SCOPE_METADATA,
+	ERDMA_DIAG_SCOPE_CONTENT,
+	ERDMA_DIAG_SCOPE_SET,
+};
+
+/**
+ * enum erdma_diag_rel - whose object it is, seen from the caller
+ * @ERDMA_DIAG_REL_DEVICE: the adapter's own: event and command queues
+ * @ERDMA_DIAG_REL_KERNEL: of a kernel consumer
+ * @ERDMA_DIAG_REL_SELF: of the calling process, or of one it could ptrace
+ * @ERDMA_DIAG_REL_USER: of another process of the calling user
+ * @ERDMA_DIAG_REL_OTHER: of somebody else
+ */
+enum erdma_diag_rel {
+	ERDMA_DIAG_REL_DEVICE,
+	ERDMA_DIAG_REL_KERNEL,
+	ERDMA_DIAG_REL_SELF,
+	ERDMA_DIAG_REL_USER,
+	ERDMA_DIAG_REL_OTHER,
+};
+
+/**
+ * struct erdma_diag_who - a caller's rights, of its own and of the file's opener
+ * @opener: credentials the file was opened with
+ * @net_admin: both have CAP_NET_ADMIN
+ * @ptrace: both have CAP_SYS_PTRACE
+ * @secrets: may see keys and bus addresses of any object
+ */
+struct erdma_diag_who {
+	const struct cred *opener;
+	bool net_admin;
+	bool ptrace;
+	bool secrets;
+};
+
+void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *filp);
+enum erdma_diag_rel erdma_diag_relation(const struct erdma_diag_who *who,
+					const struct rdma_restrack_entry *res);
+bool erdma_diag_may(const struct erdma_diag_who *who, enum erdma_diag_scope scope,
+		    enum erdma_diag_rel rel);
+void erdma_diag_fill_owner(const struct rdma_restrack_entry *res,
+			   struct erdma_diag_owner *owner);
+
+/* ---- erdma_diag.c: dispatcher ------------------------------------------- */
+
+/* A handler that returns this is called again after its chunk was copied out */
+#define ERDMA_DIAG_MORE 1
+
+/**
+ * struct erdma_diag_req - one call, seen by its handler
+ * @diag: node
+ * @who: caller
+ * @arg: kernel copy of the argument; written back on success and on -EMSGSIZE
+ * @buf_len: bytes of the user's buffer
+ * @chunk: filled by the handler and copied to the user's buffer once no lock
+ *	and no reference is held, as user memory may take for ever to fault in
+ * @chunk_size: room in @chunk
+ * @chunk_len: bytes the handler filled
+ * @copied: bytes of earlier chunks
+ * @cursor: the handler's own; 0 on its first call
+ * @ident: the handler's own; 0 on its first call
+ */
+struct erdma_diag_req {
+	struct erdma_diag *diag;
+	const struct erdma_diag_who *who;
+	void *arg;
+	u32 buf_len;
+	u8 *chunk;
+	u32 chunk_size;
+	u32 chunk_len;
+	u32 copied;
+	u64 cursor;
+	u64 ident;
+};
+
+/**
+ * struct erdma_diag_op - one command
+ * @cmd: full command number
+ * @size: of the argument as this kernel knows it
+ * @min_size: of the argument in the first version of this command
+ * @flags: known flag bits
+ * @set_flags: those that change a setting (S3)
+ * @buf: offset of the user's buffer address, its length follows; 0 = none
+ * @rsvd: offset of a reserved __u32; 0 = none
+ * @fn: handler, called with the node's rwsem held for reading; returns 0,
+ *	ERDMA_DIAG_MORE or -errno
+ */
+struct erdma_diag_op {
+	unsigned int cmd;
+	u32 size;
+	u32 min_size;
+	u32 flags;
+	u32 set_flags;
+	u32 buf;
+	u32 rsvd;
+	int (*fn)(struct erdma_dev *dev, struct erdma_diag_req *req);
+};
+
+const struct erdma_diag_op *erdma_diag_find_op(unsigned int cmd);
+int erdma_diag_check_size(const struct erdma_diag_op *op, size_t size);
+int erdma_diag_check_arg(const struct erdma_diag_op *op, const void *arg,
+			 const struct erdma_diag_who *who);
+
+int erdma_diag_info(struct erdma_dev *dev, struct erdma_diag_req *req);
+int erdma_diag_debug(struct erdma_dev *dev, struct erdma_diag_req *req);
+int erdma_diag_list(struct erdma_dev *dev, struct erdma_diag_req *req);
+int erdma_diag_context(struct erdma_dev *dev, struct erdma_diag_req *req);
+int erdma_diag_ring_read(struct erdma_dev *dev, struct erdma_diag_req *req);
+
+/* ---- erdma_diag_queue.c ------------------------------------------------- */
+
+void erdma_diag_sq(struct erdma_qp *qp, struct erdma_diag_queue *q);
+void erdma_diag_rq(struct erdma_qp *qp, struct erdma_diag_queue *q);
+void erdma_diag_cq_ring(struct erdma_cq *cq, struct erdma_diag_queue *q);
+void erdma_diag_eq_ring(const struct erdma_eq *eq, struct erdma_diag_queue *q);
+void erdma_diag_cmdq_sq(struct erdma_cmdq *cmdq, struct erdma_diag_queue *q);
+void erdma_diag_cmdq_cq(struct erdma_cmdq *cmdq, struct erdma_diag_queue *q);
+void erdma_diag_hide_queue(struct erdma_diag_queue *q);
+bool erdma_diag_cq_is_user(const struct erdma_cq *cq);
+struct erdma_eq *erdma_diag_find_eq(struct erdma_dev *dev, u32 id);
+
+/* ---- erdma_diag_hw.c ---------------------------------------------------- */
+
+bool erdma_diag_has_hw(const struct erdma_dev *dev);
+void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req,
+			 u32 obj, u32 id, struct erdma_diag_hw *hw);
+
+/* ---- erdma_diag_ring.c -------------------------------------------------- */
+
+/**
+ * struct erdma_diag_mask - what is needed to hide secrets in ring entries
+ * @ring: ERDMA_DIAG_RING_*
+ * @depth: entries of the ring
+ * @qpn: SQ: owner of the ring
+ */
+struct erdma_diag_mask {
+	u32 ring;
+	u32 depth;
+	u32 qpn;
+};
+
+void erdma_diag_mask_entries(const struct erdma_diag_mask *mask, void *entries,
+			     u32 first, u32 count);
+
+#endif /* ERDMA_DIAG_INT_H */

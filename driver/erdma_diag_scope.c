@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Who may see what over the diagnostics node (docs/abi.md, "Rights").
+ *
+ * A right counts only if both the caller and the one who opened the file have
+ * it: neither a file handed to a privileged program nor a file kept while
+ * privileges were dropped gives more than one of them alone.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/sched/coredump.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/security.h>
+
+#include "erdma_diag_int.h"
+
+static_assert(ERDMA_DIAG_COMM_LEN == TASK_COMM_LEN);
+
+static bool scope_capable(const struct file *filp, int cap)
+{
+	return ns_capable_noaudit(&init_user_ns, cap) &&
+	       file_ns_capable(filp, &init_user_ns, cap);
+}
+
+/**
+ * erdma_diag_who_init - find out what a caller may do
+ * @who: filled
+ * @filp: the file the call came through
+ */
+void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *filp)
+{
+	who->opener = filp->f_cred;
+	who->net_admin = scope_capable(filp, CAP_NET_ADMIN);
+	who->ptrace = scope_capable(filp, CAP_SYS_PTRACE);
+	/*
+	 * There is no lockdown reason of our own. This one is about keys held
+	 * by the kernel too, and of the right level, confidentiality.
+	 */
+	who->secrets = who->net_admin && !security_locked_down(LOCKDOWN_XFRM_SECRET);
+}
+
+/* The same user in every respect, as ptrace demands */
+static bool scope_same_ids(const struct cred *c, const struct cred *t)
+{
+	return uid_eq(c->uid, t->uid) && uid_eq(c->uid, t->euid) && uid_eq(c->uid, t->suid) &&
+	       gid_eq(c->gid, t->gid) && gid_eq(c->gid, t->egid) && gid_eq(c->gid, t->sgid);
+}
+
+static bool scope_dumpable(struct task_struct *task)
+{
+	bool ret;
+
+	task_lock(task);
+	ret = task->mm && __get_dumpable(task->mm->flags) == SUID_DUMP_USER;
+	task_unlock(task);
+	return ret;
+}
+
+/*
+ * What ptrace_may_access(PTRACE_MODE_READ_REALCREDS) checks, as far as a module
+ * can: that function is not exported, nor is the hook of security modules.
+ */
+static enum erdma_diag_rel scope_task_relation(const struct erdma_diag_who *who,
+					       struct task_struct *task)
+{
+	const struct cred *mine = current_cred(), *tcred;
+	bool user, same;
+
+	/* A file opened by somebody else shows nothing */
+	if (!uid_eq(who->opener->uid, mine->uid) || !uid_eq(who->opener->euid, mine->euid))
+		return ERDMA_DIAG_REL_OTHER;
+	if (same_thread_group(task, current))
+		return ERDMA_DIAG_REL_SELF;
+
+	rcu_read_lock();
+	tcred = __task_cred(task);
+	user = uid_eq(mine->uid, tcred->uid);
+	same = scope_same_ids(mine, tcred) && mine->user_ns == tcred->user_ns &&
+	       cap_issubset(tcred->cap_permitted, mine->cap_permitted);
+	rcu_read_unlock();
+
+	/* Dumpability is read after the credentials, see kernel/ptrace.c */
+	smp_rmb();
+	if (same && scope_dumpable(task))
+		return ERDMA_DIAG_REL_SELF;
+	return user ? ERDMA_DIAG_REL_USER : ERDMA_DIAG_REL_OTHER;
+}
+
+/**
+ * erdma_diag_relation - whose object is it?
+ * @who: caller
+ * @res: of the object, which the caller of this function holds
+ *
+ * Return: see enum erdma_diag_rel.
+ */
+enum erdma_diag_rel erdma_diag_relation(const struct erdma_diag_who *who,
+					const struct rdma_restrack_entry *res)
+{
+	if (rdma_is_kernel_res(res) || !res->task)
+		return ERDMA_DIAG_REL_KERNEL;
+	return scope_task_relation(who, res->task);
+}
+
+/**
+ * erdma_diag_may - may a caller do this?
+ * @who: caller
+ * @scope: what it wants
+ * @rel: whose object it is about
+ *
+ * Return: true if it may.
+ */
+bool erdma_diag_may(const struct erdma_diag_who *who, enum erdma_diag_scope scope,
+		    enum erdma_diag_rel rel)
+{
+	if (who->net_admin)
+		return true;
+
+	switch (scope) {
+	case ERDMA_DIAG_SCOPE_OPEN:
+		return true;
+	case ERDMA_DIAG_SCOPE_METADATA:
+		return rel == ERDMA_DIAG_REL_DEVICE || rel == ERDMA_DIAG_REL_SELF ||
+		       rel == ERDMA_DIAG_REL_USER;
+	case ERDMA_DIAG_SCOPE_CONTENT:
+		return rel == ERDMA_DIAG_REL_SELF ||
+		       (who->ptrace && (rel == ERDMA_DIAG_REL_USER ||
+					rel == ERDMA_DIAG_REL_OTHER));
+	default:
+		return false;
+	}
+}
+
+/**
+ * erdma_diag_fill_owner - who created an object
+ * @res: of the object, which the caller of this function holds
+ * @owner: zeroed by the caller
+ */
+void erdma_diag_fill_owner(const struct rdma_restrack_entry *res,
+			   struct erdma_diag_owner *owner)
+{
+	char comm[TASK_COMM_LEN];
+
+	if (rdma_is_kernel_res(res) || !res->task) {
+		owner->kernel = 1;
+		if (res->kern_name)
+			strscpy(owner->comm, res->kern_name, sizeof(owner->comm));
+		return;
+	}
+	owner->pid = task_tgid_nr_ns(res->task, task_active_pid_ns(current));
+	get_task_comm(comm, res->task);
+	/* The name tells nothing to a namespace that cannot see the process */
+	if (owner->pid)
+		memcpy(owner->comm, comm, sizeof(owner->comm));
+}

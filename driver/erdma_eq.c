@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Event rings: the common code of all three kinds, the AEQ and the completion
+ * EQs (docs/erdma-hardware.md, section 7). The command EQ is in erdma_cmdq.c.
+ *
+ * Handlers take at most ERDMA_EQ_BUDGET entries and then ring the doorbell with
+ * their CI; the device interrupts again at once if entries are left (7.4).
+ */
+#include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/dma-mapping.h>
+#include <linux/interrupt.h>
+
+#include "erdma.h"
+#include "erdma/erdma_names.h"
+
+/**
+ * erdma_eq_init - allocate a ring
+ * @eq: zeroed
+ * @dma_dev: for the ring
+ * @dbrec_pool: for the doorbell record
+ * @mmio: BAR0
+ * @depth: entries, a power of two, at most 32768
+ * @db: offset of the doorbell in BAR0
+ *
+ * The ring is zero, so no entry is valid (3.2).
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int erdma_eq_init(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *dbrec_pool,
+		  const struct erdma_mmio *mmio, u32 depth, u32 db)
+{
+	eq->buf = dma_alloc_coherent(dma_dev, depth * ERDMA_EQE_SIZE, &eq->dma, GFP_KERNEL);
+	if (!eq->buf)
+		return -ENOMEM;
+	eq->dbrec = dma_pool_zalloc(dbrec_pool, GFP_KERNEL, &eq->dbrec_dma);
+	if (!eq->dbrec) {
+		dma_free_coherent(dma_dev, depth * ERDMA_EQE_SIZE, eq->buf, eq->dma);
+		eq->buf = NULL;
+		return -ENOMEM;
+	}
+	eq->mmio = mmio;
+	eq->depth = depth;
+	eq->db = db;
+	eq->ci = 0;
+	return 0;
+}
+
+/**
+ * erdma_eq_exit - free a ring
+ * @eq: ring; the device does not write it any more and its handler is gone
+ * @dma_dev: as for erdma_eq_init()
+ * @dbrec_pool: as for erdma_eq_init()
+ *
+ * Context: process.
+ */
+void erdma_eq_exit(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *dbrec_pool)
+{
+	dma_pool_free(dbrec_pool, eq->dbrec, eq->dbrec_dma);
+	dma_free_coherent(dma_dev, eq->depth * ERDMA_EQE_SIZE, eq->buf, eq->dma);
+	eq->dbrec = NULL;
+	eq->buf = NULL;
+}
+
+/**
+ * erdma_eq_next - take the next entry
+ * @eq: ring
+ * @entry: ERDMA_EQE_SIZE bytes, filled with a copy of the entry
+ *
+ * Every byte is read once. The owner bit is bit 31 of the first little-endian
+ * word in all kinds of entries (7.2).
+ *
+ * Context: the handler of this ring only.
+ * Return: false if there is no valid entry.
+ */
+bool erdma_eq_next(struct erdma_eq *eq, void *entry)
+{
+	u32 ci = eq->ci;
+	__le64 *src = eq->buf + erdma_ring_slot(ci, eq->depth) * ERDMA_EQE_SIZE;
+	__le64 copy[2];
+
+	copy[0] = READ_ONCE(src[0]);
+	if (FIELD_GET(ERDMA_CEQE_OWNER, le64_to_cpu(copy[0])) != erdma_ring_owner(ci, eq->depth))
+		return false;
+	dma_rmb(); /* owner bit before the rest */
+	copy[1] = READ_ONCE(src[1]);
+	memcpy(entry, copy, sizeof(copy));
+	WRITE_ONCE(eq->ci, ci + 1);
+	atomic64_inc(&eq->events);
+	return true;
+}
+
+/**
+ * erdma_eq_arm - ask for the next interrupt
+ * @eq: ring
+ *
+ * Section 7.3. Usable outside the handler too: with an outdated CI the device
+ * only interrupts once more than necessary.
+ *
+ * Context: any.
+ */
+void erdma_eq_arm(struct erdma_eq *eq)
+{
+	u64 db = ERDMA_EQ_DB_ARM |
+		 FIELD_PREP(ERDMA_EQ_DB_CI, READ_ONCE(eq->ci) & ERDMA_EQ_CI_MASK);
+
+	WRITE_ONCE(*eq->dbrec, cpu_to_le64(db));
+	wmb(); /* record before doorbell */
+	erdma_write64(eq->mmio, eq->db, db);
+	atomic64_inc(&eq->notifies);
+}
+
+/* ---- AEQ ----------------------------------------------------------------- */
+
+static void aeq_count(struct erdma_dev *dev, u32 type)
+{
+	static const enum erdma_sw_stat stat[ERDMA_AE_COUNT] = {
+		[ERDMA_AE_QP_FATAL] = ERDMA_STAT_AEQ_QP_FATAL,
+		[ERDMA_AE_RQ_ERR] = ERDMA_STAT_AEQ_RQ_ERR,
+		[ERDMA_AE_ACCESS_ERR] = ERDMA_STAT_AEQ_ACCESS_ERR,
+		[ERDMA_AE_CQ_ERR] = ERDMA_STAT_AEQ_CQ_ERR,
+		[ERDMA_AE_OTHER] = ERDMA_STAT_AEQ_OTHER,
+	};
+
+	erdma_stat_inc(&dev->stats, ERDMA_STAT_AEQ_EVENTS);
+	erdma_stat_inc(&dev->stats, type < ERDMA_AE_COUNT ? stat[type] : ERDMA_STAT_AEQ_OTHER);
+	atomic64_inc(&dev->aeq.by_type[min_t(u32, type, ERDMA_AE_COUNT)]);
+}
+
+static void aeq_entry(struct erdma_dev *dev, const struct erdma_aeqe *entry)
+{
+	u32 type = FIELD_GET(ERDMA_AEQE_TYPE, le32_to_cpu(entry->hdr));
+	u32 object = le32_to_cpu(entry->object);
+	bool known;
+
+	aeq_count(dev, type);
+	erdma_dbg(dev, EQ, INFO, "async event %u (%s), subtype %u, object %u, data %#x\n", type,
+		  erdma_name_ae_type(type) ?: "unknown",
+		  FIELD_GET(ERDMA_AEQE_SUBTYPE, le32_to_cpu(entry->hdr)), object,
+		  le32_to_cpu(entry->data));
+
+	/* Unknown types are treated like a QP error (7.2) */
+	if (type == ERDMA_AE_CQ_ERR)
+		known = erdma_cq_async_event(dev, object, type);
+	else
+		known = erdma_qp_async_event(dev, object, type);
+	if (!known)
+		atomic64_inc(&dev->aeq.unknown);
+}
+
+/**
+ * erdma_aeq_irq - serve the asynchronous EQ
+ * @dev: device
+ *
+ * Context: interrupt handler of vector 0.
+ */
+void erdma_aeq_irq(struct erdma_dev *dev)
+{
+	int budget = ERDMA_EQ_BUDGET;
+	struct erdma_aeqe entry;
+
+	atomic64_inc(&dev->aeq.interrupts);
+	while (budget-- && erdma_eq_next(&dev->aeq, &entry))
+		aeq_entry(dev, &entry);
+	erdma_eq_arm(&dev->aeq);
+}
+
+/**
+ * erdma_aeq_init - allocate the AEQ and tell the device about it
+ * @dev: BAR0 and pools are ready, the function is not started
+ *
+ * Section 2.4, step 3.
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int erdma_aeq_init(struct erdma_dev *dev)
+{
+	const struct erdma_mmio *m = &dev->mmio;
+	struct erdma_eq *eq = &dev->aeq;
+	int err;
+
+	err = erdma_eq_init(eq, &dev->pdev->dev, dev->dbrec_pool, m, ERDMA_EQ_DEPTH,
+			    ERDMA_REG_AEQ_DB);
+	if (err)
+		return err;
+
+	erdma_write32(m, ERDMA_REG_AEQ_BASE_HI, upper_32_bits(eq->dma));
+	erdma_write32(m, ERDMA_REG_AEQ_BASE_LO, lower_32_bits(eq->dma));
+	erdma_write32(m, ERDMA_REG_AEQ_DEPTH, eq->depth);
+	erdma_write64(m, ERDMA_REG_AEQ_DBREC, eq->dbrec_dma);
+	return 0;
+}
+
+/**
+ * erdma_aeq_exit - free the AEQ
+ * @dev: device; it has been reset and vector 0 has no handler
+ *
+ * Context: process.
+ */
+void erdma_aeq_exit(struct erdma_dev *dev)
+{
+	erdma_eq_exit(&dev->aeq, &dev->pdev->dev, dev->dbrec_pool);
+}
+
+/* ---- completion EQs ------------------------------------------------------ */
+
+static irqreturn_t ceq_irq(int irq, void *arg)
+{
+	struct erdma_ceq *ceq = arg;
+	struct erdma_dev *dev = ceq->dev;
+	int budget = ERDMA_EQ_BUDGET;
+	struct erdma_ceqe entry;
+
+	atomic64_inc(&ceq->eq.interrupts);
+	while (budget-- && erdma_eq_next(&ceq->eq, &entry)) {
+		erdma_stat_inc(&dev->stats, ERDMA_STAT_CEQ_EVENTS);
+		/* An unknown CQ is normal for a while after DESTROY_CQ (5.2.3) */
+		if (!erdma_cq_event(dev, FIELD_GET(ERDMA_CEQE_CQN, le64_to_cpu(entry.data))))
+			atomic64_inc(&ceq->eq.unknown);
+	}
+	erdma_eq_arm(&ceq->eq);
+	return IRQ_HANDLED;
+}
+
+/* The device may own rings that must be freed now: it has to stop altogether */
+static void ceqs_take_back(struct erdma_dev *dev)
+{
+	erdma_cmdq_kill(&dev->cmdq);
+	erdma_reset_device(&dev->mmio);
+}
+
+/* 5.3.1: the device learns the ring before the vector gets its handler */
+static int ceq_init(struct erdma_dev *dev, struct erdma_ceq *ceq, u32 eqn)
+{
+	struct device *dma_dev = &dev->pdev->dev;
+	int err;
+
+	ceq->dev = dev;
+	ceq->eqn = eqn;
+	ceq->irq = pci_irq_vector(dev->pdev, eqn);
+	snprintf(ceq->name, sizeof(ceq->name), "erdma-ceq%u@pci:%s", eqn - 1,
+		 pci_name(dev->pdev));
+
+	err = erdma_eq_init(&ceq->eq, dma_dev, dev->dbrec_pool, &dev->mmio, ERDMA_EQ_DEPTH,
+			    ERDMA_REG_EQ_DB(eqn));
+	if (err)
+		return err;
+	err = erdma_cmd_create_eq(dev, ceq);
+	if (err == -EIO)
+		goto err_ring;
+	if (err)
+		goto err_stop;
+
+	err = request_irq(ceq->irq, ceq_irq, 0, ceq->name, ceq);
+	if (err) {
+		dev_err(dma_dev, "no interrupt for completion EQ %u: %pe\n", eqn, ERR_PTR(err));
+		goto err_device;
+	}
+	cpumask_set_cpu(cpumask_local_spread(eqn - 1, dev_to_node(dma_dev)), &ceq->affinity);
+	irq_set_affinity_and_hint(ceq->irq, &ceq->affinity);
+	ceq->ready = true;
+	return 0;
+
+err_device:
+	if (!erdma_cmd_destroy_eq(dev, ceq))
+		goto err_ring;
+err_stop:
+	ceqs_take_back(dev);
+err_ring:
+	erdma_eq_exit(&ceq->eq, dma_dev, dev->dbrec_pool);
+	return err;
+}
+
+/* 15.2, step 2. Handlers are gone before rings. */
+static int ceq_quiesce(struct erdma_dev *dev, struct erdma_ceq *ceq)
+{
+	ceq->ready = false;
+	irq_update_affinity_hint(ceq->irq, NULL);
+	free_irq(ceq->irq, ceq);
+	return erdma_cmd_destroy_eq(dev, ceq);
+}
+
+/**
+ * erdma_ceqs_init - create a completion EQ on every vector but the first
+ * @dev: vectors and command queue are ready
+ *
+ * Context: process.
+ * Return: 0, -ENOMEM, or the error of a command or of request_irq().
+ */
+int erdma_ceqs_init(struct erdma_dev *dev)
+{
+	int err;
+
+	for (dev->n_ceqs = 0; dev->n_ceqs < dev->vectors - 1; dev->n_ceqs++) {
+		err = ceq_init(dev, &dev->ceqs[dev->n_ceqs], dev->n_ceqs + 1);
+		if (err) {
+			erdma_ceqs_exit(dev);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/**
+ * erdma_ceqs_exit - destroy the completion EQs
+ * @dev: no CQ exists any more
+ *
+ * If the device does not give a ring back, it is reset before the rings are
+ * freed; nothing but removal may follow then anyway.
+ *
+ * Context: process. No handler runs on return.
+ */
+void erdma_ceqs_exit(struct erdma_dev *dev)
+{
+	bool reset = false;
+	u32 i;
+
+	for (i = dev->n_ceqs; i--;)
+		if (ceq_quiesce(dev, &dev->ceqs[i]))
+			reset = true;
+	if (reset)
+		ceqs_take_back(dev);
+	for (i = dev->n_ceqs; i--;)
+		erdma_eq_exit(&dev->ceqs[i].eq, &dev->pdev->dev, dev->dbrec_pool);
+	dev->n_ceqs = 0;
+}

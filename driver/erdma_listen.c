@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Listeners: the IW CM's listening ids, their sockets and accepting from them.
+ *
+ * A listener on an address has one socket, bound to that address. A listener on
+ * the wildcard address has one socket per IPv4 address of the paired interface,
+ * and follows when addresses come and go. Neither is bound to the interface:
+ *  - a connection between two addresses of this host arrives through lo, which a
+ *    socket bound to the interface does not hear;
+ *  - rdma_cm listens on every device for a wildcard, and one socket on INADDR_ANY
+ *    per card would find its port taken by the first card's.
+ * Addresses of other interfaces stay free for others, as they are not ours.
+ */
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/inetdevice.h>
+#include <net/ipv6.h>
+
+#include "erdma_cm.h"
+
+#define LISTEN_MAX_ADDRS	64	/* of an interface; more are not served */
+#define LISTEN_MAX_BACKLOG	1024
+#define LISTEN_BUDGET		16	/* connections per run of the work */
+
+/**
+ * struct erdma_listener - a listening id of the IW CM
+ * @dev: device
+ * @cm_id: id; its provider_data points here
+ * @node: in wildcards if @any
+ * @socks: listening endpoints
+ * @any: every address of the interface
+ * @port: port
+ * @backlog: per socket
+ */
+struct erdma_listener {
+	struct erdma_dev *dev;
+	struct iw_cm_id *cm_id;
+	struct list_head node;
+	struct list_head socks;
+	bool any;
+	__be16 port;
+	u32 backlog;
+};
+
+/* Protects listeners and their lists; taken before the lock of an endpoint */
+static DEFINE_MUTEX(listen_mutex);
+static LIST_HEAD(wildcards);
+
+static void listen_follow(struct work_struct *work);
+static DECLARE_WORK(listen_follow_work, listen_follow);
+
+/* ---- accepting ------------------------------------------------------------ */
+
+static bool listen_has_room(struct erdma_cep *cep)
+{
+	bool room;
+
+	spin_lock(&cep->dev->cep_lock);
+	room = cep->n_children < cep->backlog;
+	spin_unlock(&cep->dev->cep_lock);
+	return room;
+}
+
+static void listen_add_child(struct erdma_cep *cep, struct erdma_cep *child)
+{
+	kref_get(&cep->refs);
+	spin_lock(&cep->dev->cep_lock);
+	child->parent = cep;
+	list_add_tail(&child->sibling, &cep->children);
+	cep->n_children++;
+	spin_unlock(&cep->dev->cep_lock);
+}
+
+/* Takes one connection from TCP's queue. -EAGAIN: none there, or no room for it */
+static int listen_accept(struct erdma_cep *cep)
+{
+	struct erdma_cep *child;
+	struct socket *sock;
+	int err;
+
+	if (!listen_has_room(cep))
+		return -EAGAIN;
+	err = kernel_accept(cep->sock, &sock, O_NONBLOCK);
+	if (err)
+		return err;
+
+	child = erdma_cep_alloc(cep->dev);
+	if (!child) {
+		erdma_cep_discard_sock(sock, cep);
+		erdma_stat_inc(&cep->dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
+		return 0;
+	}
+
+	mutex_lock_nested(&child->lock, SINGLE_DEPTH_NESTING);
+	erdma_cep_adopt_sock(child, sock, cep);
+	listen_add_child(cep, child);
+	erdma_cep_set_state(child, ERDMA_CEP_WAIT_REQUEST);
+	erdma_cep_limit(child, ERDMA_MPA_REQUEST_MS);
+	erdma_cep_queue(child);
+	mutex_unlock(&child->lock);
+	erdma_cep_put(child);
+	return 0;
+}
+
+/**
+ * erdma_listen_ready - connections may wait in TCP's queue
+ * @cep: endpoint in LISTEN, locked
+ *
+ * Takes what the backlog allows. The rest stays with TCP, which bounds it, until
+ * erdma_cep_leave_parent() queues the endpoint again.
+ *
+ * Context: process.
+ */
+void erdma_listen_ready(struct erdma_cep *cep)
+{
+	int i, err;
+
+	for (i = 0; i < LISTEN_BUDGET; i++) {
+		err = listen_accept(cep);
+		if (err == -EAGAIN)
+			return;
+		if (err) {
+			erdma_stat_inc(&cep->dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
+			erdma_dbg(cep->dev, CM, ERR, "cannot take a connection: %pe\n",
+				  ERR_PTR(err));
+			return;
+		}
+	}
+	erdma_cep_queue(cep);
+}
+
+/* ---- sockets of a listener ------------------------------------------------ */
+
+static int listen_open(struct erdma_listener *l, struct erdma_cep *cep)
+{
+	struct iw_cm_id *id = l->cm_id;
+	struct sockaddr_in local = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = cep->addr,
+		.sin_port = l->port,
+	};
+	int err;
+
+	err = erdma_cep_new_sock(cep, &local, id->tos_set ? id->tos : -1);
+	if (err)
+		return err;
+
+	id->add_ref(id);
+	spin_lock(&cep->dev->cep_lock);
+	cep->cm_id = id;
+	spin_unlock(&cep->dev->cep_lock);
+	cep->backlog = l->backlog;
+	erdma_cep_set_state(cep, ERDMA_CEP_LISTEN);
+	return kernel_listen(cep->sock, l->backlog);
+}
+
+static int listen_add(struct erdma_listener *l, __be32 addr)
+{
+	struct erdma_cep *cep = erdma_cep_alloc(l->dev);
+	int err;
+
+	lockdep_assert_held(&listen_mutex);
+
+	if (!cep)
+		return -ENOMEM;
+
+	mutex_lock(&cep->lock);
+	cep->addr = addr;
+	err = listen_open(l, cep);
+	if (err)
+		erdma_cep_close(cep);
+	mutex_unlock(&cep->lock);
+
+	if (err) {
+		erdma_dbg(l->dev, CM, ERR, "cannot listen on %pI4:%u: %pe\n",
+			  &addr, ntohs(l->port), ERR_PTR(err));
+		erdma_cep_put(cep);
+		return err;
+	}
+	list_add_tail(&cep->listen_node, &l->socks);	/* with the reference */
+	erdma_dbg(l->dev, CM, INFO, "listening on %pI4:%u\n", &addr, ntohs(l->port));
+	return 0;
+}
+
+/*
+ * Connections whose request has not arrived go with the listener. Those the
+ * application was asked about live on, it may still accept them.
+ */
+static void listen_drop_children(struct erdma_cep *cep)
+{
+	struct erdma_dev *dev = cep->dev;
+	struct erdma_cep *child;
+
+	for (;;) {
+		spin_lock(&dev->cep_lock);
+		child = list_first_entry_or_null(&cep->children, struct erdma_cep, sibling);
+		if (child)
+			kref_get(&child->refs);
+		spin_unlock(&dev->cep_lock);
+		if (!child)
+			return;
+
+		erdma_cep_leave_parent(child);
+		mutex_lock(&child->lock);
+		if (child->state == ERDMA_CEP_WAIT_REQUEST)
+			erdma_cep_close(child);
+		mutex_unlock(&child->lock);
+		erdma_cep_put(child);
+	}
+}
+
+static void listen_remove(struct erdma_cep *cep)
+{
+	lockdep_assert_held(&listen_mutex);
+
+	list_del(&cep->listen_node);
+	mutex_lock(&cep->lock);
+	erdma_cep_close(cep);
+	mutex_unlock(&cep->lock);
+	listen_drop_children(cep);
+	erdma_cep_put(cep);
+}
+
+/* ---- wildcard listeners --------------------------------------------------- */
+
+static int listen_get_addrs(struct net_device *netdev, __be32 *addrs, int max)
+{
+	const struct in_ifaddr *ifa;
+	struct in_device *in_dev;
+	int n = 0;
+
+	rcu_read_lock();
+	in_dev = __in_dev_get_rcu(netdev);
+	if (in_dev) {
+		in_dev_for_each_ifa_rcu(ifa, in_dev) {
+			if (n == max)
+				break;
+			addrs[n++] = ifa->ifa_local;
+		}
+	}
+	rcu_read_unlock();
+	return n;
+}
+
+static bool listen_has(const struct erdma_listener *l, __be32 addr)
+{
+	const struct erdma_cep *cep;
+
+	list_for_each_entry(cep, &l->socks, listen_node)
+		if (cep->addr == addr)
+			return true;
+	return false;
+}
+
+/* Closes the sockets of addresses that went away */
+static void listen_prune(struct erdma_listener *l)
+{
+	__be32 addrs[LISTEN_MAX_ADDRS];
+	struct erdma_cep *cep, *next;
+	int i, n;
+
+	n = listen_get_addrs(l->dev->netdev, addrs, LISTEN_MAX_ADDRS);
+	list_for_each_entry_safe(cep, next, &l->socks, listen_node) {
+		for (i = 0; i < n; i++)
+			if (addrs[i] == cep->addr)
+				break;
+		if (i == n)
+			listen_remove(cep);
+	}
+}
+
+/* Opens sockets for new addresses; goes on after an error and returns the first */
+static int listen_extend(struct erdma_listener *l)
+{
+	__be32 addrs[LISTEN_MAX_ADDRS];
+	int i, n, err, first = 0;
+
+	n = listen_get_addrs(l->dev->netdev, addrs, LISTEN_MAX_ADDRS);
+	for (i = 0; i < n; i++) {
+		if (listen_has(l, addrs[i]))
+			continue;
+		err = listen_add(l, addrs[i]);
+		if (!first)
+			first = err;
+	}
+	return first;
+}
+
+static void listen_follow(struct work_struct *work)
+{
+	struct erdma_listener *l;
+
+	mutex_lock(&listen_mutex);
+	/* An address may have moved from one card to another: first close, then open */
+	list_for_each_entry(l, &wildcards, node)
+		listen_prune(l);
+	list_for_each_entry(l, &wildcards, node)
+		listen_extend(l);
+	mutex_unlock(&listen_mutex);
+}
+
+/* Called with rtnl: the work is done elsewhere */
+static int listen_addr_event(struct notifier_block *nb, unsigned long event, void *data)
+{
+	schedule_work(&listen_follow_work);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block listen_addr_nb = {
+	.notifier_call = listen_addr_event,
+};
+
+/* ---- operations ----------------------------------------------------------- */
+
+static void listen_destroy(struct erdma_listener *l)
+{
+	struct erdma_cep *cep, *next;
+
+	mutex_lock(&listen_mutex);
+	list_del(&l->node);
+	list_for_each_entry_safe(cep, next, &l->socks, listen_node)
+		listen_remove(cep);
+	mutex_unlock(&listen_mutex);
+	kfree(l);
+}
+
+/* Which address to listen on; [::] stands for every IPv4 address, too */
+static int listen_parse(const struct iw_cm_id *id, __be32 *addr, __be16 *port)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)&id->m_local_addr;
+	const struct sockaddr_in *sin = (const struct sockaddr_in *)&id->m_local_addr;
+
+	if (sin->sin_family == AF_INET) {
+		*addr = sin->sin_addr.s_addr;
+		*port = sin->sin_port;
+	} else if (sin->sin_family == AF_INET6 && ipv6_addr_any(&sin6->sin6_addr) &&
+		   !id->afonly) {
+		*addr = htonl(INADDR_ANY);
+		*port = sin6->sin6_port;
+	} else {
+		return -EAFNOSUPPORT;
+	}
+	return *port ? 0 : -EINVAL;	/* each socket would get another one */
+}
+
+static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
+{
+	struct erdma_listener *l;
+	__be32 addr;
+	__be16 port;
+	int err;
+
+	err = listen_parse(id, &addr, &port);
+	if (err)
+		return ERR_PTR(err);
+	l = kzalloc(sizeof(*l), GFP_KERNEL);
+	if (!l)
+		return ERR_PTR(-ENOMEM);
+
+	l->dev = to_edev(id->device);
+	l->cm_id = id;
+	l->any = addr == htonl(INADDR_ANY);
+	l->port = port;
+	l->backlog = clamp(backlog, 1, LISTEN_MAX_BACKLOG);
+	INIT_LIST_HEAD(&l->node);
+	INIT_LIST_HEAD(&l->socks);
+
+	mutex_lock(&listen_mutex);
+	if (l->any) {
+		list_add_tail(&l->node, &wildcards);
+		err = listen_extend(l);
+	} else {
+		err = listen_add(l, addr);
+	}
+	mutex_unlock(&listen_mutex);
+	if (err) {
+		listen_destroy(l);
+		return ERR_PTR(err);
+	}
+	return l;
+}
+
+/**
+ * erdma_create_listen - listen for connections
+ * @id: of the IW CM, with the address
+ * @backlog: connections per address that the application has not accepted yet
+ *
+ * A wildcard listener without any address is no error: rdma_cm listens on all
+ * devices or on none, and an address may be added later.
+ *
+ * Context: process.
+ * Return: 0; -EAFNOSUPPORT for an IPv6 address (but [::] includes IPv4), -EINVAL
+ * without a port, -ENOMEM, or what TCP says, e.g. -EADDRINUSE.
+ */
+int erdma_create_listen(struct iw_cm_id *id, int backlog)
+{
+	struct erdma_dev *dev = to_edev(id->device);
+	struct erdma_listener *l = listen_create(id, backlog);
+
+	if (IS_ERR(l)) {
+		erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_LISTEN_FAILED);
+		erdma_dbg(dev, CM, INFO, "cannot listen: %pe\n", l);
+		return PTR_ERR(l);
+	}
+	id->provider_data = l;
+	erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_LISTEN);
+	return 0;
+}
+
+/**
+ * erdma_destroy_listen - end listening
+ * @id: of the IW CM
+ *
+ * Context: process. No event for @id comes after this.
+ * Return: 0.
+ */
+int erdma_destroy_listen(struct iw_cm_id *id)
+{
+	listen_destroy(id->provider_data);
+	id->provider_data = NULL;
+	erdma_stat_inc(&to_edev(id->device)->stats, ERDMA_STAT_CM_LISTEN_DESTROY);
+	return 0;
+}
+
+/**
+ * erdma_listen_init - module initialization
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int erdma_listen_init(void)
+{
+	return register_inetaddr_notifier(&listen_addr_nb);
+}
+
+/**
+ * erdma_listen_exit - module exit; no listener is left
+ *
+ * Context: process.
+ */
+void erdma_listen_exit(void)
+{
+	unregister_inetaddr_notifier(&listen_addr_nb);
+	cancel_work_sync(&listen_follow_work);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Details of QPs, CQs and MRs for "rdma resource show -dd". The core holds the
+ * object. No keys and no addresses: this is not restricted to administrators.
+ */
+#include <net/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <rdma/restrack.h>
+
+#include "erdma/erdma_names.h"
+#include "erdma_diag_int.h"
+
+static int restrack_name(struct sk_buff *msg, const char *key, const char *name, u32 code)
+{
+	if (name)
+		return rdma_nl_put_driver_string(msg, key, name);
+	return rdma_nl_put_driver_u32(msg, key, code);
+}
+
+/* The keys of one queue: three literals, so that they can be searched for */
+static int restrack_queue(struct sk_buff *msg, const struct erdma_diag_queue *q,
+			  const char *depth, const char *pi, const char *ci)
+{
+	if (rdma_nl_put_driver_u32(msg, depth, q->depth))
+		return -EMSGSIZE;
+	if (q->valid & ERDMA_DIAG_Q_PI && rdma_nl_put_driver_u32(msg, pi, q->pi))
+		return -EMSGSIZE;
+	if (q->valid & ERDMA_DIAG_Q_CI && rdma_nl_put_driver_u32(msg, ci, q->ci))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int restrack_qp_conn(struct sk_buff *msg, struct erdma_qp *qp)
+{
+	u32 peer = 0, cc = 0;
+	bool connected;
+
+	/* Held during device commands: do not wait for the device */
+	if (!down_read_trylock(&qp->state_lock))
+		return 0;
+	connected = qp->connected;
+	if (connected) {
+		peer = qp->conn.peer_cookie;
+		cc = qp->conn.cc;
+	}
+	up_read(&qp->state_lock);
+
+	if (!connected)
+		return 0;
+	if (rdma_nl_put_driver_u32_hex(msg, "peer_cookie", peer))
+		return -EMSGSIZE;
+	return restrack_name(msg, "cc", erdma_name_cc(cc), cc);
+}
+
+static int restrack_qp(struct sk_buff *msg, struct erdma_qp *qp)
+{
+	u32 state = READ_ONCE(qp->state);
+	struct erdma_diag_queue q;
+
+	if (restrack_name(msg, "drv_state", erdma_name_qp_state(state), state) ||
+	    rdma_nl_put_driver_u32_hex(msg, "cookie", qp->cookie) ||
+	    restrack_qp_conn(msg, qp) ||
+	    rdma_nl_put_driver_u32(msg, "send_cqn", qp->scq->cqn) ||
+	    rdma_nl_put_driver_u32(msg, "recv_cqn", qp->rcq->cqn) ||
+	    rdma_nl_put_driver_u32(msg, "async_events", atomic_read(&qp->async_events)))
+		return -EMSGSIZE;
+
+	erdma_diag_sq(qp, &q);
+	if (restrack_queue(msg, &q, "sq_depth", "sq_pi", "sq_ci"))
+		return -EMSGSIZE;
+	erdma_diag_rq(qp, &q);
+	return restrack_queue(msg, &q, "rq_depth", "rq_pi", "rq_ci");
+}
+
+static int restrack_cq(struct sk_buff *msg, struct erdma_cq *cq)
+{
+	struct erdma_diag_queue q;
+
+	erdma_diag_cq_ring(cq, &q);
+	if (restrack_queue(msg, &q, "depth", "pi", "ci") ||
+	    rdma_nl_put_driver_u32(msg, "cqn", cq->cqn) ||
+	    rdma_nl_put_driver_u32(msg, "eqn", cq->eqn) ||
+	    rdma_nl_put_driver_u32(msg, "cmdsn", atomic_read(&cq->cmdsn)) ||
+	    rdma_nl_put_driver_u64(msg, "events", atomic64_read(&cq->events)) ||
+	    rdma_nl_put_driver_u32(msg, "async_events", atomic_read(&cq->async_events)))
+		return -EMSGSIZE;
+	if (!erdma_diag_cq_is_user(cq) &&
+	    rdma_nl_put_driver_u32(msg, "arm_count", READ_ONCE(cq->kernel.arm_count)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int restrack_mr(struct sk_buff *msg, struct erdma_mr *mr)
+{
+	if (restrack_name(msg, "mr_type", erdma_name_mr_type(mr->type), mr->type) ||
+	    rdma_nl_put_driver_u32(msg, "index", mr->index) ||
+	    rdma_nl_put_driver_u32_hex(msg, "rights", mr->rights))
+		return -EMSGSIZE;
+	if (mr->type == ERDMA_MR_DMA)
+		return 0;
+	if (rdma_nl_put_driver_u32(msg, "page_shift", mr->mtt.page_shift) ||
+	    rdma_nl_put_driver_u32(msg, "pages", mr->mtt.page_cnt) ||
+	    rdma_nl_put_driver_u32(msg, "mtt_level", mr->mtt.level))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/**
+ * erdma_fill_res_qp_entry - fill_res_qp_entry of struct ib_device_ops
+ * @msg: netlink message
+ * @ibqp: held by the core
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int erdma_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	if (!table)
+		return -EMSGSIZE;
+	if (restrack_qp(msg, to_eqp(ibqp))) {
+		nla_nest_cancel(msg, table);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, table);
+	return 0;
+}
+
+/**
+ * erdma_fill_res_cq_entry - fill_res_cq_entry of struct ib_device_ops
+ * @msg: netlink message
+ * @ibcq: held by the core
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int erdma_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
+{
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	if (!table)
+		return -EMSGSIZE;
+	if (restrack_cq(msg, to_ecq(ibcq))) {
+		nla_nest_cancel(msg, table);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, table);
+	return 0;
+}
+
+/**
+ * erdma_fill_res_mr_entry - fill_res_mr_entry of struct ib_device_ops
+ * @msg: netlink message
+ * @ibmr: held by the core
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int erdma_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
+{
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	if (!table)
+		return -EMSGSIZE;
+	if (restrack_mr(msg, to_emr(ibmr))) {
+		nla_nest_cancel(msg, table);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, table);
+	return 0;
+}
