@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Usage: check.sh [--group NAME] [--match PATTERN]
+#
+# Sets the machine up, builds what the suites need, runs them (tests/README.md).
+set -euo pipefail
+# shellcheck source=tests/lib/common.sh
+. "$(dirname "$0")/lib/common.sh"
+cd "$ERDMA_TOP"
+
+list=$(tests/lib/check.py "$@" --list) || exit
+groups=$(awk '{ print $2 }' <<<"$list" | sort -u)
+wants()
+{
+	grep -qxE "$1" <<<"$groups"
+}
+
+say "Set-up"
+tests/setup/setup.sh check
+kdir=$(kernel_dir)
+mkdir -p build/check
+# A part that does not build is one failed test; the other suites still run.
+failed=()
+build()
+{
+	local limit=$1 what=$2 log=build/check/build-$3.log
+	shift 3
+	run_step "$limit" "$what" "$log" "$@" || failed+=(--failed "$what does not build, see $log")
+}
+
+if wants 'kunit|vm|static'; then
+	build 600 "the driver for $(kernel_release)" driver make -C driver KDIR="$kdir"
+fi
+if wants 'vm|eadm'; then
+	build 600 "eadm" eadm make -C eadm
+fi
+if wants 'vm|kunit|model'; then
+	src=$(tests/setup/qemu-src.sh)
+	tests/setup/guest-image.sh >/dev/null
+fi
+if wants 'vm|model'; then
+	tests/setup/qemu-asan.sh || failed+=(--failed "QEMU with ASan does not build, see build/check")
+fi
+if wants vm; then
+	build 600 "the device model" model make -C qemu-model preload QEMU_SRC="$src"
+	build 300 "the test programs" progs make -C tests/vm/progs
+fi
+say "Tests ($(wc -l <<<"$list") suites, logs in build/check)"
+exec tests/lib/check.py "$@" "${failed[@]}"

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# For programs that run in the guest: drivers, devices, TAP lines.
+#
+#   load_driver            our driver (or what $ERDMA_RDMA says: erdma, rxe)
+#   unload_driver
+#   rdma_device [N]        name of the RDMA device of card N (1, 2)
+#   check NAME CMD...      one test: CMD must succeed within $LIMIT seconds
+#   expect NAME STATUS CMD...   one test: CMD must end with this exit status
+#   pair NAME SERVER -- CLIENT  one test: two programs (command strings), the
+#                          client starts when the server listens
+#   tap_program NAME CMD... the tests of a program that prints TAP itself
+#   skip NAME REASON       one test that cannot run here
+#   group NAME...          tests run only when a name matches $TESTS (patterns)
+#   finish                 the plan; ends the script
+#
+# What a command printed goes to /results/NAME.log, its end below a failure.
+
+TREE=/erdma
+ERDMA_RDMA=${ERDMA_RDMA:-erdma}
+LIMIT=${LIMIT:-120}
+tests=0
+failed=0
+
+say()
+{
+	printf '%s\n' "$*"
+}
+
+# wait_until SECONDS WHAT COMMAND...: polls; tells what it waited for.
+wait_until()
+{
+	local limit=$1 what=$2 end
+	shift 2
+	end=$((SECONDS + limit))
+	until "$@" >/dev/null 2>&1; do
+		if [ "$SECONDS" -ge "$end" ]; then
+			say "# waited $limit s for $what"
+			return 1
+		fi
+		sleep 0.1
+	done
+}
+
+# ---- driver and devices ---------------------------------------------------
+
+load_modules()
+{
+	modprobe -a ib_core iw_cm ib_cm rdma_cm ib_uverbs rdma_ucm
+}
+
+load_driver()
+{
+	load_modules || return 1
+	case $ERDMA_RDMA in
+	erdma)
+		insmod "$TREE/driver/erdma.ko" || return 1
+		;;
+	rxe)
+		modprobe rdma_rxe || return 1
+		local n
+		for n in 0 1; do
+			[ -e "/sys/class/net/eth$n" ] || continue
+			rdma link add "rxe$n" type rxe netdev "eth$n" || return 1
+		done
+		;;
+	esac
+	wait_until 20 "an RDMA device" rdma_device
+}
+
+unload_driver()
+{
+	case $ERDMA_RDMA in
+	erdma) rmmod erdma ;;
+	rxe)
+		local dev
+		for dev in /sys/class/infiniband/rxe*; do rdma link delete "${dev##*/}"; done
+		;;
+	esac
+}
+
+# The device whose network interface is that of card N: names can change.
+rdma_device()
+{
+	local want=eth$((${1:-1} - 1)) dev
+	for dev in /sys/class/infiniband/*; do
+		if [ "$(cat "$dev/ports/1/gid_attrs/ndevs/0" 2>/dev/null)" = "$want" ] ||
+			rdma link show "${dev##*/}/1" 2>/dev/null | grep -qw "netdev $want"; then
+			echo "${dev##*/}"
+			return 0
+		fi
+	done
+	return 1
+}
+
+card_address()
+{
+	echo "10.77.$((${1:-1} - 1)).${VM_INDEX:-1}"
+}
+
+# ---- tests ----------------------------------------------------------------
+
+# wanted NAME: does $TESTS (patterns, separated by blanks) name this test?
+wanted()
+{
+	local p
+	[ -n "${TESTS:-}" ] || return 0
+	for p in $TESTS; do
+		# shellcheck disable=SC2254	# patterns on purpose
+		case $1 in $p) return 0 ;; esac
+	done
+	return 1
+}
+
+logfile()
+{
+	local name=${1//[^A-Za-z0-9_.-]/_}
+	echo "/results/$name.log"
+}
+
+# result NAME STATUS [LOG]
+result()
+{
+	tests=$((tests + 1))
+	if [ "$2" -eq 0 ]; then
+		say "ok $tests - $1"
+		return 0
+	fi
+	failed=$((failed + 1))
+	say "not ok $tests - $1"
+	case $2 in
+	124) say "# not finished after $LIMIT s" ;;
+	*) say "# exit status $2" ;;
+	esac
+	if [ -n "${3:-}" ]; then tail -n 20 "$3" | sed 's/^/# | /'; fi
+	return 0
+}
+
+skip()
+{
+	wanted "$1" || return 0
+	tests=$((tests + 1))
+	say "ok $tests - $1 # SKIP $2"
+}
+
+# The command may be a function: timeout(1) cannot run those, so the function
+# runs in a subshell that is watched.
+limited()
+{
+	local pid rc=0 end=$((SECONDS + LIMIT))
+	if [ "$(type -t "$1")" != function ]; then
+		timeout --kill-after=5 "$LIMIT" "$@"
+		return
+	fi
+	("$@") &
+	pid=$!
+	while kill -0 "$pid" 2>/dev/null; do
+		if [ "$SECONDS" -ge "$end" ]; then
+			kill -KILL "$pid"
+			wait "$pid" 2>/dev/null
+			return 124
+		fi
+		sleep 0.05
+	done
+	wait "$pid" || rc=$?
+	return "$rc"
+}
+
+check()
+{
+	local name=$1 log rc=0
+	shift
+	wanted "$name" || return 0
+	log=$(logfile "$name")
+	limited "$@" >"$log" 2>&1 </dev/null || rc=$?
+	result "$name" "$rc" "$log"
+}
+
+expect()
+{
+	local name=$1 want=$2 log rc=0
+	shift 2
+	wanted "$name" || return 0
+	log=$(logfile "$name")
+	limited "$@" >"$log" 2>&1 </dev/null || rc=$?
+	if [ "$rc" -eq "$want" ]; then
+		result "$name" 0
+	else
+		echo "exit status $rc instead of $want" >>"$log"
+		result "$name" 1 "$log"
+	fi
+}
+
+# Renumbers the lines of a program that prints TAP, and adds them to ours.
+tap_program()
+{
+	local name=$1 log rc=0 line comments='' before=$tests
+	shift
+	wanted "$name" || return 0
+	log=$(logfile "$name")
+	while IFS= read -r line; do
+		case $line in
+		'ok '*) tests=$((tests + 1)) && say "ok $tests - $name: ${line#* - }" ;;
+		'not ok '*)
+			tests=$((tests + 1))
+			failed=$((failed + 1))
+			say "not ok $tests - $name: ${line#* - }"
+			printf '%s' "$comments"
+			;;
+		esac
+		case $line in
+		'#'*) comments+=$line$'\n' ;;
+		*) comments='' ;;
+		esac
+	done < <(limited "$@" 2>&1 </dev/null | tee "$log"; echo "${PIPESTATUS[0]}" >"$log.status")
+	read -r rc <"$log.status"
+	if [ "$tests" -eq "$before" ] || { [ "$rc" -ne 0 ] && ! grep -q '^not ok' "$log"; }; then
+		result "$name as a whole" "$((rc ? rc : 1))" "$log"
+	fi
+}
+
+# A program of rdma_cm listens on this port (kernel TCP sockets do not show
+# the listeners of every driver; the connection manager's own list does).
+listening()
+{
+	rdma resource show cm_id 2>/dev/null | grep LISTEN | grep -q ":$1\b"
+}
+
+port=20000
+
+# pair NAME SERVER -- CLIENT: %p in both is replaced by a port of their own,
+# %a by the address of the card. Both must succeed.
+pair()
+{
+	local name=$1 server=() client=() log rc=0 pid words seen=0
+	shift
+	wanted "$name" || return 0
+	port=$((port + 1))
+	for words in "$@"; do
+		words=${words//%p/$port}
+		words=${words//%a/$(card_address "${CARD:-1}")}
+		if [ "$words" = -- ]; then seen=1; continue; fi
+		if [ $seen = 0 ]; then server+=("$words"); else client+=("$words"); fi
+	done
+	log=$(logfile "$name")
+	echo "server: ${server[*]}" >"$log"
+	echo "client: ${client[*]}" >>"$log"
+	timeout --kill-after=5 "$LIMIT" "${server[@]}" >"$log.server" 2>&1 </dev/null &
+	pid=$!
+	if wait_until 30 "the server to listen on port $port" listening "$port" >>"$log"; then
+		timeout --kill-after=5 "$LIMIT" "${client[@]}" >>"$log" 2>&1 </dev/null || rc=$?
+	else
+		rc=1
+	fi
+	if [ $rc -ne 0 ]; then
+		kill "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	else
+		wait "$pid" || rc=$?
+		if [ $rc -ne 0 ]; then echo "the server failed, exit status $rc" >>"$log"; fi
+	fi
+	sed 's/^/server: /' "$log.server" | tail -n 8 >>"$log"
+	result "$name" "$rc" "$log"
+}
+
+finish()
+{
+	say "1..$tests"
+	[ "$failed" -eq 0 ]
+	exit
+}
