@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Event rings: erdma_eq.c (docs/erdma-hardware.md, section 7) */
+#include "fake_dev.h"
+#include "suites.h"
+
+#define EQ_DEPTH 16
+
+static int eq_test_init(struct kunit *test)
+{
+	struct fake_dev *f;
+	int ret = fake_init(test);
+
+	if (ret)
+		return ret;
+	f = fake_of(test);
+	ret = erdma_eq_init(&f->dev->aeq, &f->platform->dev, f->dev->dbrec_pool, &f->dev->mmio,
+			    EQ_DEPTH, ERDMA_REG_AEQ_DB);
+	return ret;
+}
+
+static void eq_test_exit(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	if (!f)
+		return;
+	if (f->dev->aeq.buf)
+		erdma_eq_exit(&f->dev->aeq, &f->platform->dev, f->dev->dbrec_pool);
+	fake_exit(test);
+}
+
+static struct erdma_eq *eq_of(struct kunit *test)
+{
+	return &fake_of(test)->dev->aeq;
+}
+
+/* The device's entry number i */
+static void put_entry(struct erdma_eq *eq, u32 i, u32 type, u32 object)
+{
+	struct erdma_aeqe *aeqe = eq->buf + erdma_ring_slot(i, eq->depth) * ERDMA_EQE_SIZE;
+
+	aeqe->object = cpu_to_le32(object);
+	aeqe->data = cpu_to_le32(~i);
+	aeqe->rsvd = cpu_to_le32(i);
+	aeqe->hdr = cpu_to_le32(FIELD_PREP(ERDMA_AEQE_OWNER, erdma_ring_owner(i, eq->depth)) |
+				FIELD_PREP(ERDMA_AEQE_TYPE, type));
+}
+
+static void fresh_ring_has_no_entry(struct kunit *test)
+{
+	struct erdma_aeqe entry;
+
+	KUNIT_EXPECT_FALSE(test, erdma_eq_next(eq_of(test), &entry));
+	KUNIT_EXPECT_EQ(test, eq_of(test)->ci, 0);
+}
+
+static void entry_is_copied_whole(struct kunit *test)
+{
+	struct erdma_eq *eq = eq_of(test);
+	struct erdma_aeqe entry;
+
+	put_entry(eq, 0, ERDMA_AE_OTHER, 0x2a);
+	KUNIT_ASSERT_TRUE(test, erdma_eq_next(eq, &entry));
+	KUNIT_EXPECT_EQ(test, memcmp(&entry, eq->buf, sizeof(entry)), 0);
+	KUNIT_EXPECT_FALSE(test, erdma_eq_next(eq, &entry));
+	KUNIT_EXPECT_EQ(test, atomic64_read(&eq->events), 1);
+}
+
+static void entries_come_in_order_over_many_passes(struct kunit *test)
+{
+	struct erdma_eq *eq = eq_of(test);
+	struct erdma_aeqe entry;
+	u32 i;
+
+	for (i = 0; i < 5 * EQ_DEPTH + 3; i++) {
+		put_entry(eq, i, 0, i);
+		KUNIT_ASSERT_TRUE(test, erdma_eq_next(eq, &entry));
+		KUNIT_ASSERT_EQ(test, le32_to_cpu(entry.object), i);
+		/* What is left of the pass before is not valid */
+		KUNIT_ASSERT_FALSE(test, erdma_eq_next(eq, &entry));
+	}
+}
+
+static void full_ring_is_drained(struct kunit *test)
+{
+	struct erdma_eq *eq = eq_of(test);
+	struct erdma_aeqe entry;
+	u32 i;
+
+	for (i = 0; i < EQ_DEPTH; i++)
+		put_entry(eq, i, 0, i);
+	for (i = 0; i < EQ_DEPTH; i++)
+		KUNIT_ASSERT_TRUE(test, erdma_eq_next(eq, &entry));
+	KUNIT_EXPECT_FALSE(test, erdma_eq_next(eq, &entry));
+}
+
+static void doorbell_matches_vector(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_eq *eq = eq_of(test);
+
+	eq->ci = 0x1003;
+	erdma_eq_arm(eq);
+	KUNIT_EXPECT_EQ(test, f->wide[ERDMA_REG_AEQ_DB / 8], 0x80001003ULL);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(*eq->dbrec), 0x80001003ULL);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&eq->notifies), 1);
+}
+
+/* Not at 2^24, although the field has 24 bits (3.1) */
+static void doorbell_index_wraps_at_16_bits(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_eq *eq = eq_of(test);
+	struct erdma_aeqe entry;
+
+	eq->ci = 0xffff;
+	put_entry(eq, 0xffff, 0, 1);
+	KUNIT_ASSERT_TRUE(test, erdma_eq_next(eq, &entry));
+	erdma_eq_arm(eq);
+	KUNIT_EXPECT_EQ(test, f->wide[ERDMA_REG_AEQ_DB / 8], 0x80000000ULL);
+	put_entry(eq, 0x10000, 0, 2);
+	KUNIT_EXPECT_TRUE(test, erdma_eq_next(eq, &entry));
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(entry.object), 2);
+}
+
+static void handler_has_a_budget(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_eq big = {};
+	u32 i;
+
+	erdma_eq_exit(eq_of(test), &f->platform->dev, f->dev->dbrec_pool);
+	KUNIT_ASSERT_EQ(test, erdma_eq_init(&big, &f->platform->dev, f->dev->dbrec_pool,
+					    &f->dev->mmio, 64, ERDMA_REG_AEQ_DB), 0);
+	f->dev->aeq = big;
+	for (i = 0; i < ERDMA_EQ_BUDGET + 5; i++)
+		put_entry(eq_of(test), i, ERDMA_AE_QP_FATAL, 1000 + i);
+	erdma_aeq_irq(f->dev);
+	/* The doorbell tells the device what is left: it interrupts again */
+	KUNIT_EXPECT_EQ(test, f->wide[ERDMA_REG_AEQ_DB / 8], 0x80000000ULL | ERDMA_EQ_BUDGET);
+	erdma_aeq_irq(f->dev);
+	KUNIT_EXPECT_EQ(test, f->wide[ERDMA_REG_AEQ_DB / 8], 0x80000000ULL | (ERDMA_EQ_BUDGET + 5));
+	KUNIT_EXPECT_EQ(test, atomic64_read(&eq_of(test)->interrupts), 2);
+}
+
+static void spurious_interrupt_only_arms(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	erdma_aeq_irq(f->dev);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&eq_of(test)->events), 0);
+	KUNIT_EXPECT_EQ(test, f->wide[ERDMA_REG_AEQ_DB / 8], 0x80000000ULL);
+}
+
+struct ae_case {
+	const char *name;
+	u32 type;
+	u32 by_type;
+	enum erdma_sw_stat stat;
+};
+
+static void ae_desc(const struct ae_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+static const struct ae_case ae_cases[] = {
+	{ "qp_fatal", ERDMA_AE_QP_FATAL, 0, ERDMA_STAT_AEQ_QP_FATAL },
+	{ "rq_err", ERDMA_AE_RQ_ERR, 1, ERDMA_STAT_AEQ_RQ_ERR },
+	{ "access_err", ERDMA_AE_ACCESS_ERR, 2, ERDMA_STAT_AEQ_ACCESS_ERR },
+	{ "cq_err", ERDMA_AE_CQ_ERR, 3, ERDMA_STAT_AEQ_CQ_ERR },
+	{ "other", ERDMA_AE_OTHER, 4, ERDMA_STAT_AEQ_OTHER },
+	{ "reserved_5", 5, 5, ERDMA_STAT_AEQ_UNKNOWN },
+	{ "reserved_255", 255, 5, ERDMA_STAT_AEQ_UNKNOWN },
+};
+KUNIT_ARRAY_PARAM(ae, ae_cases, ae_desc);
+
+/* Neither the type nor the object is believed to exist */
+static void async_event_of_unknown_object_is_counted(struct kunit *test)
+{
+	const struct ae_case *c = test->param_value;
+	struct fake_dev *f = fake_of(test);
+
+	put_entry(eq_of(test), 0, c->type, 0xffffffff);
+	erdma_aeq_irq(f->dev);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&f->dev->stats.v[ERDMA_STAT_AEQ_EVENTS]), 1);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&f->dev->stats.v[c->stat]), 1);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&eq_of(test)->by_type[c->by_type]), 1);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&eq_of(test)->unknown), 1);
+}
+
+static void completion_event_of_unknown_cq_is_refused(struct kunit *test)
+{
+	struct erdma_dev *dev = fake_of(test)->dev;
+
+	KUNIT_EXPECT_FALSE(test, erdma_cq_event(dev, 0));
+	KUNIT_EXPECT_FALSE(test, erdma_cq_event(dev, 0xfffff));
+}
+
+static struct kunit_case eq_cases[] = {
+	KUNIT_CASE(fresh_ring_has_no_entry),
+	KUNIT_CASE(entry_is_copied_whole),
+	KUNIT_CASE(entries_come_in_order_over_many_passes),
+	KUNIT_CASE(full_ring_is_drained),
+	KUNIT_CASE(doorbell_matches_vector),
+	KUNIT_CASE(doorbell_index_wraps_at_16_bits),
+	KUNIT_CASE(handler_has_a_budget),
+	KUNIT_CASE(spurious_interrupt_only_arms),
+	KUNIT_CASE_PARAM(async_event_of_unknown_object_is_counted, ae_gen_params),
+	KUNIT_CASE(completion_event_of_unknown_cq_is_refused),
+	{}
+};
+
+struct kunit_suite erdma_eq_suite = {
+	.name = "erdma_eq",
+	.init = eq_test_init,
+	.exit = eq_test_exit,
+	.test_cases = eq_cases,
+};

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Numbers of PDs and MRs: erdma_idtab_*() (docs/erdma-hardware.md, 6.4) */
+#include "erdma.h"
+#include "suites.h"
+
+static int idtab_test_init(struct kunit *test)
+{
+	struct erdma_idtab *tab = kunit_kzalloc(test, sizeof(*tab), GFP_KERNEL);
+
+	if (!tab)
+		return -ENOMEM;
+	erdma_idtab_init(tab, 1, 0, 7);
+	test->priv = tab;
+	return 0;
+}
+
+static void idtab_test_exit(struct kunit *test)
+{
+	erdma_idtab_exit(test->priv);
+}
+
+static void starts_at_first_then_wraps_to_lowest(struct kunit *test)
+{
+	struct erdma_idtab *tab = test->priv;
+	int i;
+
+	for (i = 1; i <= 7; i++)
+		KUNIT_EXPECT_EQ(test, erdma_idtab_alloc(tab), i);
+	KUNIT_EXPECT_EQ(test, erdma_idtab_alloc(tab), 0);
+}
+
+static void freed_number_rests(struct kunit *test)
+{
+	struct erdma_idtab *tab = test->priv;
+
+	KUNIT_ASSERT_EQ(test, erdma_idtab_alloc(tab), 1);
+	erdma_idtab_free(tab, 1);
+	KUNIT_EXPECT_EQ(test, erdma_idtab_alloc(tab), 2);
+}
+
+static void full_table_refuses(struct kunit *test)
+{
+	struct erdma_idtab *tab = test->priv;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		KUNIT_ASSERT_GE(test, erdma_idtab_alloc(tab), 0);
+	KUNIT_EXPECT_EQ(test, erdma_idtab_alloc(tab), -ENOSPC);
+	erdma_idtab_free(tab, 5);
+	KUNIT_EXPECT_EQ(test, erdma_idtab_alloc(tab), 5);
+}
+
+static void use_is_counted(struct kunit *test)
+{
+	struct erdma_idtab *tab = test->priv;
+	int id = erdma_idtab_alloc(tab);
+
+	erdma_idtab_alloc(tab);
+	KUNIT_EXPECT_EQ(test, atomic_read(&tab->used), 2);
+	erdma_idtab_free(tab, id);
+	KUNIT_EXPECT_EQ(test, atomic_read(&tab->used), 1);
+}
+
+static struct kunit_case idtab_cases[] = {
+	KUNIT_CASE(starts_at_first_then_wraps_to_lowest),
+	KUNIT_CASE(freed_number_rests),
+	KUNIT_CASE(full_table_refuses),
+	KUNIT_CASE(use_is_counted),
+	{}
+};
+
+struct kunit_suite erdma_idtab_suite = {
+	.name = "erdma_idtab",
+	.init = idtab_test_init,
+	.exit = idtab_test_exit,
+	.test_cases = idtab_cases,
+};

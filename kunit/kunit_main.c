@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Runs the suites: by itself on a kernel without CONFIG_KUNIT, see run.sh */
+#include <linux/module.h>
+
+#include "suites.h"
+
+#define SUITE_POINTER(name) &name##_suite,
+static struct kunit_suite *suites[] = { ERDMA_SUITES(SUITE_POINTER) };
+
+static int __init erdma_kunit_init(void)
+{
+	return __kunit_test_suites_init(suites, ARRAY_SIZE(suites));
+}
+
+static void __exit erdma_kunit_exit(void)
+{
+	__kunit_test_suites_exit(suites, ARRAY_SIZE(suites));
+}
+
+module_init(erdma_kunit_init);
+module_exit(erdma_kunit_exit);
+
+MODULE_DESCRIPTION("KUnit suites of the erdma driver");
+MODULE_LICENSE("Dual BSD/GPL");
