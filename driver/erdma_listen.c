@@ -19,6 +19,7 @@
 #include "erdma_cm.h"
 
 #define LISTEN_MAX_ADDRS	64	/* of an interface; more are not served */
+#define LISTEN_MIN_BACKLOG	32	/* a few silent peers shall not block it */
 #define LISTEN_MAX_BACKLOG	1024
 #define LISTEN_BUDGET		16	/* connections per run of the work */
 
@@ -361,7 +362,7 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
 	l->cm_id = id;
 	l->any = addr == htonl(INADDR_ANY);
 	l->port = port;
-	l->backlog = clamp(backlog, 1, LISTEN_MAX_BACKLOG);
+	l->backlog = clamp(backlog, LISTEN_MIN_BACKLOG, LISTEN_MAX_BACKLOG);
 	INIT_LIST_HEAD(&l->node);
 	INIT_LIST_HEAD(&l->socks);
 
@@ -383,7 +384,8 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
 /**
  * erdma_create_listen - listen for connections
  * @id: of the IW CM, with the address
- * @backlog: connections per address that the application has not accepted yet
+ * @backlog: connections per address that the application has not accepted yet;
+ *	a few are always taken, and what is too much for rdma_cm it rejects itself
  *
  * A wildcard listener without any address is no error: rdma_cm listens on all
  * devices or on none, and an address may be added later.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Capability words: erdma_parse_caps() (docs/erdma-hardware.md, section 6) */
 #include "erdma.h"
+#include "erdma/erdma_field.h"
 #include "suites.h"
 
 #define CAP0 0x00041400A80F0A1FULL	/* appendix D */
@@ -47,13 +48,14 @@ static void limit_desc(const struct limit_case *c, char *desc)
 
 static const struct limit_case limit_cases[] = {
 	{ "all_ones", ~0ULL, ~0ULL },
-	{ "smallest", 0, FIELD_PREP(ERDMA_CAP1_QBLOCK, 1) },
-	{ "recv_wr_log_16", FIELD_PREP(ERDMA_CAP0_MAX_RECV_WR, 16), CAP1 },
-	{ "cqe_log_21", FIELD_PREP(ERDMA_CAP0_MAX_CQE, 21), CAP1 },
-	{ "mr_size_log_64", FIELD_PREP(ERDMA_CAP0_MAX_MR_SIZE, 64), CAP1 },
-	{ "qblock_513", CAP0, FIELD_PREP(ERDMA_CAP1_QBLOCK, 513) },
-	{ "mw_log_200", CAP0, FIELD_PREP(ERDMA_CAP1_MAX_MW, 200) | CAP1 },
+	{ "smallest", 0, ERDMA_PREP(ERDMA_CAP1_QBLOCK, 1) },
+	{ "recv_wr_log_16", ERDMA_PREP(ERDMA_CAP0_MAX_RECV_WR, 16), CAP1 },
+	{ "cqe_log_21", ERDMA_PREP(ERDMA_CAP0_MAX_CQE, 21), CAP1 },
+	{ "mr_size_log_64", ERDMA_PREP(ERDMA_CAP0_MAX_MR_SIZE, 64), CAP1 },
+	{ "qblock_513", CAP0, ERDMA_PREP(ERDMA_CAP1_QBLOCK, 513) },
+	{ "mw_log_200", CAP0, ERDMA_PREP(ERDMA_CAP1_MAX_MW, 200) | CAP1 },
 };
+
 KUNIT_ARRAY_PARAM(limit, limit_cases, limit_desc);
 
 /* Whatever a device says, numbers fit their fields and rings their pages (6.6) */

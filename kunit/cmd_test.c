@@ -278,7 +278,8 @@ static void modify_to_rts_hands_over_connection(struct kunit *test)
 		.peer_cookie = 0xcafe, .cc = ERDMA_CC_CUBIC,
 	};
 
-	KUNIT_ASSERT_EQ(test, erdma_cmd_modify_qp(fake_of(test)->dev, 0x2A, ERDMA_QPS_RTS, &conn), 0);
+	KUNIT_ASSERT_EQ(test, erdma_cmd_modify_qp(fake_of(test)->dev, 0x2A, ERDMA_QPS_RTS,
+						  &conn), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(MODIFY_QP));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x0210002A);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0xcafe);
@@ -297,11 +298,12 @@ static void modify_to_rts_needs_a_connection(struct kunit *test)
 
 static void modify_to_stopped_sends_no_address(struct kunit *test)
 {
-	const struct erdma_conn conn = { .sip = cpu_to_be32(0x0a000001), .peer_cookie = 7, .cc = 1 };
+	const struct erdma_conn conn = { .sip = cpu_to_be32(0x0a000001), .peer_cookie = 7 };
+	struct erdma_dev *dev = fake_of(test)->dev;
 	u32 state;
 
 	for (state = ERDMA_QPS_CLOSING; state <= ERDMA_QPS_ERROR; state++) {
-		KUNIT_ASSERT_EQ(test, erdma_cmd_modify_qp(fake_of(test)->dev, 0x2A, state, &conn), 0);
+		KUNIT_ASSERT_EQ(test, erdma_cmd_modify_qp(dev, 0x2A, state, &conn), 0);
 		KUNIT_EXPECT_EQ(test, slot32(test, 8), state << 24 | 0x2A);
 		expect_zero_from(test, 12);
 	}

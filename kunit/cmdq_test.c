@@ -444,7 +444,7 @@ static void lost_interrupt_is_found(struct kunit *test)
 	f->mute = true;
 	erdma_cmdq_start_events(queue_of(test));
 	KUNIT_EXPECT_EQ(test, fake_exec_short(f), 0);
-	KUNIT_EXPECT_EQ(test, f->lost, 1);
+	KUNIT_EXPECT_GE(test, f->lost, 1U);
 	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_LOST_IRQS), 1ULL);
 	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_TIMEOUTS), 0ULL);
 }
@@ -481,6 +481,7 @@ static const struct bad_cqe bad_cqes[] = {
 	{ "producer_index_instead_of_start", 0x10004 },
 	{ "garbage", 0xfffffffe },
 };
+
 KUNIT_ARRAY_PARAM(bad_cqe, bad_cqes, bad_cqe_desc);
 
 static void bad_index_is_refused(struct kunit *test)
@@ -549,7 +550,7 @@ static void event_without_completion_keeps_queue_armed(struct kunit *test)
 static void kill_wakes_waiters_at_once(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
-	unsigned long begin = jiffies;
+	unsigned long end = jiffies + 5 * msecs_to_jiffies(FAKE_TIMEOUT_MS);
 	struct crowd c;
 
 	f->hold = true;
@@ -558,7 +559,7 @@ static void kill_wakes_waiters_at_once(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, comes_true(all_slots_taken, f));
 	erdma_cmdq_kill(queue_of(test));
 	KUNIT_EXPECT_EQ(test, crowd_wait(&c, -ENODEV), ERDMA_CMDQ_SLOTS + 5);
-	KUNIT_EXPECT_TRUE(test, time_before(jiffies, begin + 5 * msecs_to_jiffies(FAKE_TIMEOUT_MS)));
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, end));
 	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_DEAD);
 }
 

@@ -83,6 +83,7 @@ static void bad_desc(const struct bad_case *c, char *desc)
 {
 	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
 }
+
 KUNIT_ARRAY_PARAM(bad, bad_cases, bad_desc);
 
 static void set_judges_its_arguments(struct kunit *test)

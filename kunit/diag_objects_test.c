@@ -1,174 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* LIST, CONTEXT, RING_READ and INFO on a fake device: erdma_diag_*.c */
-#include <linux/slab.h>
-
-#include "erdma_diag_int.h"
-#include "fake_dev.h"
+/* LIST, CONTEXT and INFO on a fake device: erdma_diag_objects.c, _hw.c, _info.c */
+#include "diag_setup.h"
 #include "suites.h"
 
-#define N_QPS		3
-#define SQ_DEPTH	16
-#define RQ_DEPTH	8
-#define CQ_DEPTH	32
-#define BUF_LEN		(ERDMA_DIAG_CHUNK)
-
-/* QPNs with a hole, so that a cursor can fall into it */
-static const u32 qpns[N_QPS] = { 1, 2, 700 };
-
-/**
- * struct setup - a device with three kernel QPs and a CQ, and a call to it
- * @f: fake device, first: fake_of() works on it
- * @qp: in f->dev->qp_xa
- * @cq: in f->dev->cq_xa, used by all QPs
- * @pd: of all QPs
- * @diag: node, not registered
- * @req: a call by an administrator
- */
-struct setup {
-	struct fake_dev *f;
-	struct erdma_qp *qp[N_QPS];
-	struct erdma_cq *cq;
-	struct erdma_pd pd;
-	struct erdma_diag diag;
-	struct erdma_diag_req req;
-};
-
-static const struct erdma_diag_who admin = { .net_admin = true, .secrets = true };
-static const struct erdma_diag_who locked_down = { .net_admin = true };
-static const struct erdma_diag_who nobody;
-
-static struct setup *current_setup;
-
-static void add_qp(struct kunit *test, struct setup *s, int i)
+static int list(struct kunit *test, struct erdma_diag_list *arg)
 {
-	struct erdma_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, qp);
-	qp->dev = s->f->dev;
-	qp->qpn = qpns[i];
-	kref_init(&qp->refs);
-	init_completion(&qp->free);
-	init_rwsem(&qp->state_lock);
-	qp->ibqp.qp_type = IB_QPT_RC;
-	qp->ibqp.res.kern_name = "kunit";
-	qp->sq_depth = SQ_DEPTH;
-	qp->rq_depth = RQ_DEPTH;
-	qp->ksq.buf = kunit_kzalloc(test, SQ_DEPTH * ERDMA_WQEBB_SIZE, GFP_KERNEL);
-	qp->krq.buf = kunit_kzalloc(test, RQ_DEPTH * ERDMA_RQE_SIZE, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, qp->ksq.buf);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, qp->krq.buf);
-	qp->ksq.dma = 0x111000;
-	qp->ksq.dbrec_dma = 0x222008;
-	qp->scq = s->cq;
-	qp->rcq = s->cq;
-	qp->pd = &s->pd;
-	qp->cookie = 0x1000 + qpns[i];
-	qp->created_ns = 1 + i;
-	KUNIT_ASSERT_EQ(test, xa_err(xa_store_irq(&s->f->dev->qp_xa, qpns[i], qp, GFP_KERNEL)), 0);
-	s->qp[i] = qp;
-}
-
-static void add_cq(struct kunit *test, struct setup *s)
-{
-	struct erdma_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cq);
-	cq->cqn = 9;
-	cq->eqn = 3;
-	cq->depth = CQ_DEPTH;
-	kref_init(&cq->refs);
-	init_completion(&cq->free);
-	cq->kernel.buf = kunit_kzalloc(test, CQ_DEPTH * ERDMA_CQE_SIZE, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cq->kernel.buf);
-	cq->kernel.ci = 40;
-	cq->kernel.arm_count = 5;
-	KUNIT_ASSERT_EQ(test, xa_err(xa_store_irq(&s->f->dev->cq_xa, 9, cq, GFP_KERNEL)), 0);
-	s->cq = cq;
-}
-
-static int objects_init(struct kunit *test)
-{
-	struct setup *s;
-	int i, ret = fake_init(test);
-
-	if (ret)
-		return ret;
-	s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
-	if (!s)
-		return -ENOMEM;
-	current_setup = s;
-	s->f = fake_of(test);
-	s->pd.pdn = 3;
-	atomic_set(&s->diag.hw_credits, ERDMA_DIAG_HW_CREDITS);
-	init_waitqueue_head(&s->diag.hw_wait);
-	s->req.diag = &s->diag;
-	s->req.who = &admin;
-	s->req.buf_len = BUF_LEN;
-	s->req.chunk_size = BUF_LEN;
-	s->req.chunk = kunit_kzalloc(test, BUF_LEN, GFP_KERNEL);
-	if (!s->req.chunk)
-		return -ENOMEM;
-	ret = erdma_eq_init(&s->f->dev->aeq, &s->f->platform->dev, s->f->dev->dbrec_pool,
-			    &s->f->dev->mmio, 64, ERDMA_REG_AEQ_DB);
-	if (ret)
-		return ret;
-	add_cq(test, s);
-	for (i = 0; i < N_QPS; i++)
-		add_qp(test, s, i);
-	return 0;
-}
-
-static void objects_exit(struct kunit *test)
-{
-	struct fake_dev *f = fake_of(test);
-
-	if (f && f->dev->aeq.buf)
-		erdma_eq_exit(&f->dev->aeq, &f->platform->dev, f->dev->dbrec_pool);
-	fake_exit(test);
-}
-
-/* Every test must leave every object with the one reference of its table */
-static void expect_no_reference_left(struct kunit *test)
-{
-	struct setup *s = current_setup;
-	int i;
-
-	for (i = 0; i < N_QPS; i++)
-		KUNIT_EXPECT_EQ(test, kref_read(&s->qp[i]->refs), 1);
-	KUNIT_EXPECT_EQ(test, kref_read(&s->cq->refs), 1);
-}
-
-static int list(struct erdma_diag_list *arg)
-{
-	struct erdma_diag_req *req = &current_setup->req;
+	struct erdma_diag_req *req = &setup_of(test)->req;
 
 	req->arg = arg;
 	req->cursor = 0;
 	req->copied = 0;
 	req->chunk_len = 0;
-	return erdma_diag_list(current_setup->f->dev, req);
+	return erdma_diag_list(setup_of(test)->f->dev, req);
 }
 
-static int context(struct erdma_diag_context *arg)
+static int context(struct kunit *test, struct erdma_diag_context *arg)
 {
-	current_setup->req.arg = arg;
-	current_setup->req.chunk_len = 0;
-	return erdma_diag_context(current_setup->f->dev, &current_setup->req);
+	setup_of(test)->req.arg = arg;
+	setup_of(test)->req.chunk_len = 0;
+	return erdma_diag_context(setup_of(test)->f->dev, &setup_of(test)->req);
 }
 
-static int ring_read(struct erdma_diag_ring_read *arg)
+static const void *record(struct kunit *test, u32 at)
 {
-	struct erdma_diag_req *req = &current_setup->req;
-
-	req->arg = arg;
-	req->cursor = 0;
-	req->chunk_len = 0;
-	return erdma_diag_ring_read(current_setup->f->dev, req);
-}
-
-static const void *record(u32 at)
-{
-	return current_setup->req.chunk + at;
+	return setup_of(test)->req.chunk + at;
 }
 
 /* ---- LIST ---------------------------------------------------------------- */
@@ -182,35 +37,35 @@ static void list_is_ascending_and_complete(struct kunit *test)
 	const struct erdma_diag_qp *qp;
 	int i;
 
-	KUNIT_ASSERT_EQ(test, list(&arg), 0);
+	KUNIT_ASSERT_EQ(test, list(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.out_count, N_QPS);
 	KUNIT_EXPECT_EQ(test, arg.out_len, N_QPS * QP_REC);
 	KUNIT_EXPECT_EQ(test, arg.more, 0);
 	for (i = 0; i < N_QPS; i++) {
-		rec = record(i * QP_REC);
+		rec = record(test, i * QP_REC);
 		qp = (const void *)(rec + 1);
 		KUNIT_EXPECT_EQ(test, rec->len, QP_REC);
 		KUNIT_EXPECT_EQ(test, rec->len % 8, 0);
 		KUNIT_EXPECT_EQ(test, rec->type, ERDMA_DIAG_REC_QP);
 		KUNIT_EXPECT_EQ(test, rec->flags, 0);
-		KUNIT_EXPECT_EQ(test, qp->qpn, qpns[i]);
+		KUNIT_EXPECT_EQ(test, qp->qpn, diag_qpns[i]);
 	}
-	expect_no_reference_left(test);
+	diag_expect_no_reference_left(test);
 }
 
 static void list_starts_at_cursor(struct kunit *test)
 {
 	struct erdma_diag_list arg = { .obj = ERDMA_DIAG_OBJ_QP, .start_id = 3 };
 
-	KUNIT_ASSERT_EQ(test, list(&arg), 0);
+	KUNIT_ASSERT_EQ(test, list(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.out_count, 1);
-	KUNIT_EXPECT_EQ(test, ((const struct erdma_diag_qp *)record(8))->qpn, 700);
+	KUNIT_EXPECT_EQ(test, ((const struct erdma_diag_qp *)record(test, 8))->qpn, 700);
 
 	arg.start_id = 701;
-	KUNIT_ASSERT_EQ(test, list(&arg), 0);
+	KUNIT_ASSERT_EQ(test, list(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.out_count, 0);
 	arg.start_id = U32_MAX;
-	KUNIT_ASSERT_EQ(test, list(&arg), 0);
+	KUNIT_ASSERT_EQ(test, list(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.out_count, 0);
 	KUNIT_EXPECT_EQ(test, arg.more, 0);
 }
@@ -219,13 +74,13 @@ static void list_pages_through_small_buffer(struct kunit *test)
 {
 	struct erdma_diag_list arg = { .obj = ERDMA_DIAG_OBJ_QP };
 
-	current_setup->req.buf_len = 2 * QP_REC + 7;
-	KUNIT_ASSERT_EQ(test, list(&arg), 0);
+	setup_of(test)->req.buf_len = 2 * QP_REC + 7;
+	KUNIT_ASSERT_EQ(test, list(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.out_count, 2);
 	KUNIT_EXPECT_EQ(test, arg.more, 1);
 	KUNIT_EXPECT_EQ(test, arg.next_id, 700);
 	arg.start_id = arg.next_id;
-	KUNIT_ASSERT_EQ(test, list(&arg), 0);
+	KUNIT_ASSERT_EQ(test, list(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.out_count, 1);
 	KUNIT_EXPECT_EQ(test, arg.more, 0);
 }
@@ -234,8 +89,8 @@ static void list_in_tiny_buffer_tells_size(struct kunit *test)
 {
 	struct erdma_diag_list arg = { .obj = ERDMA_DIAG_OBJ_QP };
 
-	current_setup->req.buf_len = QP_REC - 1;
-	KUNIT_EXPECT_EQ(test, list(&arg), -EMSGSIZE);
+	setup_of(test)->req.buf_len = QP_REC - 1;
+	KUNIT_EXPECT_EQ(test, list(test, &arg), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, arg.out_len, QP_REC);
 	KUNIT_EXPECT_EQ(test, arg.out_count, 0);
 }
@@ -244,18 +99,20 @@ static void list_in_tiny_buffer_tells_size(struct kunit *test)
 static void list_continues_after_each_chunk(struct kunit *test)
 {
 	struct erdma_diag_list arg = { .obj = ERDMA_DIAG_OBJ_QP };
-	struct erdma_diag_req *req = &current_setup->req;
+	struct erdma_diag_req *req = &setup_of(test)->req;
+	const struct erdma_diag_qp *qp;
 	int i;
 
 	req->chunk_size = QP_REC + 10;
-	KUNIT_ASSERT_EQ(test, list(&arg), ERDMA_DIAG_MORE);
+	KUNIT_ASSERT_EQ(test, list(test, &arg), ERDMA_DIAG_MORE);
 	for (i = 0; i < N_QPS; i++) {
 		KUNIT_EXPECT_EQ(test, req->chunk_len, QP_REC);
-		KUNIT_EXPECT_EQ(test, ((const struct erdma_diag_qp *)record(8))->qpn, qpns[i]);
+		qp = record(test, 8);
+		KUNIT_EXPECT_EQ(test, qp->qpn, diag_qpns[i]);
 		req->copied += req->chunk_len;
 		req->chunk_len = 0;
 		if (i < N_QPS - 1)
-			KUNIT_ASSERT_EQ(test, erdma_diag_list(current_setup->f->dev, req),
+			KUNIT_ASSERT_EQ(test, erdma_diag_list(setup_of(test)->f->dev, req),
 					i < N_QPS - 2 ? ERDMA_DIAG_MORE : 0);
 	}
 	KUNIT_EXPECT_EQ(test, arg.out_count, N_QPS);
@@ -265,25 +122,25 @@ static void list_hides_others_from_nobody(struct kunit *test)
 {
 	struct erdma_diag_list arg = { .obj = ERDMA_DIAG_OBJ_QP };
 
-	current_setup->req.who = &nobody;
-	KUNIT_ASSERT_EQ(test, list(&arg), 0);
+	setup_of(test)->req.who = &diag_nobody;
+	KUNIT_ASSERT_EQ(test, list(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.out_count, 0);
 	arg.obj = ERDMA_DIAG_OBJ_CQ;
-	KUNIT_ASSERT_EQ(test, list(&arg), 0);
+	KUNIT_ASSERT_EQ(test, list(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.out_count, 0);
-	expect_no_reference_left(test);
+	diag_expect_no_reference_left(test);
 }
 
 static void list_of_eqs_has_only_existing_ones(struct kunit *test)
 {
 	struct erdma_diag_list arg = { .obj = ERDMA_DIAG_OBJ_EQ };
-	const struct erdma_diag_eq *eq = record(8);
+	const struct erdma_diag_eq *eq = record(test, 8);
 
-	KUNIT_ASSERT_EQ(test, list(&arg), 0);
+	KUNIT_ASSERT_EQ(test, list(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.out_count, 2);
 	KUNIT_EXPECT_EQ(test, eq->eqn, ERDMA_DIAG_EQ_CMDQ);
 	KUNIT_EXPECT_EQ(test, eq->eq.depth, ERDMA_CMDQ_EQ_DEPTH);
-	eq = record(8 + 8 + sizeof(*eq));
+	eq = record(test, 8 + 8 + sizeof(*eq));
 	KUNIT_EXPECT_EQ(test, eq->eqn, ERDMA_DIAG_EQ_AEQ);
 	KUNIT_EXPECT_EQ(test, eq->vector, 0);
 	KUNIT_EXPECT_EQ(test, eq->eq.depth, 64);
@@ -300,8 +157,8 @@ static void unknown_object_type_is_refused(struct kunit *test)
 			continue;
 		arg.obj = obj;
 		ctx.obj = obj;
-		KUNIT_EXPECT_EQ(test, list(&arg), -EOPNOTSUPP);
-		KUNIT_EXPECT_EQ(test, context(&ctx), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, list(test, &arg), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, context(test, &ctx), -EOPNOTSUPP);
 	}
 }
 
@@ -311,8 +168,8 @@ static void qp_record_tells_what_driver_knows(struct kunit *test)
 {
 	struct erdma_diag_context arg = { .obj = ERDMA_DIAG_OBJ_QP, .id = 2 };
 	static const u8 saddr[4] = { 10, 0, 0, 1 }, daddr[4] = { 10, 0, 0, 2 };
-	struct erdma_qp *qp = current_setup->qp[1];
-	const struct erdma_diag_qp *out = record(8);
+	struct erdma_qp *qp = setup_of(test)->qp[1];
+	const struct erdma_diag_qp *out = record(test, 8);
 
 	qp->state = ERDMA_QPS_RTS;
 	qp->connected = true;
@@ -324,7 +181,7 @@ static void qp_record_tells_what_driver_knows(struct kunit *test)
 	qp->ksq.pi = 0xfffe;
 	qp->ksq.ci = 0xfff0;
 	qp->sig_all = true;
-	KUNIT_ASSERT_EQ(test, context(&arg), 0);
+	KUNIT_ASSERT_EQ(test, context(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.out_len, QP_REC);
 	KUNIT_EXPECT_EQ(test, out->qpn, 2);
 	KUNIT_EXPECT_EQ(test, out->pdn, 3);
@@ -343,17 +200,17 @@ static void qp_record_tells_what_driver_knows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, out->sq.dma, 0x111000ULL);
 	KUNIT_EXPECT_EQ(test, out->owner.kernel, 1);
 	KUNIT_EXPECT_STREQ(test, (const char *)out->owner.comm, "kunit");
-	expect_no_reference_left(test);
+	diag_expect_no_reference_left(test);
 }
 
 static void unconnected_qp_has_no_addresses(struct kunit *test)
 {
 	struct erdma_diag_context arg = { .obj = ERDMA_DIAG_OBJ_QP, .id = 1 };
-	const struct erdma_diag_qp *out = record(8);
+	const struct erdma_diag_qp *out = record(test, 8);
 
-	current_setup->f->dev->attrs.cc = ERDMA_CC_CUBIC;
-	current_setup->qp[0]->conn.sip = cpu_to_be32(0x01020304);
-	KUNIT_ASSERT_EQ(test, context(&arg), 0);
+	setup_of(test)->f->dev->attrs.cc = ERDMA_CC_CUBIC;
+	setup_of(test)->qp[0]->conn.sip = cpu_to_be32(0x01020304);
+	KUNIT_ASSERT_EQ(test, context(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, out->family, 0);
 	KUNIT_EXPECT_EQ(test, out->saddr[0], 0);
 	KUNIT_EXPECT_EQ(test, out->cc, ERDMA_CC_CUBIC);
@@ -363,22 +220,22 @@ static void unconnected_qp_has_no_addresses(struct kunit *test)
 static void busy_qp_is_read_torn(struct kunit *test)
 {
 	struct erdma_diag_context arg = { .obj = ERDMA_DIAG_OBJ_QP, .id = 1 };
-	const struct erdma_diag_rec *rec = record(0);
+	const struct erdma_diag_rec *rec = record(test, 0);
 
-	down_write(&current_setup->qp[0]->state_lock);
-	KUNIT_EXPECT_EQ(test, context(&arg), 0);
-	up_write(&current_setup->qp[0]->state_lock);
+	down_write(&setup_of(test)->qp[0]->state_lock);
+	KUNIT_EXPECT_EQ(test, context(test, &arg), 0);
+	up_write(&setup_of(test)->qp[0]->state_lock);
 	KUNIT_EXPECT_EQ(test, rec->flags, ERDMA_DIAG_REC_F_TORN);
 }
 
 static void bus_addresses_are_hidden_under_lockdown(struct kunit *test)
 {
 	struct erdma_diag_context arg = { .obj = ERDMA_DIAG_OBJ_QP, .id = 1 };
-	const struct erdma_diag_rec *rec = record(0);
-	const struct erdma_diag_qp *out = record(8);
+	const struct erdma_diag_rec *rec = record(test, 0);
+	const struct erdma_diag_qp *out = record(test, 8);
 
-	current_setup->req.who = &locked_down;
-	KUNIT_ASSERT_EQ(test, context(&arg), 0);
+	setup_of(test)->req.who = &diag_locked_down;
+	KUNIT_ASSERT_EQ(test, context(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, rec->flags, ERDMA_DIAG_REC_F_HIDDEN);
 	KUNIT_EXPECT_EQ(test, out->sq.dma, 0ULL);
 	KUNIT_EXPECT_EQ(test, out->sq.dbrec_dma, 0ULL);
@@ -414,6 +271,7 @@ static const struct id_case id_cases[] = {
 	{ "eq_33", ERDMA_DIAG_OBJ_EQ, 33, -ENOENT, -ENOENT },
 	{ "eq_max", ERDMA_DIAG_OBJ_EQ, U32_MAX, -ENOENT, -ENOENT },
 };
+
 KUNIT_ARRAY_PARAM(id, id_cases, id_desc);
 
 static void context_judges_ids_and_rights(struct kunit *test)
@@ -421,33 +279,33 @@ static void context_judges_ids_and_rights(struct kunit *test)
 	const struct id_case *c = test->param_value;
 	struct erdma_diag_context arg = { .obj = c->obj, .id = c->id };
 
-	KUNIT_EXPECT_EQ(test, context(&arg), c->want);
-	current_setup->req.who = &nobody;
-	KUNIT_EXPECT_EQ(test, context(&arg), c->nobody_want);
-	expect_no_reference_left(test);
+	KUNIT_EXPECT_EQ(test, context(test, &arg), c->want);
+	setup_of(test)->req.who = &diag_nobody;
+	KUNIT_EXPECT_EQ(test, context(test, &arg), c->nobody_want);
+	diag_expect_no_reference_left(test);
 }
 
 static void context_in_small_buffer_tells_size(struct kunit *test)
 {
 	struct erdma_diag_context arg = { .obj = ERDMA_DIAG_OBJ_QP, .id = 1 };
 
-	current_setup->req.chunk_size = QP_REC - 1;
-	KUNIT_EXPECT_EQ(test, context(&arg), -EMSGSIZE);
+	setup_of(test)->req.chunk_size = QP_REC - 1;
+	KUNIT_EXPECT_EQ(test, context(test, &arg), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, arg.out_len, QP_REC);
 	arg.flags = ERDMA_DIAG_CONTEXT_HW;
-	current_setup->req.chunk_size = QP_REC + 279;
-	KUNIT_EXPECT_EQ(test, context(&arg), -EMSGSIZE);
+	setup_of(test)->req.chunk_size = QP_REC + 279;
+	KUNIT_EXPECT_EQ(test, context(test, &arg), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, arg.out_len, QP_REC + 280);
 	/* The device was not bothered */
-	KUNIT_EXPECT_EQ(test, current_setup->f->total, 0);
+	KUNIT_EXPECT_EQ(test, setup_of(test)->f->total, 0);
 }
 
 static void cq_record_tells_arms_and_ci(struct kunit *test)
 {
 	struct erdma_diag_context arg = { .obj = ERDMA_DIAG_OBJ_CQ, .id = 9 };
-	const struct erdma_diag_cq *out = record(8);
+	const struct erdma_diag_cq *out = record(test, 8);
 
-	KUNIT_ASSERT_EQ(test, context(&arg), 0);
+	KUNIT_ASSERT_EQ(test, context(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, out->eqn, 3);
 	KUNIT_EXPECT_EQ(test, out->comp_vector, 2);
 	KUNIT_EXPECT_EQ(test, out->cq.ci, 40);
@@ -458,13 +316,13 @@ static void cq_record_tells_arms_and_ci(struct kunit *test)
 static void cmdq_record_counts(struct kunit *test)
 {
 	struct erdma_diag_context arg = { .obj = ERDMA_DIAG_OBJ_CMDQ };
-	const struct erdma_diag_cmdq *out = record(8);
-	struct fake_dev *f = current_setup->f;
+	const struct erdma_diag_cmdq *out = record(test, 8);
+	struct fake_dev *f = setup_of(test)->f;
 
 	KUNIT_ASSERT_EQ(test, fake_exec(f, 0, NULL), 0);
 	f->hold = true;
 	KUNIT_ASSERT_EQ(test, fake_exec_short(f), -ETIMEDOUT);
-	KUNIT_ASSERT_EQ(test, context(&arg), 0);
+	KUNIT_ASSERT_EQ(test, context(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, out->state, ERDMA_DIAG_CMDQ_POLL);
 	KUNIT_EXPECT_EQ(test, out->credits, ERDMA_CMDQ_SLOTS);
 	KUNIT_EXPECT_EQ(test, out->submitted, 2ULL);
@@ -482,10 +340,10 @@ static void cmdq_record_counts(struct kunit *test)
 static const struct erdma_diag_hw *hw_context(struct kunit *test, u32 obj, u32 id)
 {
 	struct erdma_diag_context arg = { .flags = ERDMA_DIAG_CONTEXT_HW, .obj = obj, .id = id };
-	const struct erdma_diag_rec *rec = record(0);
+	const struct erdma_diag_rec *rec = record(test, 0);
 
-	KUNIT_EXPECT_EQ(test, context(&arg), 0);
-	rec = record(rec->len);
+	KUNIT_EXPECT_EQ(test, context(test, &arg), 0);
+	rec = record(test, rec->len);
 	KUNIT_EXPECT_EQ(test, rec->len, 280);
 	return (const void *)(rec + 1);
 }
@@ -496,7 +354,7 @@ static void device_without_queries_is_not_asked(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, hw->status, EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, hw->len, 0);
-	KUNIT_EXPECT_EQ(test, current_setup->f->total, 0);
+	KUNIT_EXPECT_EQ(test, setup_of(test)->f->total, 0);
 }
 
 static void answer_qpc(struct fake_dev *f, const struct fake_cmd *cmd, struct fake_answer *a)
@@ -517,24 +375,24 @@ static void device_context_is_returned(struct kunit *test)
 	const struct erdma_resp_qpc *qpc;
 	const struct erdma_diag_hw *hw;
 
-	current_setup->f->dev->attrs.flags = ERDMA_FLAG_QUERY_QC;
-	current_setup->f->answer = answer_qpc;
+	setup_of(test)->f->dev->attrs.flags = ERDMA_FLAG_QUERY_QC;
+	setup_of(test)->f->answer = answer_qpc;
 	hw = hw_context(test, ERDMA_DIAG_OBJ_QP, 700);
 	qpc = (const void *)hw->data;
 	KUNIT_EXPECT_EQ(test, hw->status, 0);
 	KUNIT_EXPECT_EQ(test, hw->len, sizeof(*qpc));
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(qpc->remote_qpn), 700);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(qpc->sq_addr), 0x111000ULL);
-	KUNIT_EXPECT_EQ(test, atomic_read(&current_setup->diag.hw_credits), ERDMA_DIAG_HW_CREDITS);
+	KUNIT_EXPECT_EQ(test, atomic_read(&setup_of(test)->diag.hw_credits), ERDMA_DIAG_HW_CREDITS);
 }
 
 static void device_context_without_addresses_under_lockdown(struct kunit *test)
 {
 	const struct erdma_resp_qpc *qpc;
 
-	current_setup->f->dev->attrs.flags = ERDMA_FLAG_QUERY_QC;
-	current_setup->f->answer = answer_qpc;
-	current_setup->req.who = &locked_down;
+	setup_of(test)->f->dev->attrs.flags = ERDMA_FLAG_QUERY_QC;
+	setup_of(test)->f->answer = answer_qpc;
+	setup_of(test)->req.who = &diag_locked_down;
 	qpc = (const void *)hw_context(test, ERDMA_DIAG_OBJ_QP, 700)->data;
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(qpc->remote_qpn), 700);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(qpc->sq_addr), 0ULL);
@@ -548,8 +406,8 @@ static void refused_query_tells_syndrome(struct kunit *test)
 {
 	const struct erdma_diag_hw *hw;
 
-	current_setup->f->dev->attrs.flags = ERDMA_FLAG_QUERY_QC;
-	current_setup->f->default_answer.syndrome = ERDMA_CMD_ENOENT;
+	setup_of(test)->f->dev->attrs.flags = ERDMA_FLAG_QUERY_QC;
+	setup_of(test)->f->default_answer.syndrome = ERDMA_CMD_ENOENT;
 	hw = hw_context(test, ERDMA_DIAG_OBJ_CQ, 9);
 	KUNIT_EXPECT_EQ(test, hw->status, EIO);
 	KUNIT_EXPECT_EQ(test, hw->syndrome, ERDMA_CMD_ENOENT);
@@ -559,7 +417,7 @@ static void refused_query_tells_syndrome(struct kunit *test)
 /* One numbering for users, another one for the device (A.3) */
 static void eq_numbers_are_translated(struct kunit *test)
 {
-	struct fake_dev *f = current_setup->f;
+	struct fake_dev *f = setup_of(test)->f;
 	const __le32 *index;
 
 	f->dev->attrs.flags = ERDMA_FLAG_QUERY_QC;
@@ -581,7 +439,7 @@ static void eq_numbers_are_translated(struct kunit *test)
 /* Slots lost to a silent device must stay for those who need them */
 static void stuck_device_is_not_asked_again(struct kunit *test)
 {
-	struct fake_dev *f = current_setup->f;
+	struct fake_dev *f = setup_of(test)->f;
 	u32 total, i;
 
 	f->dev->attrs.flags = ERDMA_FLAG_QUERY_QC;
@@ -596,197 +454,29 @@ static void stuck_device_is_not_asked_again(struct kunit *test)
 
 static void exhausted_budget_is_busy(struct kunit *test)
 {
-	current_setup->f->dev->attrs.flags = ERDMA_FLAG_QUERY_QC;
-	atomic_set(&current_setup->diag.hw_credits, 0);
+	setup_of(test)->f->dev->attrs.flags = ERDMA_FLAG_QUERY_QC;
+	atomic_set(&setup_of(test)->diag.hw_credits, 0);
 	KUNIT_EXPECT_EQ(test, hw_context(test, ERDMA_DIAG_OBJ_QP, 1)->status, EBUSY);
-	KUNIT_EXPECT_EQ(test, current_setup->f->total, 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&current_setup->diag.hw_credits), 0);
-}
-
-/* ---- RING_READ ----------------------------------------------------------- */
-
-/* Entry i of a ring is filled with the byte i */
-static void number_entries(void *ring, u32 depth)
-{
-	u32 i;
-
-	for (i = 0; i < depth; i++)
-		memset(ring + i * 32, i, 32);
-}
-
-static void ring_read_wraps_around(struct kunit *test)
-{
-	struct erdma_diag_ring_read arg = {
-		.ring = ERDMA_DIAG_RING_SQ, .id = 700, .first = 3 * SQ_DEPTH - 2, .count = 5,
-	};
-	static const u8 want[5] = { 14, 15, 0, 1, 2 };
-	struct erdma_qp *qp = current_setup->qp[2];
-	int i;
-
-	number_entries(qp->ksq.buf, SQ_DEPTH);
-	qp->ksq.pi = 20;
-	qp->ksq.ci = 12;
-	KUNIT_ASSERT_EQ(test, ring_read(&arg), 0);
-	KUNIT_EXPECT_EQ(test, arg.out_count, 5);
-	KUNIT_EXPECT_EQ(test, arg.out_entry_size, 32);
-	KUNIT_EXPECT_EQ(test, arg.out_depth, SQ_DEPTH);
-	KUNIT_EXPECT_EQ(test, arg.out_pi, 20);
-	KUNIT_EXPECT_EQ(test, arg.out_ci, 12);
-	KUNIT_EXPECT_EQ(test, arg.out_flags, ERDMA_DIAG_RING_PI | ERDMA_DIAG_RING_CI);
-	KUNIT_EXPECT_EQ(test, current_setup->req.chunk_len, 5 * 32);
-	for (i = 0; i < 5; i++)
-		KUNIT_EXPECT_EQ(test, current_setup->req.chunk[32 * i], want[i]);
-	expect_no_reference_left(test);
-}
-
-static void whole_ring_from_any_index(struct kunit *test)
-{
-	struct erdma_diag_ring_read arg = { .ring = ERDMA_DIAG_RING_RQ, .id = 1, .count = RQ_DEPTH };
-	u32 first, i;
-
-	number_entries(current_setup->qp[0]->krq.buf, RQ_DEPTH);
-	for (first = 0; first < 2 * RQ_DEPTH; first++) {
-		arg.first = first;
-		KUNIT_ASSERT_EQ(test, ring_read(&arg), 0);
-		for (i = 0; i < RQ_DEPTH; i++)
-			KUNIT_EXPECT_EQ(test, current_setup->req.chunk[32 * i],
-					(first + i) % RQ_DEPTH);
-	}
-}
-
-static void zero_entries_tell_the_ring(struct kunit *test)
-{
-	struct erdma_diag_ring_read arg = { .ring = ERDMA_DIAG_RING_CQ, .id = 9 };
-
-	current_setup->req.buf_len = 0;
-	current_setup->req.chunk_size = 0;
-	KUNIT_ASSERT_EQ(test, ring_read(&arg), 0);
-	KUNIT_EXPECT_EQ(test, arg.out_depth, CQ_DEPTH);
-	KUNIT_EXPECT_EQ(test, arg.out_count, 0);
-	KUNIT_EXPECT_EQ(test, arg.out_flags, ERDMA_DIAG_RING_CI);
-	KUNIT_EXPECT_EQ(test, arg.out_ci, 40);
-}
-
-struct read_case {
-	const char *name;
-	u32 ring;
-	u32 id;
-	u32 count;
-	int want;
-	int nobody_want;
-};
-
-static void read_desc(const struct read_case *c, char *desc)
-{
-	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-static const struct read_case read_cases[] = {
-	{ "sq", ERDMA_DIAG_RING_SQ, 1, SQ_DEPTH, 0, -EPERM },
-	{ "sq_too_many", ERDMA_DIAG_RING_SQ, 1, SQ_DEPTH + 1, -EINVAL, -EPERM },
-	{ "sq_max", ERDMA_DIAG_RING_SQ, 1, U32_MAX, -EINVAL, -EPERM },
-	{ "sq_unknown_qp", ERDMA_DIAG_RING_SQ, 3, 1, -ENOENT, -ENOENT },
-	{ "rq", ERDMA_DIAG_RING_RQ, 2, 1, 0, -EPERM },
-	{ "cq", ERDMA_DIAG_RING_CQ, 9, 1, 0, -EPERM },
-	{ "cq_unknown", ERDMA_DIAG_RING_CQ, 10, 1, -ENOENT, -ENOENT },
-	{ "eq_of_commands", ERDMA_DIAG_RING_EQ, ERDMA_DIAG_EQ_CMDQ, 128, 0, -EPERM },
-	{ "eq_async", ERDMA_DIAG_RING_EQ, ERDMA_DIAG_EQ_AEQ, 64, 0, -EPERM },
-	{ "eq_absent", ERDMA_DIAG_RING_EQ, 5, 1, -ENOENT, -ENOENT },
-	{ "eq_33", ERDMA_DIAG_RING_EQ, 33, 1, -ENOENT, -ENOENT },
-	{ "cmdq_sq", ERDMA_DIAG_RING_CMDQ_SQ, 0, 512, 0, -EPERM },
-	{ "cmdq_sq_1", ERDMA_DIAG_RING_CMDQ_SQ, 1, 1, -ENOENT, -ENOENT },
-	{ "cmdq_cq", ERDMA_DIAG_RING_CMDQ_CQ, 0, 1, 0, -EPERM },
-	{ "no_ring", 0, 0, 1, -EOPNOTSUPP, -EOPNOTSUPP },
-	{ "unknown_ring", 7, 0, 1, -EOPNOTSUPP, -EOPNOTSUPP },
-	{ "ring_max", U32_MAX, 0, 1, -EOPNOTSUPP, -EOPNOTSUPP },
-};
-KUNIT_ARRAY_PARAM(read, read_cases, read_desc);
-
-static void ring_read_judges_its_arguments(struct kunit *test)
-{
-	const struct read_case *c = test->param_value;
-	struct erdma_diag_ring_read arg = { .ring = c->ring, .id = c->id, .count = c->count };
-
-	KUNIT_EXPECT_EQ(test, ring_read(&arg), c->want);
-	current_setup->req.who = &nobody;
-	KUNIT_EXPECT_EQ(test, ring_read(&arg), c->nobody_want);
-	expect_no_reference_left(test);
-}
-
-static void ring_read_into_small_buffer_tells_size(struct kunit *test)
-{
-	struct erdma_diag_ring_read arg = { .ring = ERDMA_DIAG_RING_SQ, .id = 1, .count = 2 };
-
-	current_setup->req.buf_len = 63;
-	KUNIT_EXPECT_EQ(test, ring_read(&arg), -EMSGSIZE);
-	KUNIT_EXPECT_EQ(test, arg.out_entry_size, 32);
-	KUNIT_EXPECT_EQ(test, arg.out_count, 0);
-}
-
-static void ring_read_continues_after_each_chunk(struct kunit *test)
-{
-	struct erdma_diag_ring_read arg = { .ring = ERDMA_DIAG_RING_SQ, .id = 1, .first = 4, .count = 5 };
-	struct erdma_diag_req *req = &current_setup->req;
-
-	number_entries(current_setup->qp[0]->ksq.buf, SQ_DEPTH);
-	req->chunk_size = 70;	/* two entries */
-	KUNIT_ASSERT_EQ(test, ring_read(&arg), ERDMA_DIAG_MORE);
-	KUNIT_EXPECT_EQ(test, req->chunk_len, 64);
-	KUNIT_EXPECT_EQ(test, req->chunk[0], 4);
-	KUNIT_ASSERT_EQ(test, erdma_diag_ring_read(current_setup->f->dev, req), ERDMA_DIAG_MORE);
-	KUNIT_EXPECT_EQ(test, req->chunk[0], 6);
-	current_setup->qp[0]->ksq.pi++;
-	KUNIT_ASSERT_EQ(test, erdma_diag_ring_read(current_setup->f->dev, req), 0);
-	KUNIT_EXPECT_EQ(test, req->chunk_len, 32);
-	KUNIT_EXPECT_EQ(test, req->chunk[0], 8);
-	KUNIT_EXPECT_EQ(test, arg.out_count, 5);
-	KUNIT_EXPECT_EQ(test, arg.out_flags & ERDMA_DIAG_RING_TORN, ERDMA_DIAG_RING_TORN);
-}
-
-/* The number was given to another QP while the first chunk was copied out */
-static void ring_read_notices_another_object(struct kunit *test)
-{
-	struct erdma_diag_ring_read arg = { .ring = ERDMA_DIAG_RING_SQ, .id = 1, .count = 4 };
-	struct erdma_diag_req *req = &current_setup->req;
-
-	req->chunk_size = 32;
-	KUNIT_ASSERT_EQ(test, ring_read(&arg), ERDMA_DIAG_MORE);
-	current_setup->qp[0]->created_ns++;
-	KUNIT_EXPECT_EQ(test, erdma_diag_ring_read(current_setup->f->dev, req), -ENOENT);
-	expect_no_reference_left(test);
-}
-
-static void ring_read_is_masked_under_lockdown(struct kunit *test)
-{
-	struct erdma_diag_ring_read arg = { .ring = ERDMA_DIAG_RING_RQ, .id = 1, .count = 1 };
-	const struct erdma_rqe *rqe = record(0);
-
-	number_entries(current_setup->qp[0]->krq.buf, RQ_DEPTH);
-	arg.first = 5;
-	current_setup->req.who = &locked_down;
-	KUNIT_ASSERT_EQ(test, ring_read(&arg), 0);
-	KUNIT_EXPECT_EQ(test, arg.out_flags & ERDMA_DIAG_RING_HIDDEN, ERDMA_DIAG_RING_HIDDEN);
-	KUNIT_EXPECT_EQ(test, le64_to_cpu(rqe->addr), 0ULL);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(rqe->stag), 0);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(rqe->length), 0x05050505);
+	KUNIT_EXPECT_EQ(test, setup_of(test)->f->total, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&setup_of(test)->diag.hw_credits), 0);
 }
 
 /* ---- INFO ---------------------------------------------------------------- */
 
-static void info(struct erdma_diag_info *arg)
+static void info(struct kunit *test, struct erdma_diag_info *arg)
 {
 	memset(arg, 0xff, sizeof(*arg));
-	current_setup->req.arg = arg;
-	erdma_diag_info(current_setup->f->dev, &current_setup->req);
+	setup_of(test)->req.arg = arg;
+	erdma_diag_info(setup_of(test)->f->dev, &setup_of(test)->req);
 }
 
 static void info_lists_capabilities_and_identity(struct kunit *test)
 {
-	struct erdma_dev *dev = current_setup->f->dev;
+	struct erdma_dev *dev = setup_of(test)->f->dev;
 	struct erdma_diag_info arg;
 
 	erdma_parse_caps(&dev->attrs, 0x00041400A80F0A1FULL, 0xFFFFFF0010400000ULL);
-	info(&arg);
+	info(test, &arg);
 	KUNIT_EXPECT_EQ(test, arg.flags, 0);
 	KUNIT_EXPECT_EQ(test, arg.abi_cmds, 0x1fULL);
 	KUNIT_EXPECT_EQ(test, arg.abi_objs, 0x1eULL);
@@ -801,7 +491,7 @@ static void info_lists_capabilities_and_identity(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arg.netdev_ifindex, 0);
 
 	dev->attrs.flags |= ERDMA_FLAG_QUERY_QC;
-	info(&arg);
+	info(test, &arg);
 	KUNIT_EXPECT_EQ(test, arg.abi_flags, (u64)ERDMA_DIAG_ABI_HW_CONTEXT);
 }
 
@@ -809,10 +499,10 @@ static void info_hides_local_dma_key(struct kunit *test)
 {
 	struct erdma_diag_info arg;
 
-	erdma_parse_caps(&current_setup->f->dev->attrs, 0x00041400A80F0A1FULL,
+	erdma_parse_caps(&setup_of(test)->f->dev->attrs, 0x00041400A80F0A1FULL,
 			 0xFFFFFF0010400000ULL);
-	current_setup->req.who = &nobody;
-	info(&arg);
+	setup_of(test)->req.who = &diag_nobody;
+	info(test, &arg);
 	KUNIT_EXPECT_EQ(test, arg.cap1, 0x10400000ULL);
 }
 
@@ -840,14 +530,6 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE(eq_numbers_are_translated),
 	KUNIT_CASE(stuck_device_is_not_asked_again),
 	KUNIT_CASE(exhausted_budget_is_busy),
-	KUNIT_CASE(ring_read_wraps_around),
-	KUNIT_CASE(whole_ring_from_any_index),
-	KUNIT_CASE(zero_entries_tell_the_ring),
-	KUNIT_CASE_PARAM(ring_read_judges_its_arguments, read_gen_params),
-	KUNIT_CASE(ring_read_into_small_buffer_tells_size),
-	KUNIT_CASE(ring_read_continues_after_each_chunk),
-	KUNIT_CASE(ring_read_notices_another_object),
-	KUNIT_CASE(ring_read_is_masked_under_lockdown),
 	KUNIT_CASE(info_lists_capabilities_and_identity),
 	KUNIT_CASE(info_hides_local_dma_key),
 	{}
@@ -855,7 +537,7 @@ static struct kunit_case objects_cases[] = {
 
 struct kunit_suite erdma_diag_objects_suite = {
 	.name = "erdma_diag_objects",
-	.init = objects_init,
-	.exit = objects_exit,
+	.init = diag_setup_init,
+	.exit = diag_setup_exit,
 	.test_cases = objects_cases,
 };

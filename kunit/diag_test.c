@@ -28,6 +28,7 @@ static const struct cmd_case cmd_cases[] = {
 	{ "ring_read", ERDMA_DIAG_RING_READ, 72 },
 	{ "debug", ERDMA_DIAG_DEBUG, 136 },
 };
+
 KUNIT_ARRAY_PARAM(cmd, cmd_cases, cmd_desc);
 
 static void command_is_found(struct kunit *test)
@@ -163,6 +164,7 @@ static void may_desc(const struct may_case *c, char *desc)
 {
 	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
 }
+
 KUNIT_ARRAY_PARAM(may, may_cases, may_desc);
 
 static void rights_follow_the_table(struct kunit *test)
@@ -293,6 +295,7 @@ static void hide_desc(const struct hide_case *c, char *desc)
 {
 	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
 }
+
 KUNIT_ARRAY_PARAM(hide, hide_cases, hide_desc);
 
 static void sq_block_is_kept_only_if_a_header(struct kunit *test)

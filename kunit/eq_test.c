@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Event rings: erdma_eq.c (docs/erdma-hardware.md, section 7) */
+#include <linux/platform_device.h>
+
 #include "fake_dev.h"
 #include "suites.h"
 
@@ -170,9 +172,10 @@ static const struct ae_case ae_cases[] = {
 	{ "access_err", ERDMA_AE_ACCESS_ERR, 2, ERDMA_STAT_AEQ_ACCESS_ERR },
 	{ "cq_err", ERDMA_AE_CQ_ERR, 3, ERDMA_STAT_AEQ_CQ_ERR },
 	{ "other", ERDMA_AE_OTHER, 4, ERDMA_STAT_AEQ_OTHER },
-	{ "reserved_5", 5, 5, ERDMA_STAT_AEQ_UNKNOWN },
-	{ "reserved_255", 255, 5, ERDMA_STAT_AEQ_UNKNOWN },
+	{ "reserved_5", 5, 5, ERDMA_STAT_AEQ_OTHER },
+	{ "reserved_255", 255, 5, ERDMA_STAT_AEQ_OTHER },
 };
+
 KUNIT_ARRAY_PARAM(ae, ae_cases, ae_desc);
 
 /* Neither the type nor the object is believed to exist */
@@ -187,6 +190,7 @@ static void async_event_of_unknown_object_is_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&f->dev->stats.v[c->stat]), 1);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&eq_of(test)->by_type[c->by_type]), 1);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&eq_of(test)->unknown), 1);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&f->dev->stats.v[ERDMA_STAT_AEQ_UNKNOWN]), 1);
 }
 
 static void completion_event_of_unknown_cq_is_refused(struct kunit *test)

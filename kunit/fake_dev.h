@@ -64,12 +64,13 @@ struct fake_answer {
  * @arms: arm doorbells of the command CQ
  * @last_arm: newest of them
  * @irq: calls the driver's handler
+ * @owner: whoever needs more than a fake device
  */
 struct fake_dev {
 	struct erdma_dev *dev;
 	struct pci_dev *pci;
 	struct platform_device *platform;
-	spinlock_t lock;
+	spinlock_t lock;	/* protects everything below */
 	u32 regs[ERDMA_REG_SPACE / 4];
 	u64 wide[ERDMA_REG_SPACE / 8];
 	u32 writes;
@@ -89,6 +90,7 @@ struct fake_dev {
 	u32 arms;
 	u64 last_arm;
 	struct work_struct irq;
+	void *owner;
 };
 
 int fake_init(struct kunit *test);

@@ -4,8 +4,21 @@
 
 #include "suites.h"
 
-#define SUITE_POINTER(name) &name##_suite,
-static struct kunit_suite *suites[] = { ERDMA_SUITES(SUITE_POINTER) };
+static struct kunit_suite *suites[] = {
+	&erdma_ring_suite,
+	&erdma_hw_suite,
+	&erdma_names_suite,
+	&erdma_mpa_suite,
+	&erdma_cmd_suite,
+	&erdma_cmdq_suite,
+	&erdma_eq_suite,
+	&erdma_caps_suite,
+	&erdma_idtab_suite,
+	&erdma_debug_suite,
+	&erdma_diag_suite,
+	&erdma_diag_objects_suite,
+	&erdma_diag_ring_suite,
+};
 
 static int __init erdma_kunit_init(void)
 {

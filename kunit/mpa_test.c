@@ -80,6 +80,7 @@ static const struct byte_case byte_cases[] = {
 	{ "unknown_cc_reported", 27, 0x0f, 0 },
 	{ "cookie_all_ones", 20, 0xff, 0 },
 };
+
 KUNIT_ARRAY_PARAM(byte, byte_cases, byte_desc);
 
 static void each_field_is_judged(struct kunit *test)
@@ -112,6 +113,7 @@ static const struct flag_case flag_cases[] = {
 	{ "reject", 0x20, false, false, true },
 	{ "all", 0xff, true, true, true },
 };
+
 KUNIT_ARRAY_PARAM(flag, flag_cases, flag_desc);
 
 static void flags_are_reported(struct kunit *test)

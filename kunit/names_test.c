@@ -26,6 +26,7 @@ static const struct list lists[] = {
 	{ "cmd_common", erdma_name_cmd_common, erdma_text_cmd_common,
 	  ERDMA_CMD_GET_EXT_ATTR + 1 },
 };
+
 KUNIT_ARRAY_PARAM(list, lists, list_desc);
 
 static void every_code_has_word_and_sentence(struct kunit *test)

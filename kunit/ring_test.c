@@ -25,6 +25,7 @@ static const struct pair_case slot_cases[] = {
 	{ "index_wrapped", 0xffffffff, 4096, 4095 },
 	{ "largest_sq", 0x8001, ERDMA_MAX_QUEUE_DEPTH, 1 },
 };
+
 KUNIT_ARRAY_PARAM(slot, slot_cases, pair_desc);
 
 static void slot_is_index_modulo_depth(struct kunit *test)
@@ -47,6 +48,7 @@ static const struct pair_case owner_cases[] = {
 	{ "cq_24_bit_boundary", 0x1000000, 1 << 20, 1 },
 	{ "index_wrapped", 0xffffffff, 512, 0 },
 };
+
 KUNIT_ARRAY_PARAM(owner, owner_cases, pair_desc);
 
 static void owner_flips_when_ring_wraps(struct kunit *test)
@@ -75,6 +77,7 @@ static const struct pair_case used16_cases[] = {
 	{ "high_bits_ignored", 0x10008, 7, 1 },
 	{ "ci_ahead_is_impossibly_many", 7, 8, 65535 },
 };
+
 KUNIT_ARRAY_PARAM(used16, used16_cases, pair_desc);
 
 static void used16_counts_modulo_65536(struct kunit *test)
@@ -91,6 +94,7 @@ static const struct pair_case used24_cases[] = {
 	{ "ci_of_32_bits", 0x01000003, 0x00fffffe, 5 },
 	{ "largest_cq_full", 1 << 20, 0, 1 << 20 },
 };
+
 KUNIT_ARRAY_PARAM(used24, used24_cases, pair_desc);
 
 static void used24_counts_modulo_2_to_24(struct kunit *test)
@@ -105,6 +109,7 @@ static const struct pair_case used_cases[] = {
 	{ "full", 1031, 7, 1024 },
 	{ "pi_wrapped", 2, 0xfffffffe, 4 },
 };
+
 KUNIT_ARRAY_PARAM(used, used_cases, pair_desc);
 
 static void used_survives_32_bit_wrap(struct kunit *test)
@@ -124,6 +129,7 @@ static const struct pair_case depth_cases[] = {
 	{ "top_bit", 0x80000000, 0xffffffff, 1 },
 	{ "all_ones", 0xffffffff, 0xffffffff, 0 },
 };
+
 KUNIT_ARRAY_PARAM(depth, depth_cases, pair_desc);
 
 static void valid_depth_is_a_power_of_two_within_max(struct kunit *test)
@@ -142,6 +148,7 @@ static const struct pair_case sq_cases[] = {
 	{ "129", 129, 0, 1024 },
 	{ "largest", ERDMA_MAX_SEND_WR, 0, ERDMA_MAX_QUEUE_DEPTH },
 };
+
 KUNIT_ARRAY_PARAM(sq, sq_cases, pair_desc);
 
 static void sq_depth_is_four_blocks_per_request(struct kunit *test)
@@ -157,6 +164,7 @@ static const struct pair_case rq_cases[] = {
 	{ "128", 128, 0, 128 },
 	{ "largest", ERDMA_MAX_QUEUE_DEPTH, 0, ERDMA_MAX_QUEUE_DEPTH },
 };
+
 KUNIT_ARRAY_PARAM(rq, rq_cases, pair_desc);
 
 static void rq_depth_is_next_power_of_two(struct kunit *test)
@@ -173,6 +181,7 @@ static const struct pair_case offset_cases[] = {
 	{ "two_pages", 256, 0, 8192 },
 	{ "largest", ERDMA_MAX_QUEUE_DEPTH, 0, 1 << 20 },
 };
+
 KUNIT_ARRAY_PARAM(offset, offset_cases, pair_desc);
 
 static void rq_starts_on_a_page(struct kunit *test)

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* The suites, one per file; listed again in kunit_main.c */
+/* The suites, one per file; kunit_main.c runs them */
 #ifndef ERDMA_KUNIT_SUITES_H
 #define ERDMA_KUNIT_SUITES_H
 
 #include <kunit/test.h>
 
-#define ERDMA_SUITES(X)			\
-	X(erdma_ring)			\
-	X(erdma_hw)			\
-	X(erdma_names)			\
-	X(erdma_mpa)			\
-	X(erdma_cmd)			\
-	X(erdma_cmdq)			\
-	X(erdma_eq)			\
-	X(erdma_caps)			\
-	X(erdma_idtab)			\
-	X(erdma_debug)			\
-	X(erdma_diag)			\
-	X(erdma_diag_objects)
-
-#define ERDMA_SUITE_DECLARE(name) extern struct kunit_suite name##_suite;
-ERDMA_SUITES(ERDMA_SUITE_DECLARE)
-#undef ERDMA_SUITE_DECLARE
+extern struct kunit_suite erdma_ring_suite;
+extern struct kunit_suite erdma_hw_suite;
+extern struct kunit_suite erdma_names_suite;
+extern struct kunit_suite erdma_mpa_suite;
+extern struct kunit_suite erdma_cmd_suite;
+extern struct kunit_suite erdma_cmdq_suite;
+extern struct kunit_suite erdma_eq_suite;
+extern struct kunit_suite erdma_caps_suite;
+extern struct kunit_suite erdma_idtab_suite;
+extern struct kunit_suite erdma_debug_suite;
+extern struct kunit_suite erdma_diag_suite;
+extern struct kunit_suite erdma_diag_objects_suite;
+extern struct kunit_suite erdma_diag_ring_suite;
 
 #endif /* ERDMA_KUNIT_SUITES_H */

@@ -9,8 +9,8 @@
  * - an interrupt is a memory write to an address chosen by the guest, which may
  *   be a register of this or another card, configuration space, or a hot-plug
  *   port. So interrupts are noted, and sent after the core has returned;
- * - what remains (a vIOMMU walking tables that the guest placed on our
- *   registers) finds the core busy: MMIO is dropped, reset and removal wait.
+ * - what remains (a vIOMMU reading tables that the guest placed on our
+ *   registers) finds the core busy, and nothing happens.
  */
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"
@@ -21,17 +21,16 @@
 #include "trace.h"
 
 /* Messages sent in one go before the main loop has its turn again */
-#define LATE_BUDGET 256
+#define IRQ_BUDGET 256
 
 /* All cards of this process share the fabric, hence also "busy" */
 static struct {
     ErdmaFabric *fabric;
     bool busy;                      /* inside a call into the core */
-    bool delivering;                /* inside late_work() */
-    QTAILQ_HEAD(, ErdmaPci) late;   /* ErdmaPci.late */
-    GSList *dead;                   /* ErdmaPci, with late_core to be freed */
+    bool delivering;                /* inside send_irqs() */
+    QTAILQ_HEAD(, ErdmaPci) irq_cards;
 } host = {
-    .late = QTAILQ_HEAD_INITIALIZER(host.late),
+    .irq_cards = QTAILQ_HEAD_INITIALIZER(host.irq_cards),
 };
 
 static const char *card_id(ErdmaPci *s)
@@ -39,74 +38,45 @@ static const char *card_id(ErdmaPci *s)
     return s->parent_obj.qdev.id ?: s->parent_obj.name;
 }
 
-static void late_queue(ErdmaPci *s)
+static void irq_queue(ErdmaPci *s)
 {
-    if (!s->late_queued) {
-        s->late_queued = true;
-        QTAILQ_INSERT_TAIL(&host.late, s, late);
+    if (!s->irq_queued) {
+        s->irq_queued = true;
+        QTAILQ_INSERT_TAIL(&host.irq_cards, s, irq_link);
     }
 }
 
-static void late_unqueue(ErdmaPci *s)
+static void irq_unqueue(ErdmaPci *s)
 {
-    if (s->late_queued) {
-        s->late_queued = false;
-        QTAILQ_REMOVE(&host.late, s, late);
-    }
-}
-
-/* Its peers on the fabric may want to send interrupts about it: late_work() */
-static void free_core(ErdmaCore *core)
-{
-    host.busy = true;
-    rcu_read_lock();
-    erdma_core_free(core);
-    rcu_read_unlock();
-    host.busy = false;
-}
-
-static void free_dead(void)
-{
-    while (host.dead) {
-        ErdmaPci *s = host.dead->data;
-
-        host.dead = g_slist_delete_link(host.dead, host.dead);
-        free_core(s->late_core);
-        s->late_core = NULL;
-        object_unref(OBJECT(s));
+    s->irqs = 0;
+    if (s->irq_queued) {
+        s->irq_queued = false;
+        QTAILQ_REMOVE(&host.irq_cards, s, irq_link);
     }
 }
 
 /*
- * The core has returned: do what had to wait. Sending a message can lead to
- * anything, including the removal of the card, so nothing is kept across it.
+ * The core has returned: send the interrupts. A message can lead to anything,
+ * including the removal of the card, so nothing is kept across it.
  */
-static void late_work(void)
+static void send_irqs(void)
 {
-    unsigned budget = LATE_BUDGET;
+    unsigned budget = IRQ_BUDGET;
     ErdmaPci *s;
 
-    free_dead();
     if (host.delivering) {
         return;                     /* the outer one goes on */
     }
     host.delivering = true;
-    while ((s = QTAILQ_FIRST(&host.late)) && budget) {
-        if (s->late_reset) {
-            s->late_reset = false;
-            erdma_host_reset(s);
-        } else if (s->late_irqs) {
-            unsigned vector = ctz32(s->late_irqs);
+    while ((s = QTAILQ_FIRST(&host.irq_cards)) && budget) {
+        unsigned vector = ctz32(s->irqs);
 
-            s->late_irqs &= s->late_irqs - 1;
-            if (!s->late_irqs) {
-                late_unqueue(s);
-            }
-            budget--;
-            msix_notify(&s->parent_obj, vector);
-        } else {
-            late_unqueue(s);
+        s->irqs &= s->irqs - 1;
+        if (!s->irqs) {
+            irq_unqueue(s);
         }
+        budget--;
+        msix_notify(&s->parent_obj, vector);
     }
     host.delivering = false;
     if (s) {
@@ -144,8 +114,8 @@ static inline void host_leave(void)
 {
     rcu_read_unlock();
     host.busy = false;
-    if (unlikely(!QTAILQ_EMPTY(&host.late) || host.dead)) {
-        late_work();
+    if (unlikely(!QTAILQ_EMPTY(&host.irq_cards))) {
+        send_irqs();
     }
 }
 
@@ -251,8 +221,8 @@ static void host_irq(void *opaque, unsigned vector)
 
     if (s->core && vector < s->cfg.vectors) {
         trace_erdma_irq(card_id(s), vector);
-        s->late_irqs |= 1u << vector;
-        late_queue(s);
+        s->irqs |= 1u << vector;
+        irq_queue(s);
     }
 }
 
@@ -392,19 +362,14 @@ void erdma_host_reset(ErdmaPci *s)
     if (!s->core) {
         return;
     }
-    trace_erdma_reset(card_id(s), host.busy);
-    s->late_irqs = 0;
-    if (host.busy) {
+    trace_erdma_reset(card_id(s));
+    irq_unqueue(s);
+    if (host_enter(s)) {
+        erdma_core_reset(s->core);
+        host_leave();
+    } else {
         note_reentry(s, "reset");
-        s->late_reset = true;
-        late_queue(s);
-        return;
     }
-    late_unqueue(s);
-    host.busy = true;
-    rcu_read_lock();
-    erdma_core_reset(s->core);
-    host_leave();
 }
 
 bool erdma_host_init(ErdmaPci *s, Error **errp)
@@ -433,19 +398,17 @@ void erdma_host_exit(ErdmaPci *s)
 {
     ErdmaCore *core = s->core;
 
-    s->core = NULL;
-    late_unqueue(s);
-    s->late_irqs = 0;
-    s->late_reset = false;
+    irq_unqueue(s);
     qemu_del_vm_change_state_handler(s->vm_change);
     timer_free(s->timer);
     qemu_bh_delete(s->bh);
-    if (host.busy) {
+    if (!host_enter(s)) {
         note_reentry(s, "removal");
-        s->late_core = core;
-        host.dead = g_slist_prepend(host.dead, object_ref(OBJECT(s)));
-    } else {
-        free_core(core);
-        late_work();
+        object_ref(OBJECT(s));      /* rather leaked than used after free */
+        s->core = NULL;
+        return;
     }
+    s->core = NULL;                 /* its callbacks find nobody */
+    erdma_core_free(core);
+    host_leave();                   /* peers may have got interrupts */
 }

@@ -160,7 +160,10 @@ static bool erdma_check_config(ErdmaPci *s, Error **errp)
     s->cfg.hold_ns = (uint64_t)s->hold_ms * 1000000;
     wrong = erdma_core_config_check(&s->cfg);
     if (wrong) {
-        error_setg(errp, "%s", wrong);
+        g_autofree char *text = g_strdup(wrong);
+
+        /* it speaks of the fields of ErdmaConfig */
+        error_setg(errp, "%s", g_strdelimit(text, "_", '-'));
         return false;
     }
     return true;

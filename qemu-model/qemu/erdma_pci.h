@@ -34,12 +34,10 @@ struct ErdmaPci {
     bool run_on_resume;             /* a turn was due while the VM stood */
     bool asleep;                    /* D3hot */
 
-    /* to be done when the core has returned, see erdma_host.c */
-    uint32_t late_irqs;             /* bit per vector */
-    bool late_reset;
-    bool late_queued;
-    QTAILQ_ENTRY(ErdmaPci) late;
-    ErdmaCore *late_core;           /* to be freed */
+    /* interrupts to be sent when the core has returned, see erdma_host.c */
+    uint32_t irqs;                  /* bit per vector */
+    bool irq_queued;                /* irq_link is used */
+    QTAILQ_ENTRY(ErdmaPci) irq_link;
 };
 
 /* Create the core of @s from s->cfg, which has been checked */

@@ -14,6 +14,7 @@ typedef struct Bounce {
     bool is_write;
     uint8_t *ram;
     uint8_t *copy;
+    uint8_t *before;            /* what the copy was at first */
     struct Bounce *next;
 } Bounce;
 
@@ -144,6 +145,8 @@ static void *op_map(void *opaque, uint64_t addr, uint64_t *len, bool is_write)
     if (h->mode != MAP_DIRECT) {
         b->copy = malloc(*len);
         memcpy(b->copy, b->ram, *len);
+        b->before = malloc(*len);
+        memcpy(b->before, b->ram, *len);
     }
     b->next = bounces;
     bounces = b;
@@ -167,9 +170,10 @@ static void op_unmap(void *opaque, void *host, uint64_t len, bool is_write,
     if (b->copy != b->ram) {
         if (is_write) {
             memcpy(b->ram, b->copy, done);
-        } else if (memcmp(b->ram, b->copy, len)) {
+        } else if (memcmp(b->before, b->copy, len)) {
             die("a map for reading was written");
         }
+        free(b->before);
         free(b->copy);
     }
     if (is_write && done) {

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The PCI function: identity, BARs, capabilities, properties, life."""
+import card as hw
+from card import Card
+from qtest import Qemu, QmpError, run_refused
+
+MAC = '00:16:3e:12:34:56'
+DEVICE = ['-device', f'erdma,id=card,addr=3,mac={MAC}']
+
+
+def device(props):
+    return ['-device', f'erdma,id=card,addr=3,mac={MAC},{props}']
+
+
+NATIVE_HOTPLUG = ['-global', 'ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off']
+
+
+def ports_args(*slots):
+    """Root ports; what is behind them is not set up yet"""
+    args = list(NATIVE_HOTPLUG)
+    for n in slots:
+        args += ['-device', f'pcie-root-port,id=rp{n},slot={n},chassis={n},addr={n}']
+    return args
+
+
+class RootPort(Card):
+    """A root port of ports_args(), with bus number = slot number"""
+    def __init__(self, vm, slot):
+        super().__init__(vm, slot)
+        self.slot = slot
+        self.set_up()
+
+    def set_up(self):
+        low = 0xe000 + (self.slot << 10)        # 64 MiB of memory window for each
+        self.cfg_write(0x18, self.slot << 8 | self.slot << 16)
+        self.cfg_write(0x20, (low + 0x3f0) << 16 | low)
+        self.cfg_write(hw.PCI_COMMAND, 6)
+        self.slot_control = self.cap(hw.CAP_PCIE) + 0x18
+        self.cfg_write(self.slot_control, 0x100)    # powered, indicator on
+
+    def card(self):
+        return Card(self.vm, slot=0, bus=self.slot, number=self.slot)
+
+    def plug(self, mac=MAC):
+        self.vm.qmp('device_add', driver='erdma', id=f'hot{self.slot}', bus=f'rp{self.slot}', mac=mac)
+        self.set_up()
+        return self.card()
+
+    def power_off(self):
+        """What a guest does at the end of a removal"""
+        self.cfg_write(self.slot_control, POWER_OFF)
+
+
+POWER_OFF = 0x700               # controller and indicator off
+
+
+def bar_size(card, offset):
+    card.cfg_write(offset, 0xffffffff)
+    mask = card.cfg_read(offset)
+    card.cfg_write(offset, 0)
+    return (~(mask & ~0xf) & 0xffffffff) + 1, mask & 0xf
+
+
+def identity_and_resources(binary):
+    """1ded:107f, class 0x028000, exactly BAR0 and BAR2, no ROM (1.1, 1.2)"""
+    with Qemu(binary, DEVICE) as vm:
+        card = Card(vm)
+        assert card.cfg_read(0) == hw.VENDOR_DEVICE
+        assert card.cfg_read(8) >> 8 == 0x028000
+        assert (card.cfg_read(0x0c) >> 16) & 0x7f == 0          # endpoint
+        assert bar_size(card, hw.PCI_BAR0) == (16 << 20, 0x4)   # 64-bit memory
+        assert bar_size(card, hw.PCI_BAR2) == (4096, 0x0)
+        for offset in (0x1c, 0x20, 0x24, hw.PCI_ROM):
+            card.cfg_write(offset, 0xffffffff)
+            assert card.cfg_read(offset) == 0, f'resource at {offset:#x}'
+        assert (card.cfg_read(0x3c) >> 8) & 0xff == 0           # no INTx pin
+
+
+def capabilities(binary):
+    """MSI-X with 32 vectors in BAR2, PCIe with FLR, power management, no SR-IOV"""
+    with Qemu(binary, DEVICE) as vm:
+        card = Card(vm)
+        msix = card.cap(hw.CAP_MSIX)
+        assert (card.cfg_read(msix) >> 16) & 0x7ff == 31
+        assert card.cfg_read(msix + 4) & 7 == 2 and card.cfg_read(msix + 8) & 7 == 2
+        pcie = card.cap(hw.CAP_PCIE)
+        assert (card.cfg_read(pcie) >> 20) & 0xf == 9           # RC integrated endpoint
+        assert card.cfg_read(pcie + 4) & 1 << 28                # FLR
+        assert card.cap(hw.CAP_PM)
+
+
+def conventional_bus(binary):
+    """Works on machine "pc", which has no PCI Express"""
+    with Qemu(binary, DEVICE, machine='pc') as vm:
+        card = Card(vm).enable().bring_up()
+        card.must(hw.COMMON, hw.QUERY_FW)
+
+
+def properties_reach_the_card(binary):
+    """mac, version, grp-num, vectors, bar0-size show where the guest looks"""
+    with Qemu(binary, device('version=0x01000000,grp-num=24,vectors=3,bar0-size=512K,flags=0xe0')) as vm:
+        card = Card(vm)
+        assert bar_size(card, hw.PCI_BAR0)[0] == 512 << 10
+        assert (card.cfg_read(card.cap(hw.CAP_MSIX)) >> 16) & 0x7ff == 2
+        card.enable(vectors=3)
+        assert card.reg(hw.MAC_LO) == 0x3e123456 and card.reg(hw.MAC_HI) == 0x00000016
+        assert card.reg(hw.VERSION) == 0x01000000
+        assert card.reg(hw.GRP_NUM) == 24
+
+
+def bad_properties_are_refused(binary):
+    """Each wrong value: no VM, and a sentence that names the property"""
+    bad = {
+        'bar0-size=768K': 'bar0', 'bar0-size=256K': 'bar0', 'bar0-size=1T': 'bar0',
+        'vectors=0': 'vectors', 'vectors=1': 'vectors', 'vectors=33': 'vectors',
+        'version=0': 'version', 'max-mr-size=64': 'mr', 'max-mr-size=0': 'mr',
+        'max-recv-wr=16': 'recv', 'max-cqe=21': 'cqe', 'max-gid=200': 'gid',
+        'qblock=0': 'qblock', 'qblock=513': 'qblock', 'local-dma-key=0x100': 'dma',
+        'grp-num=25': 'grp', 'hold-ms=4294967295': 'hold', 'flags=256': 'flags',
+        'romfile=pxe-virtio.rom': 'ROM', 'mac=nonsense': 'mac', 'mac=01:00:5e:00:00:01': 'mac',
+        'nonsense=1': 'nonsense',
+    }
+    for prop, word in bad.items():
+        text = run_refused(binary, device(prop))
+        assert word.lower() in text.lower(), f'{prop}: {text}'
+    text = run_refused(binary, ['-device', 'erdma'])
+    assert "'mac' is missing" in text and 'network card' in text, text
+
+
+def function_level_reset(binary):
+    """FLR: registers as after power-on, BARs and bus mastering cleared"""
+    with Qemu(binary, DEVICE) as vm:
+        card = Card(vm).enable().bring_up()
+        pcie = card.cap(hw.CAP_PCIE)
+        card.cfg_write(pcie + 8, card.cfg_read(pcie + 8) | 1 << 15)
+        assert card.cfg_read(pcie + 8) & 1 << 15 == 0
+        assert card.cfg_read(hw.PCI_COMMAND) & 7 == 0
+        card.enable()
+        assert card.reg(hw.STATUS) & hw.INIT_DONE == 0
+        card.bring_up().must(hw.COMMON, hw.QUERY_FW)
+
+
+def power_states(binary):
+    """D3hot: silent, reads all ones; back in D0 as after reset"""
+    with Qemu(binary, DEVICE) as vm:
+        card = Card(vm).enable().bring_up()
+        card.arm_cmdq()
+        pm = card.cap(hw.CAP_PM)
+        card.cfg_write(pm + 4, 3)
+        assert card.reg(hw.VERSION) == 0xffffffff
+        card.post(hw.COMMON, hw.QUERY_FW)
+        vm.step(1000000)
+        card.cfg_write(pm + 4, 0)
+        assert card.cfg_read(hw.PCI_COMMAND) & 7 == 0
+        card.enable()
+        assert card.reg(hw.STATUS) & hw.INIT_DONE == 0
+        assert card.cq.peek() is None and not card.irq(0)
+        card.bring_up().must(hw.COMMON, hw.QUERY_FW)
+
+
+def system_reset(binary):
+    """Reset of the machine resets the card"""
+    with Qemu(binary, DEVICE) as vm:
+        card = Card(vm).enable().bring_up()
+        vm.qmp('system_reset')
+        vm.wait_event('RESET')
+        card.enable()
+        assert card.reg(hw.STATUS) & hw.INIT_DONE == 0
+        card.bring_up().must(hw.COMMON, hw.QUERY_FW)
+
+
+def two_cards(binary):
+    """Own registers, own queues; reset of one leaves the other alone"""
+    with Qemu(binary, DEVICE + ['-device', 'erdma,addr=4,mac=52:54:00:00:00:02']) as vm:
+        one, two = Card(vm).enable().bring_up(), Card(vm, slot=4, number=1).enable().bring_up()
+        assert one.reg(hw.MAC_HI) == 0x0016 and two.reg(hw.MAC_HI) == 0x5254
+        one.must(hw.COMMON, hw.QUERY_FW)
+        one.set(hw.CTRL, hw.RESET)
+        two.must(hw.COMMON, hw.QUERY_FW)
+        assert one.reg(hw.STATUS) & hw.INIT_DONE == 0
+        assert two.reg(hw.STATUS) & hw.INIT_DONE
+
+
+def hot_plug_and_unplug(binary):
+    """10 times, with an armed queue and a command in between; no leak (ASan)"""
+    with Qemu(binary, ports_args(4)) as vm:
+        port = RootPort(vm, 4)
+        for _ in range(10):
+            card = port.plug()
+            assert card.cfg_read(0) == hw.VENDOR_DEVICE
+            card.enable().bring_up()
+            card.must(hw.COMMON, hw.QUERY_FW)
+            card.arm_cmdq()
+            card.post(hw.COMMON, hw.QUERY_FW)
+            port.power_off()
+            vm.wait_event('DEVICE_DELETED')
+            assert card.cfg_read(0) == 0xffffffff
+
+
+def failed_hot_plug_leaves_nothing(binary):
+    """A wrong property at device_add: an error, and the slot stays usable"""
+    with Qemu(binary, ports_args(4)) as vm:
+        for _ in range(5):
+            try:
+                vm.qmp('device_add', driver='erdma', id='hot', bus='rp4', mac=MAC, vectors=1)
+                raise AssertionError('accepted')
+            except QmpError as e:
+                assert 'vectors' in str(e), e
+        RootPort(vm, 4).plug().enable().bring_up()
+
+
+def migration_is_refused(binary):
+    """With the name of the device in the reason"""
+    with Qemu(binary, DEVICE) as vm:
+        try:
+            vm.qmp('migrate', uri='exec:cat >/dev/null')
+            raise AssertionError('accepted')
+        except QmpError as e:
+            assert 'erdma' in str(e), e
+
+
+CASES = [identity_and_resources, capabilities, conventional_bus, properties_reach_the_card,
+         bad_properties_are_refused, function_level_reset, power_states, system_reset, two_cards,
+         hot_plug_and_unplug, failed_hot_plug_leaves_nothing, migration_is_refused]
