@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Commands: the table they are described in, what they are given, what they
+ * leave behind. A command asks the source, fills objects (ctx_add) and reports
+ * problems (ctx_problem); main() prints both and chooses the exit status.
+ */
+#ifndef EADM_CMD_H
+#define EADM_CMD_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "model.h"
+#include "source.h"
+
+/* Exit status; the texts are in EXIT_CODES() */
+enum exit_code {
+	EX_DONE		= 0,
+	EX_FAILED	= 1,
+	EX_BAD_USAGE	= 2,
+	EX_NOT_FOUND	= 3,
+	EX_DENIED	= 4,
+	EX_NO_DRIVER	= 5,
+	EX_UNSUPPORTED	= 6,
+	EX_PARTIAL	= 7,
+	EX_NO_ANSWER	= 8,
+	EX_INTERRUPTED	= 130,
+};
+
+#define EXIT_CODES(X) \
+	X(EX_DONE, "done; an empty list is an answer") \
+	X(EX_FAILED, "failed: driver, device or I/O error not listed below") \
+	X(EX_BAD_USAGE, "usage: unknown command or option, bad value") \
+	X(EX_NOT_FOUND, "device or object does not exist") \
+	X(EX_DENIED, "permission denied") \
+	X(EX_NO_DRIVER, "driver not loaded, or without the diagnostic node") \
+	X(EX_UNSUPPORTED, "not supported by this driver, firmware or kernel") \
+	X(EX_PARTIAL, "partial: some objects failed, or changed while they were read") \
+	X(EX_NO_ANSWER, "the device did not answer in time, or its command queue is down") \
+	X(EX_INTERRUPTED, "interrupted")
+
+enum format { FMT_TEXT, FMT_JSON, FMT_JSONL };
+
+/**
+ * struct opts - global options
+ * @device: -d, or EADM_DEVICE, or NULL
+ * @format: -o, -j
+ * @pretty: -p
+ * @verbose: number of -v
+ * @columns: --columns or NULL
+ * @no_header: --no-header
+ * @exact: --exact
+ * @color: escape codes wanted
+ * @u64_string: --u64 string
+ * @no_hw: --no-hw
+ * @timeout_ms: --timeout
+ * @quiet: -q
+ * @help: -h
+ * @version: -V
+ */
+struct opts {
+	const char *device;
+	enum format format;
+	bool pretty;
+	int verbose;
+	const char *columns;
+	bool no_header;
+	bool exact;
+	bool color;
+	bool u64_string;
+	bool no_hw;
+	unsigned int timeout_ms;
+	bool quiet;
+	bool help;
+	bool version;
+};
+
+/**
+ * struct problem - something that went wrong
+ * @next: next one
+ * @exit: exit status if nothing else was achieved
+ * @code: symbolic error name
+ * @object: "erdma_0/qp/99", or NULL
+ * @text: what happened
+ * @hint: what to do, or NULL
+ * @note: only worth mentioning; does not change the exit status
+ */
+struct problem {
+	struct problem *next;
+	enum exit_code exit;
+	const char *code;
+	const char *object;
+	const char *text;
+	const char *hint;
+	bool note;
+};
+
+struct cmd;
+
+/**
+ * struct ctx - one run of one command
+ * @pool: all memory
+ * @opt: global options
+ * @src: source of facts
+ * @out: where documents go
+ * @cmd: command
+ * @data: objects found
+ * @problems: what went wrong
+ * @last_problem: end of that list
+ * @good: objects or devices that worked
+ * @driver: "erdma 0.1.0", once a node was opened
+ * @time_ns: wall clock of the driver's host
+ * @raw_mode: bytes are written instead of a document
+ * @raw: these bytes
+ * @raw_len: their number
+ * @raw_cap: room for them
+ * @printed: a document is out already (streaming)
+ * @looked: @src knows the adapters
+ */
+struct ctx {
+	struct pool pool;
+	struct opts opt;
+	struct source src;
+	FILE *out;
+	const struct cmd *cmd;
+	struct list data;
+	struct problem *problems;
+	struct problem *last_problem;
+	unsigned int good;
+	const char *driver;
+	uint64_t time_ns;
+	bool raw_mode;
+	uint8_t *raw;
+	size_t raw_len;
+	size_t raw_cap;
+	bool printed;
+	bool looked;
+};
+
+/* Options of commands */
+enum opt_id {
+	OPT_STATE, OPT_PID, OPT_COMM, OPT_PEER, OPT_SORT, OPT_SQ, OPT_RQ, OPT_CQ, OPT_EQ,
+	OPT_RANGE, OPT_INFLIGHT, OPT_LAST, OPT_HEX, OPT_RAW, OPT_GROUP, OPT_NONZERO, OPT_ERRORS,
+	OPT_INTERVAL, OPT_COUNT, OPT_LIVE, OPT_FOR, OPT_DRY_RUN,
+	OPT_MAX
+};
+
+/**
+ * struct opt_def - an option
+ * @id: enum opt_id, or a key of the global parser
+ * @name: long name
+ * @key: short name or 0
+ * @arg: name of its value, NULL if it takes none
+ * @words: values it may have, separated by '|', for completion; or NULL
+ * @help: one line
+ */
+struct opt_def {
+	int id;
+	const char *name;
+	char key;
+	const char *arg;
+	const char *words;
+	const char *help;
+};
+
+/* What the operands of a command are, for completion */
+enum operand { OPERAND_NONE, OPERAND_QP, OPERAND_CQ, OPERAND_EQ, OPERAND_CAT, OPERAND_CMD,
+	       OPERAND_SHELL, OPERAND_COUNTER };
+
+/**
+ * struct args - operands and options of one call
+ * @v: operands
+ * @n: their number
+ * @opt: values of options by enum opt_id; "" for those without value, NULL if
+ *	 not given
+ */
+struct args {
+	char **v;
+	int n;
+	const char *opt[OPT_MAX];
+};
+
+/**
+ * struct cmd - a command
+ * @verb: first word
+ * @object: second word, or NULL
+ * @alias: other name of the verb, or NULL
+ * @operands: synopsis of the operands, "" for none
+ * @min: operands needed
+ * @max: operands allowed, -1 = any number
+ * @opts: options, ended by one without name; NULL for none
+ * @operand: what the operands are
+ * @section: heading in the help
+ * @help: one line
+ * @more: paragraphs, or NULL
+ * @schema: of its documents
+ * @hidden: not in help and completion
+ * @run: does it; 0 or negative after ctx_problem()
+ */
+struct cmd {
+	const char *verb;
+	const char *object;
+	const char *alias;
+	const char *operands;
+	int min;
+	int max;
+	const struct opt_def *opts;
+	enum operand operand;
+	const char *section;
+	const char *help;
+	const char *more;
+	const struct schema *schema;
+	bool hidden;
+	int (*run)(struct ctx *c, const struct args *a);
+};
+
+/* cmd_table.c */
+extern const struct cmd cmd_table[];
+extern const struct opt_def global_opts[];
+
+/* cmd.c: from words to a command */
+int cmd_parse(struct ctx *c, int argc, char **argv, struct args *a);
+const struct cmd *cmd_find(const char *verb, const char *object);
+bool cmd_wants_json(int argc, char **argv);
+const char *nearest_word(struct pool *p, const char *word, const char *const *words, size_t n);
+
+/* help.c: words about commands; none of it needs a kernel */
+void help_overview(FILE *f);
+void help_command(FILE *f, const struct cmd *cmd);
+void help_verb(FILE *f, const char *verb);
+void help_man(FILE *f, const char *part);
+void help_completion(FILE *f);
+char *cmd_synopsis(struct pool *p, const struct cmd *cmd);
+
+/* parse.c: operands and values */
+/**
+ * struct id_range - numbers first..last
+ * @first: lowest
+ * @last: highest
+ * @single: written as one number: it must exist
+ */
+struct id_range {
+	uint32_t first;
+	uint32_t last;
+	bool single;
+};
+
+struct id_set {
+	struct id_range *r;
+	size_t n;
+};
+
+bool parse_u32(const char *s, uint32_t *v);
+bool parse_duration(const char *s, uint64_t *ms);
+bool parse_range(const char *s, uint32_t *first, uint32_t *last);
+bool parse_ids(struct pool *p, char *const *v, int n, struct id_set *out, const char **bad);
+bool parse_eq(const char *s, uint32_t *eqn);
+bool parse_peer(const char *s, char addr[46], uint32_t *port, bool *have_port);
+
+/* ctx.c: problems, devices */
+int ctx_problem(struct ctx *c, int err, const char *object, const char *hint,
+		const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+int ctx_problem_exit(struct ctx *c, enum exit_code code, int err, const char *object,
+		     const char *hint, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
+int ctx_usage(struct ctx *c, const char *hint, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void ctx_note(struct ctx *c, const char *code, const char *object, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void ctx_add(struct ctx *c, struct obj *o);
+enum exit_code ctx_exit(const struct ctx *c);
+enum exit_code exit_of_errno(int err);
+
+/* What a call was about */
+enum target { TARGET_DEV, TARGET_QP, TARGET_CQ, TARGET_EQ, TARGET_CMDQ, TARGET_DEBUG,
+	      TARGET_STAT };
+
+const char *target_path(struct ctx *c, const struct dev *dev, enum target t, uint32_t id);
+int ctx_call_failed(struct ctx *c, const struct dev *dev, int err, enum target t, uint32_t id);
+int ctx_ring_denied(struct ctx *c, const struct dev *dev, int err, enum target t, uint32_t id,
+		    const struct erdma_diag_owner *owner);
+
+#define DEVS_MANY	(1 << 0)	/* without -d all devices */
+#define DEVS_NODE	(1 << 1)	/* the node is needed */
+
+int ctx_each_dev(struct ctx *c, unsigned int flags,
+		 int (*fn)(struct ctx *c, struct dev *dev, void *arg), void *arg);
+int ctx_devices(struct ctx *c);
+const char *dev_title(const struct dev *dev);
+
+/* objects.c: numbers to objects */
+int each_object(struct ctx *c, struct dev *dev, enum target t, const struct id_set *ids,
+		int (*fn)(struct ctx *c, struct dev *dev, uint32_t id, void *arg), void *arg);
+int list_objects(struct ctx *c, struct dev *dev, enum target t,
+		 void (*fn)(void *arg, uint32_t id, const struct rec *rec), void *arg);
+int sort_data(struct ctx *c, const struct args *a);
+struct obj *side_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id,
+			const uint8_t *buf, uint32_t len, uint16_t flags);
+
+void side_finish(struct ctx *c, struct obj *o);
+
+/* emit.c: to the outside */
+void emit_document(struct ctx *c);
+void emit_problems(struct ctx *c);
+int emit_flush(struct ctx *c);
+
+/* The commands */
+int cmd_list_dev(struct ctx *c, const struct args *a);
+int cmd_list_qp(struct ctx *c, const struct args *a);
+int cmd_list_cq(struct ctx *c, const struct args *a);
+int cmd_list_eq(struct ctx *c, const struct args *a);
+int cmd_info_dev(struct ctx *c, const struct args *a);
+int cmd_info_qp(struct ctx *c, const struct args *a);
+int cmd_info_cq(struct ctx *c, const struct args *a);
+int cmd_info_eq(struct ctx *c, const struct args *a);
+int cmd_info_cmdq(struct ctx *c, const struct args *a);
+int cmd_dump_qp(struct ctx *c, const struct args *a);
+int cmd_dump_cq(struct ctx *c, const struct args *a);
+int cmd_dump_eq(struct ctx *c, const struct args *a);
+int cmd_dump_cmdq(struct ctx *c, const struct args *a);
+int cmd_stat(struct ctx *c, const struct args *a);
+int cmd_debug_level(struct ctx *c, const struct args *a);
+int cmd_version(struct ctx *c, const struct args *a);
+int cmd_explain(struct ctx *c, const struct args *a);
+int cmd_help(struct ctx *c, const struct args *a);
+int cmd_completion(struct ctx *c, const struct args *a);
+int cmd_complete(struct ctx *c, const struct args *a);
+int cmd_man(struct ctx *c, const struct args *a);
+
+#endif /* EADM_CMD_H */

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Completion queues. */
+#include <errno.h>
+
+#include "decode.h"
+#include "dump.h"
+
+#define CQE_OWNER_BYTE 0
+
+struct cq_list {
+	struct ctx *c;
+	struct dev *dev;
+};
+
+static void cq_row(void *arg, uint32_t id, const struct rec *rec)
+{
+	struct cq_list *l = arg;
+	struct erdma_diag_cq cq;
+	struct obj *o;
+
+	(void)id;
+	if (rec->type != ERDMA_DIAG_REC_CQ)
+		return;
+	rec_copy(rec, &cq, sizeof(cq));
+	o = obj_new(&l->c->pool, &schema_cq_list);
+	obj_str(o, CL_DEV, dev_title(l->dev));
+	if (l->dev->index >= 0)
+		obj_u64(o, CL_INDEX, (uint64_t)l->dev->index);
+	decode_cq_row(o, &cq, l->dev->info.time_mono_ns);
+	obj_u64(o, CL_TORN, !!(rec->flags & ERDMA_DIAG_REC_F_TORN));
+	obj_u64(o, CL_HIDDEN, !!(rec->flags & ERDMA_DIAG_REC_F_HIDDEN));
+	ctx_add(l->c, o);
+}
+
+static int cq_list_dev(struct ctx *c, struct dev *dev, void *arg)
+{
+	struct cq_list l = { c, dev };
+
+	(void)arg;
+	return list_objects(c, dev, TARGET_CQ, cq_row, &l);
+}
+
+/**
+ * cmd_list_cq - completion queues in a table
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_list_cq(struct ctx *c, const struct args *a)
+{
+	int ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE, cq_list_dev, NULL);
+
+	return ret ? ret : sort_data(c, a);
+}
+
+static int cq_context(struct ctx *c, struct dev *dev, uint32_t cqn, bool hw,
+		      struct erdma_diag_cq *cq, struct rec *rec, const uint8_t **buf,
+		      uint32_t *len)
+{
+	int ret = source_context(&c->src, dev, ERDMA_DIAG_OBJ_CQ, cqn, hw, buf, len);
+
+	if (!ret && !rec_find(*buf, *len, ERDMA_DIAG_REC_CQ, rec)) {
+		c->src.why = "the completion queue's record is missing";
+		ret = -EPROTO;
+	}
+	if (ret)
+		return ctx_call_failed(c, dev, ret, TARGET_CQ, cqn);
+	rec_copy(rec, cq, sizeof(*cq));
+	return 0;
+}
+
+static int cq_info(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
+{
+	struct erdma_diag_cq cq;
+	const uint8_t *buf;
+	struct rec rec;
+	struct obj *o;
+	uint32_t len;
+	int ret;
+
+	(void)arg;
+	ret = cq_context(c, dev, cqn, true, &cq, &rec, &buf, &len);
+	if (ret)
+		return ret;
+	o = side_object(c, dev, TARGET_CQ, cqn, buf, len, rec.flags);
+	decode_cq_driver(obj_sub(o, SI_DRIVER), &cq, dev->info.time_mono_ns);
+	side_finish(c, o);
+	return 0;
+}
+
+static int cq_info_dev(struct ctx *c, struct dev *dev, void *arg)
+{
+	return each_object(c, dev, TARGET_CQ, arg, cq_info, NULL);
+}
+
+static int cq_numbers(struct ctx *c, const struct args *a, struct id_set *ids)
+{
+	const char *bad;
+
+	if (!parse_ids(&c->pool, a->v, a->n, ids, &bad))
+		return ctx_usage(c, "write 17, or 5,8-12.", "bad CQ number '%s'", bad);
+	return 0;
+}
+
+/**
+ * cmd_info_cq - completion queues as driver and device see them
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_info_cq(struct ctx *c, const struct args *a)
+{
+	struct id_set ids;
+	int ret = cq_numbers(c, a, &ids);
+
+	return ret ? ret : ctx_each_dev(c, DEVS_NODE, cq_info_dev, &ids);
+}
+
+struct cq_dump {
+	struct selector sel;
+	struct id_set ids;
+};
+
+static int cq_dump(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
+{
+	const struct cq_dump *q = arg;
+	struct dump d = {
+		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_CQ, .id = cqn, .name = "cq",
+		.ring_name = "ring", .schema = &schema_cqe, .decode = decode_cqe,
+		.raw_field = C_RAW,
+	};
+	struct erdma_diag_cq cq;
+	const uint8_t *buf;
+	struct rec rec;
+	uint32_t len;
+	int ret;
+
+	ret = cq_context(c, dev, cqn, false, &cq, &rec, &buf, &len);
+	if (ret)
+		return ret;
+	ret = source_ring(&c->src, dev, ERDMA_DIAG_RING_CQ, cqn, &d.data);
+	if (ret == -EPERM || ret == -EACCES)
+		return ctx_ring_denied(c, dev, ret, TARGET_CQ, cqn, &cq.owner);
+	if (ret)
+		return ctx_call_failed(c, dev, ret, TARGET_CQ, cqn);
+	dump_ring_init(&d);
+	dump_owned(&d, CQE_OWNER_BYTE);
+	return 0;
+}
+
+static int cq_dump_dev(struct ctx *c, struct dev *dev, void *arg)
+{
+	struct cq_dump *q = arg;
+
+	return each_object(c, dev, TARGET_CQ, &q->ids, cq_dump, q);
+}
+
+/**
+ * cmd_dump_cq - entries of completion queues
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_dump_cq(struct ctx *c, const struct args *a)
+{
+	struct cq_dump q;
+	int ret = dump_selector(c, a, &q.sel);
+
+	if (!ret)
+		ret = cq_numbers(c, a, &q.ids);
+	return ret ? ret : ctx_each_dev(c, DEVS_NODE, cq_dump_dev, &q);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Adapters and devices. */
+#include <errno.h>
+#include <string.h>
+
+#include "erdma/erdma_field.h"
+#include "erdma/erdma_hw.h"
+
+#include "cmd.h"
+#include "decode.h"
+#include "schema.h"
+
+/* ---- list dev ----------------------------------------------------------- */
+
+static void row_from_node(struct obj *o, const struct erdma_diag_info *info)
+{
+	obj_strn(o, DL_DRIVER_VERSION, info->driver_version, sizeof(info->driver_version));
+	obj_strf(o, DL_FW, "%u.%u.%u", (uint32_t)ERDMA_GET(ERDMA_FW_MAJOR, info->fw_version),
+		 (uint32_t)ERDMA_GET(ERDMA_FW_MEDIUM, info->fw_version),
+		 (uint32_t)ERDMA_GET(ERDMA_FW_MINOR, info->fw_version));
+	obj_str(o, DL_LINK, info->link_up ? "up" : "down");
+	if (info->numa_node >= 0)
+		obj_u64(o, DL_NUMA, (uint32_t)info->numa_node);
+	obj_u64(o, DL_QP, info->n_qp);
+	obj_u64(o, DL_CQ, info->n_cq);
+	obj_u64(o, DL_MR, info->n_mr);
+}
+
+static void row_state(struct ctx *c, struct obj *o, struct dev *d)
+{
+	static const char *const words[] = {
+		[DEV_OK] = "ok",
+		[DEV_NO_NODE] = "no-node",
+		[DEV_NO_RDMA] = "no-rdma",
+		[DEV_NO_DRIVER] = "no-driver",
+	};
+	static const char *const reasons[] = {
+		[DEV_OK] = NULL,
+		[DEV_NO_NODE] = "its driver has no diagnostic node",
+		[DEV_NO_RDMA] = "its driver made no RDMA device",
+		[DEV_NO_DRIVER] = "no driver bound",
+	};
+	int ret;
+
+	obj_str(o, DL_STATE, words[d->state]);
+	if (reasons[d->state])
+		obj_str(o, DL_REASON, reasons[d->state]);
+	if (d->state != DEV_OK)
+		return;
+	ret = source_open_dev(&c->src, d);
+	if (!ret) {
+		row_from_node(o, &d->info);
+		c->time_ns = d->info.time_real_ns;
+		return;
+	}
+	obj_str(o, DL_STATE, ret == -EPERM || ret == -EACCES ? "no-access" : "broken-node");
+	obj_strf(o, DL_REASON, "%s: %s [%s]", d->node, strerror(-ret), errno_name(-ret));
+}
+
+static int list_dev(struct ctx *c, struct dev *d, void *arg)
+{
+	struct obj *o = obj_new(&c->pool, &schema_dev_list);
+
+	(void)arg;
+	if (d->name[0])
+		obj_str(o, DL_DEV, d->name);
+	if (d->index >= 0)
+		obj_u64(o, DL_INDEX, (uint64_t)d->index);
+	obj_str(o, DL_PCI, d->pci);
+	if (d->driver[0])
+		obj_str(o, DL_DRIVER, d->driver);
+	if (d->node[0])
+		obj_str(o, DL_NODE, d->node);
+	row_state(c, o, d);
+	if (d->netdev[0])
+		obj_str(o, DL_NETDEV, d->netdev);
+	ctx_add(c, o);
+	return 0;
+}
+
+static bool any_rdma(const struct source *src)
+{
+	const struct dev *d;
+
+	for (d = src->devs; d; d = d->next)
+		if (d->name[0])
+			return true;
+	return false;
+}
+
+/**
+ * cmd_list_dev - all adapters, also those without a working driver
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_list_dev(struct ctx *c, const struct args *a)
+{
+	struct dev *d;
+	int ret = ctx_devices(c);
+
+	if (ret)
+		return ret;
+	if (!c->src.devs && !c->opt.device) {
+		ctx_note(c, "NO_ADAPTER", NULL, "no ERDMA adapter in this machine");
+		return 0;
+	}
+	if (!any_rdma(&c->src) || (c->opt.device && strcmp(c->opt.device, "all"))) {
+		ret = ctx_each_dev(c, DEVS_MANY, list_dev, NULL);
+		return ret ? ret : sort_data(c, a);
+	}
+	for (d = c->src.devs; d; d = d->next)
+		list_dev(c, d, NULL);
+	return sort_data(c, a);
+}
+
+/* ---- info dev ----------------------------------------------------------- */
+
+static int info_dev(struct ctx *c, struct dev *d, void *arg)
+{
+	struct obj *o = obj_new(&c->pool, &schema_dev_info);
+
+	(void)arg;
+	obj_str(o, DI_DEV, d->name);
+	if (d->index >= 0)
+		obj_u64(o, DI_INDEX, (uint64_t)d->index);
+	else
+		obj_u64(o, DI_INDEX, d->info.ib_index);
+	obj_str(o, DI_DRIVER, d->driver);
+	obj_str(o, DI_NODE, d->node);
+	decode_info(o, &d->info);
+	ctx_add(c, o);
+	return 0;
+}
+
+/**
+ * cmd_info_dev - identity, capabilities, limits
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_info_dev(struct ctx *c, const struct args *a)
+{
+	(void)a;
+	return ctx_each_dev(c, DEVS_MANY | DEVS_NODE, info_dev, NULL);
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Queue pairs. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <strings.h>
+
+#include "erdma/erdma_field.h"
+#include "erdma/erdma_hw.h"
+#include "erdma/erdma_names.h"
+#include "erdma/erdma_ring.h"
+
+#include "decode.h"
+#include "dump.h"
+
+/* ---- list qp ------------------------------------------------------------ */
+
+struct qp_filter {
+	const char *state;
+	const char *comm;
+	bool by_pid;
+	uint32_t pid;
+	bool by_peer;
+	bool by_port;
+	char addr[46];
+	uint32_t port;
+};
+
+struct qp_list {
+	struct ctx *c;
+	struct dev *dev;
+	const struct qp_filter *f;
+};
+
+static bool qp_wanted(const struct qp_filter *f, const struct obj *o)
+{
+	if (f->state && strcasecmp(f->state, obj_get_str(o, QL_STATE, "")))
+		return false;
+	if (f->comm && fnmatch(f->comm, obj_get_str(o, QL_COMM, ""), 0))
+		return false;
+	if (f->by_pid && obj_get_u64(o, QL_PID, 0) != f->pid)
+		return false;
+	if (f->by_peer && strcmp(f->addr, obj_get_str(o, QL_PEER_ADDR, "")))
+		return false;
+	return !f->by_port || obj_get_u64(o, QL_PEER_PORT, 0) == f->port;
+}
+
+static void qp_row(void *arg, uint32_t id, const struct rec *rec)
+{
+	struct qp_list *l = arg;
+	struct erdma_diag_qp qp;
+	struct obj *o;
+
+	(void)id;
+	if (rec->type != ERDMA_DIAG_REC_QP)
+		return;
+	rec_copy(rec, &qp, sizeof(qp));
+	o = obj_new(&l->c->pool, &schema_qp_list);
+	obj_str(o, QL_DEV, dev_title(l->dev));
+	if (l->dev->index >= 0)
+		obj_u64(o, QL_INDEX, (uint64_t)l->dev->index);
+	decode_qp_row(o, &qp, l->dev->info.time_mono_ns);
+	obj_u64(o, QL_TORN, !!(rec->flags & ERDMA_DIAG_REC_F_TORN));
+	obj_u64(o, QL_HIDDEN, !!(rec->flags & ERDMA_DIAG_REC_F_HIDDEN));
+	if (qp_wanted(l->f, o))
+		ctx_add(l->c, o);
+}
+
+static int qp_list_dev(struct ctx *c, struct dev *dev, void *arg)
+{
+	struct qp_list l = { c, dev, arg };
+
+	return list_objects(c, dev, TARGET_QP, qp_row, &l);
+}
+
+static bool state_exists(const char *state)
+{
+	uint32_t i;
+
+	for (i = 0; i < ERDMA_QPS_COUNT; i++)
+		if (!strcasecmp(state, erdma_name_qp_state(i)))
+			return true;
+	return false;
+}
+
+static int qp_filter(struct ctx *c, const struct args *a, struct qp_filter *f)
+{
+	*f = (struct qp_filter){ .state = a->opt[OPT_STATE], .comm = a->opt[OPT_COMM] };
+	if (f->state && !state_exists(f->state))
+		return ctx_usage(c, "one of: IDLE, RTR, RTS, CLOSING, TERM, ERR",
+				 "no QP state '%s'", f->state);
+	f->by_pid = a->opt[OPT_PID];
+	if (f->by_pid && !parse_u32(a->opt[OPT_PID], &f->pid))
+		return ctx_usage(c, NULL, "bad process id '%s'", a->opt[OPT_PID]);
+	f->by_peer = a->opt[OPT_PEER];
+	if (f->by_peer && !parse_peer(a->opt[OPT_PEER], f->addr, &f->port, &f->by_port))
+		return ctx_usage(c, "write --peer 10.0.0.7 or --peer 10.0.0.7:49152.",
+				 "bad peer '%s'", a->opt[OPT_PEER]);
+	return 0;
+}
+
+/**
+ * cmd_list_qp - queue pairs in a table
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_list_qp(struct ctx *c, const struct args *a)
+{
+	struct qp_filter f;
+	int ret = qp_filter(c, a, &f);
+
+	if (ret)
+		return ret;
+	ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE, qp_list_dev, &f);
+	return ret ? ret : sort_data(c, a);
+}
+
+/* ---- info qp ------------------------------------------------------------ */
+
+/* Context of a QP; *@qp is filled. Reports its problems */
+static int qp_context(struct ctx *c, struct dev *dev, uint32_t qpn, bool hw,
+		      struct erdma_diag_qp *qp, struct rec *rec, const uint8_t **buf,
+		      uint32_t *len)
+{
+	int ret = source_context(&c->src, dev, ERDMA_DIAG_OBJ_QP, qpn, hw, buf, len);
+
+	if (!ret && !rec_find(*buf, *len, ERDMA_DIAG_REC_QP, rec)) {
+		c->src.why = "the queue pair's record is missing";
+		ret = -EPROTO;
+	}
+	if (ret)
+		return ctx_call_failed(c, dev, ret, TARGET_QP, qpn);
+	rec_copy(rec, qp, sizeof(*qp));
+	return 0;
+}
+
+static int qp_info(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
+{
+	struct erdma_diag_qp qp;
+	const uint8_t *buf;
+	struct rec rec;
+	struct obj *o;
+	uint32_t len;
+	int ret;
+
+	(void)arg;
+	ret = qp_context(c, dev, qpn, true, &qp, &rec, &buf, &len);
+	if (ret)
+		return ret;
+	o = side_object(c, dev, TARGET_QP, qpn, buf, len, rec.flags);
+	decode_qp_driver(obj_sub(o, SI_DRIVER), &qp, dev->info.time_mono_ns);
+	side_finish(c, o);
+	return 0;
+}
+
+static int qp_info_dev(struct ctx *c, struct dev *dev, void *arg)
+{
+	return each_object(c, dev, TARGET_QP, arg, qp_info, NULL);
+}
+
+static int qp_numbers(struct ctx *c, const struct args *a, struct id_set *ids)
+{
+	const char *bad;
+
+	if (!parse_ids(&c->pool, a->v, a->n, ids, &bad))
+		return ctx_usage(c, "write 17, or 5,8-12.", "bad QP number '%s'", bad);
+	return 0;
+}
+
+/**
+ * cmd_info_qp - queue pairs as driver and device see them
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_info_qp(struct ctx *c, const struct args *a)
+{
+	struct id_set ids;
+	int ret = qp_numbers(c, a, &ids);
+
+	return ret ? ret : ctx_each_dev(c, DEVS_NODE, qp_info_dev, &ids);
+}
+
+/* ---- dump qp ------------------------------------------------------------ */
+
+struct qp_dump {
+	struct selector sel;
+	const struct id_set *ids;
+	bool sq;
+	bool rq;
+};
+
+/* What is known about a QP before its rings are read */
+struct qp_facts {
+	struct erdma_diag_qp qp;
+	bool have_hw;
+	uint16_t hw_ci[2];	/* SQ, RQ */
+};
+
+static bool qp_ci_unknown(const struct erdma_diag_qp *qp, const struct qp_dump *q)
+{
+	return (q->sq && !(qp->sq.valid & ERDMA_DIAG_Q_CI)) ||
+	       (q->rq && !(qp->rq.valid & ERDMA_DIAG_Q_CI));
+}
+
+/* Ask the device only for what the driver does not know */
+static int qp_facts(struct ctx *c, struct dev *dev, uint32_t qpn, const struct qp_dump *q,
+		    struct qp_facts *f)
+{
+	struct erdma_diag_hw hw;
+	const uint8_t *buf;
+	struct rec rec;
+	uint32_t len;
+	int ret;
+
+	memset(f, 0, sizeof(*f));
+	ret = qp_context(c, dev, qpn, false, &f->qp, &rec, &buf, &len);
+	if (ret || !qp_ci_unknown(&f->qp, q))
+		return ret;
+	ret = source_context(&c->src, dev, ERDMA_DIAG_OBJ_QP, qpn, true, &buf, &len);
+	if (ret || !rec_find(buf, len, ERDMA_DIAG_REC_QP_HW, &rec))
+		return 0;
+	rec_copy(&rec, &hw, sizeof(hw));
+	if (hw.status || hw.len < sizeof(struct erdma_resp_qpc) || hw.len > sizeof(hw.data))
+		return 0;
+	f->have_hw = get_le(hw.data, 2) == ERDMA_RESP_MAGIC;
+	f->hw_ci[0] = (uint16_t)get_le(hw.data + offsetof(struct erdma_resp_qpc, sq.hw_ci), 2);
+	f->hw_ci[1] = (uint16_t)get_le(hw.data + offsetof(struct erdma_resp_qpc, rq.hw_ci), 2);
+	return 0;
+}
+
+/* Indices the ring read did not tell: from the doorbell record, from the device */
+static void qp_indices(struct dump *d, const struct erdma_diag_queue *q, bool have_hw,
+		       uint16_t hw_ci)
+{
+	uint32_t pi;
+
+	if (d->r.have_pi && !(q->valid & ERDMA_DIAG_Q_PI))
+		d->pi_from = "doorbell-record";
+	if (!d->r.have_pi && queue_pi(q, ERDMA_SQE_HDR_PI, &pi)) {
+		d->r.have_pi = true;
+		d->r.pi = pi;
+		d->pi_from = "doorbell-record";
+	}
+	if (d->r.have_ci || !have_hw || !d->r.have_pi)
+		return;
+	if (erdma_ring_used16(d->r.pi, hw_ci) > d->r.depth) {
+		dump_problem(d, "the device's CI does not fit PI");
+		return;
+	}
+	d->r.have_ci = true;
+	d->r.ci = hw_ci;
+	d->ci_from = "device";
+}
+
+static int qp_ring(struct dump *d, uint32_t ring, const struct erdma_diag_owner *owner)
+{
+	int ret = source_ring(&d->c->src, d->dev, ring, d->id, &d->data);
+
+	if (ret == -EPERM || ret == -EACCES)
+		return ctx_ring_denied(d->c, d->dev, ret, d->target, d->id, owner);
+	if (ret)
+		return ctx_call_failed(d->c, d->dev, ret, d->target, d->id);
+	dump_ring_init(d);
+	return 0;
+}
+
+static int qp_dump_sq(struct ctx *c, struct dev *dev, const struct qp_dump *q,
+		      const struct qp_facts *f)
+{
+	struct req_format fmt = {
+		.blocks_mask = ERDMA_SQE_HDR_WQEBBS, .id_mask = ERDMA_SQE_HDR_QPN,
+		.id = ERDMA_PREP(ERDMA_SQE_HDR_QPN, f->qp.qpn),
+	};
+	struct dump d = {
+		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = f->qp.qpn,
+		.name = "qp", .ring_name = "sq", .schema = &schema_wqe, .decode = decode_wqe,
+		.raw_field = W_RAW,
+	};
+	int ret = qp_ring(&d, ERDMA_DIAG_RING_SQ, &f->qp.owner);
+
+	if (ret)
+		return ret;
+	qp_indices(&d, &f->qp.sq, f->have_hw, f->hw_ci[0]);
+	dump_requests(&d, &fmt);
+	return 0;
+}
+
+static int qp_dump_rq(struct ctx *c, struct dev *dev, const struct qp_dump *q,
+		      const struct qp_facts *f)
+{
+	struct req_format fmt = {
+		.id_mask = ERDMA_RQ_DB_QPN, .id = ERDMA_PREP(ERDMA_RQ_DB_QPN, f->qp.qpn),
+	};
+	struct dump d = {
+		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = f->qp.qpn,
+		.name = "qp", .ring_name = "rq", .schema = &schema_rqe, .decode = decode_rqe,
+		.raw_field = R_RAW,
+	};
+	int ret = qp_ring(&d, ERDMA_DIAG_RING_RQ, &f->qp.owner);
+
+	if (ret)
+		return ret;
+	qp_indices(&d, &f->qp.rq, f->have_hw, f->hw_ci[1]);
+	dump_requests(&d, &fmt);
+	return 0;
+}
+
+static int qp_dump(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
+{
+	const struct qp_dump *q = arg;
+	struct qp_facts f;
+	int ret, second = 0;
+
+	ret = qp_facts(c, dev, qpn, q, &f);
+	if (ret)
+		return ret;
+	if (q->sq)
+		ret = qp_dump_sq(c, dev, q, &f);
+	if (q->rq && ret != -EPERM && ret != -EACCES)
+		second = qp_dump_rq(c, dev, q, &f);
+	return ret ? ret : second;
+}
+
+static int qp_dump_dev(struct ctx *c, struct dev *dev, void *arg)
+{
+	struct qp_dump *q = arg;
+
+	return each_object(c, dev, TARGET_QP, q->ids, qp_dump, q);
+}
+
+/**
+ * cmd_dump_qp - entries of send and receive queues
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_dump_qp(struct ctx *c, const struct args *a)
+{
+	struct qp_dump q = { .sq = !a->opt[OPT_RQ] || a->opt[OPT_SQ],
+			     .rq = !a->opt[OPT_SQ] || a->opt[OPT_RQ] };
+	struct id_set ids;
+	int ret = dump_selector(c, a, &q.sel);
+
+	if (!ret)
+		ret = qp_numbers(c, a, &ids);
+	if (ret)
+		return ret;
+	if (a->n) {
+		q.ids = &ids;
+	} else if (!q.sel.range && !q.sel.newest) {
+		q.sel.inflight = true;
+		q.sel.skip_idle = true;
+	}
+	return ctx_each_dev(c, DEVS_NODE, qp_dump_dev, &q);
+}

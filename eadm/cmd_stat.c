@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Counters: totals, and with an interval changes and rates. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmd.h"
+#include "counters.h"
+#include "decode.h"
+#include "schema.h"
+
+#define NAME_LEN	DEV_NAME_LEN
+#define PORT		1
+
+struct counter {
+	char name[NAME_LEN];
+	char native[NAME_LEN];
+	uint64_t value;
+};
+
+/* All counters of one device at one time */
+struct sample {
+	struct counter *v;
+	size_t n;
+	size_t cap;
+	uint64_t time_ns;
+};
+
+/* What the samples of a device are compared with */
+struct last {
+	struct last *next;
+	struct dev *dev;
+	struct sample s;
+};
+
+struct stat_run {
+	const struct args *a;
+	const char *group;
+	bool nonzero;
+	bool errors;
+	bool deltas;
+	struct last *last;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int sig)
+{
+	(void)sig;
+	interrupted = 1;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+/* ---- samples ------------------------------------------------------------ */
+
+static void sample_add(void *arg, const char *name, uint64_t value)
+{
+	struct sample *s = arg;
+	struct counter *grown, *c;
+
+	if (s->n == s->cap) {
+		grown = realloc(s->v, (s->cap ? 2 * s->cap : 64) * sizeof(*grown));
+		if (!grown)
+			return;
+		s->v = grown;
+		s->cap = s->cap ? 2 * s->cap : 64;
+	}
+	c = &s->v[s->n++];
+	memset(c, 0, sizeof(*c));
+	if (counter_canonical(name, c->name, sizeof(c->name)))
+		strncpy(c->native, name, sizeof(c->native) - 1);
+	c->value = value;
+}
+
+static const struct counter *sample_find(const struct sample *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; s && i < s->n; i++)
+		if (!strcmp(s->v[i].name, name))
+			return &s->v[i];
+	return NULL;
+}
+
+static struct last *last_of(struct ctx *c, struct stat_run *run, struct dev *dev)
+{
+	struct last *l;
+
+	for (l = run->last; l; l = l->next)
+		if (l->dev == dev)
+			return l;
+	l = pool_alloc(&c->pool, sizeof(*l));
+	l->dev = dev;
+	l->next = run->last;
+	run->last = l;
+	return l;
+}
+
+/* ---- objects ------------------------------------------------------------ */
+
+static bool named(const struct args *a, const struct counter *cn)
+{
+	char ours[NAME_LEN];
+	int i;
+
+	for (i = 0; i < a->n; i++) {
+		counter_canonical(a->v[i], ours, sizeof(ours));
+		if (!strcmp(ours, cn->name) || !strcmp(a->v[i], cn->native))
+			return true;
+	}
+	return !a->n;
+}
+
+static bool wanted(const struct stat_run *run, const struct counter *cn)
+{
+	if (run->nonzero && !cn->value)
+		return false;
+	if (run->errors && !counter_is_error(cn->name))
+		return false;
+	if (run->group && strcmp(run->group, counter_group(cn->name)))
+		return false;
+	return named(run->a, cn);
+}
+
+/* A counter that went down was reset or wrapped: no change to speak of */
+static void add_change(struct obj *o, const struct counter *cn, const struct sample *before,
+		       uint64_t ns)
+{
+	const struct counter *old = sample_find(before, cn->name);
+
+	if (!old || cn->value < old->value || !ns)
+		return;
+	obj_u64(o, SC_DELTA, cn->value - old->value);
+	obj_dbl(o, SC_RATE, (double)(cn->value - old->value) * 1e9 / (double)ns);
+}
+
+static void add_counters(struct ctx *c, struct obj *o, const struct stat_run *run,
+			 const struct sample *s, const struct sample *before)
+{
+	struct list *l = obj_list(o, ST_COUNTERS);
+	struct obj *row;
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		if (!wanted(run, &s->v[i]))
+			continue;
+		row = obj_new(&c->pool, &schema_counter);
+		obj_str(row, SC_GROUP, counter_group(s->v[i].name));
+		obj_str(row, SC_NAME, s->v[i].name);
+		if (s->v[i].native[0])
+			obj_str(row, SC_NATIVE, s->v[i].native);
+		obj_u64(row, SC_VALUE, s->v[i].value);
+		if (before)
+			add_change(row, &s->v[i], before, s->time_ns - before->time_ns);
+		list_add(l, row);
+	}
+}
+
+static int missing_names(struct ctx *c, const struct dev *dev, const struct args *a,
+			 const struct sample *s)
+{
+	char ours[NAME_LEN];
+	int i, ret = 0;
+
+	for (i = 0; i < a->n; i++) {
+		counter_canonical(a->v[i], ours, sizeof(ours));
+		if (!sample_find(s, ours))
+			ret = ctx_problem(c, ENOENT, target_path(c, dev, TARGET_STAT, 0),
+					  "'eadm stat' shows all counters.", "no counter '%s'",
+					  a->v[i]);
+	}
+	return ret;
+}
+
+static int stat_dev(struct ctx *c, struct dev *dev, void *arg)
+{
+	struct stat_run *run = arg;
+	struct last *l = last_of(c, run, dev);
+	struct sample s = { .time_ns = now_ns() };
+	struct obj *o;
+	int ret = c->src.ops->counters(&c->src, dev, PORT, sample_add, &s);
+
+	if (ret) {
+		c->src.why = NULL;
+		ret = ctx_call_failed(c, dev, ret, TARGET_STAT, 0);
+	}
+	if (!ret || s.n)
+		ret = missing_names(c, dev, run->a, &s);
+	if (s.n && (!run->deltas || l->s.n)) {
+		o = obj_new(&c->pool, &schema_stat);
+		obj_str(o, ST_DEV, dev_title(dev));
+		if (dev->index >= 0)
+			obj_u64(o, ST_INDEX, (uint64_t)dev->index);
+		obj_u64(o, ST_PORT, PORT);
+		if (run->deltas)
+			obj_u64(o, ST_INTERVAL, s.time_ns - l->s.time_ns);
+		add_counters(c, o, run, &s, run->deltas ? &l->s : NULL);
+		if (obj_list(o, ST_COUNTERS)->n || !ret)
+			ctx_add(c, o);
+	}
+	free(l->s.v);
+	l->s = s;
+	return ret;
+}
+
+/* ---- again and again ---------------------------------------------------- */
+
+/* Sleep until a point in time; false if the user has enough */
+static bool sleep_until(uint64_t ns)
+{
+	struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+	while (!interrupted &&
+	       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+	return !interrupted;
+}
+
+static int stat_loop(struct ctx *c, struct stat_run *run, uint64_t interval_ms, uint32_t count)
+{
+	struct sigaction act = { .sa_handler = on_interrupt };
+	uint64_t next = now_ns();
+	struct pool_block *mark;
+	uint32_t i;
+	int ret;
+
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	run->deltas = true;
+	ret = ctx_each_dev(c, DEVS_MANY, stat_dev, run);
+	mark = c->pool.blocks;
+	for (i = 0; !ret && (!count || i < count); i++) {
+		next += interval_ms * 1000000;
+		if (!sleep_until(next))
+			return ctx_problem(c, EINTR, NULL, NULL, "interrupted");
+		ret = ctx_each_dev(c, DEVS_MANY, stat_dev, run);
+		if (ret)
+			break;
+		if (i && c->opt.format == FMT_TEXT)
+			fputc('\n', c->out);
+		emit_document(c);
+		c->data = (struct list){ 0 };
+		if (emit_flush(c))
+			return ctx_problem(c, EIO, NULL, NULL, "cannot write");
+		/* It may run for days */
+		pool_release(&c->pool, mark);
+	}
+	return ret;
+}
+
+static void stat_end(struct stat_run *run)
+{
+	struct last *l;
+
+	for (l = run->last; l; l = l->next)
+		free(l->s.v);
+}
+
+/**
+ * cmd_stat - counters of hardware and driver
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_stat(struct ctx *c, const struct args *a)
+{
+	struct stat_run run = { .a = a, .group = a->opt[OPT_GROUP], .nonzero = a->opt[OPT_NONZERO],
+				.errors = a->opt[OPT_ERRORS] };
+	const char *every = a->opt[OPT_INTERVAL];
+	uint64_t ms = 1000;
+	uint32_t count = 0;
+	int ret;
+
+	if (run.group && !strcmp(run.group, "errors")) {
+		run.errors = true;
+		run.group = NULL;
+	}
+	if (every && (!parse_duration(every, &ms) || ms < 100 || ms > 86400000))
+		return ctx_usage(c, "from 100ms to 24h: -i 1, -i 500ms, -i 5m.",
+				 "bad interval '%s'", every);
+	if (a->opt[OPT_COUNT] && (!parse_u32(a->opt[OPT_COUNT], &count) || !count))
+		return ctx_usage(c, NULL, "bad number '%s' of option --count", a->opt[OPT_COUNT]);
+	if (count && !every && !a->opt[OPT_LIVE])
+		return ctx_usage(c, "add -i 1.", "--count needs --interval");
+	if (every || a->opt[OPT_LIVE])
+		ret = stat_loop(c, &run, ms, count);
+	else
+		ret = ctx_each_dev(c, DEVS_MANY, stat_dev, &run);
+	stat_end(&run);
+	return ret;
+}

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One run of a command: what went wrong, which devices are meant. */
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "decode.h"
+
+/* ---- problems ----------------------------------------------------------- */
+
+/**
+ * exit_of_errno - exit status for an error number
+ * @err: positive error number
+ *
+ * Return: exit status.
+ */
+enum exit_code exit_of_errno(int err)
+{
+	switch (err) {
+	case ENOENT:
+	case ENODEV:
+		return EX_NOT_FOUND;
+	case EPERM:
+	case EACCES:
+		return EX_DENIED;
+	case ENOTTY:
+	case EOPNOTSUPP:
+	case E2BIG:
+	case EPROTONOSUPPORT:
+		return EX_UNSUPPORTED;
+	case ETIMEDOUT:
+	case EHOSTDOWN:
+		return EX_NO_ANSWER;
+	case EINTR:
+		return EX_INTERRUPTED;
+	}
+	return EX_FAILED;
+}
+
+static struct problem *add_problem(struct ctx *c)
+{
+	struct problem *p = pool_alloc(&c->pool, sizeof(*p));
+
+	if (c->last_problem)
+		c->last_problem->next = p;
+	else
+		c->problems = p;
+	c->last_problem = p;
+	return p;
+}
+
+static int problem_v(struct ctx *c, enum exit_code code, int err, const char *object,
+		     const char *hint, const char *fmt, va_list ap)
+{
+	struct problem *p = add_problem(c);
+
+	p->exit = code;
+	p->code = errno_name(err);
+	p->object = object ? pool_strdup(&c->pool, object) : NULL;
+	p->text = pool_vprintf(&c->pool, fmt, ap);
+	p->hint = hint ? pool_strdup(&c->pool, hint) : NULL;
+	return -err;
+}
+
+/**
+ * ctx_problem_exit - report a problem with an exit status of its own
+ * @c: run
+ * @code: exit status
+ * @err: positive error number
+ * @object: what it is about, or NULL
+ * @hint: what to do, or NULL
+ * @fmt: as printf: what happened
+ *
+ * Return: -@err.
+ */
+int ctx_problem_exit(struct ctx *c, enum exit_code code, int err, const char *object,
+		     const char *hint, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	problem_v(c, code, err, object, hint, fmt, ap);
+	va_end(ap);
+	return -err;
+}
+
+/**
+ * ctx_problem - report a problem
+ * @c: run
+ * @err: positive error number; decides the exit status
+ * @object: what it is about, or NULL
+ * @hint: what to do, or NULL
+ * @fmt: as printf: what happened
+ *
+ * Return: -@err.
+ */
+int ctx_problem(struct ctx *c, int err, const char *object, const char *hint,
+		const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	problem_v(c, exit_of_errno(err), err, object, hint, fmt, ap);
+	va_end(ap);
+	return -err;
+}
+
+/**
+ * ctx_usage - report a wrong call
+ * @c: run
+ * @hint: what to do, or NULL
+ * @fmt: as printf: what is wrong
+ *
+ * Return: -EINVAL.
+ */
+int ctx_usage(struct ctx *c, const char *hint, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	problem_v(c, EX_BAD_USAGE, EINVAL, NULL, hint, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+/**
+ * ctx_note - mention something that is no failure
+ * @c: run
+ * @code: symbolic name
+ * @object: what it is about, or NULL
+ * @fmt: as printf
+ */
+void ctx_note(struct ctx *c, const char *code, const char *object, const char *fmt, ...)
+{
+	struct problem *p = add_problem(c);
+	va_list ap;
+
+	va_start(ap, fmt);
+	p->text = pool_vprintf(&c->pool, fmt, ap);
+	va_end(ap);
+	p->note = true;
+	p->code = code;
+	p->object = object ? pool_strdup(&c->pool, object) : NULL;
+}
+
+/**
+ * ctx_add - add an object to the document
+ * @c: run
+ * @o: object
+ */
+void ctx_add(struct ctx *c, struct obj *o)
+{
+	list_add(&c->data, o);
+	c->good++;
+}
+
+/**
+ * ctx_exit - exit status of the run
+ * @c: run
+ *
+ * Return: that of the first problem if nothing worked, EX_PARTIAL if something
+ * did, EX_DONE without problems.
+ */
+enum exit_code ctx_exit(const struct ctx *c)
+{
+	const struct problem *p;
+
+	for (p = c->problems; p; p = p->next)
+		if (!p->note)
+			return c->good && p->exit != EX_INTERRUPTED ? EX_PARTIAL : p->exit;
+	return EX_DONE;
+}
+
+/* ---- failed calls ------------------------------------------------------- */
+
+static const struct {
+	const char *word;
+	const char *noun;
+	const char *list;
+	bool numbered;
+} targets[] = {
+	[TARGET_DEV] = { "dev", "device", "list dev", false },
+	[TARGET_QP] = { "qp", "queue pair", "list qp", true },
+	[TARGET_CQ] = { "cq", "completion queue", "list cq", true },
+	[TARGET_EQ] = { "eq", "event queue", "list eq", true },
+	[TARGET_CMDQ] = { "cmdq", "command queue", "info cmdq", false },
+	[TARGET_DEBUG] = { "debug-level", "debug levels", "debug-level", false },
+	[TARGET_STAT] = { "stat", "counters", "stat", false },
+};
+
+static const char *target_id(enum target t, uint32_t id, char buf[16])
+{
+	if (t == TARGET_EQ)
+		return eq_name(id, buf);
+	snprintf(buf, 16, "%u", id);
+	return buf;
+}
+
+/**
+ * target_path - name of an object for messages
+ * @c: run
+ * @dev: device
+ * @t: what it is
+ * @id: its number
+ *
+ * Return: "erdma_0/qp/99".
+ */
+const char *target_path(struct ctx *c, const struct dev *dev, enum target t, uint32_t id)
+{
+	char buf[16];
+
+	if (t == TARGET_DEV)
+		return pool_strdup(&c->pool, dev_title(dev));
+	if (!targets[t].numbered)
+		return pool_printf(&c->pool, "%s/%s", dev_title(dev), targets[t].word);
+	return pool_printf(&c->pool, "%s/%s/%s", dev_title(dev), targets[t].word,
+			   target_id(t, id, buf));
+}
+
+static const char *target_noun(struct ctx *c, enum target t, uint32_t id)
+{
+	char buf[16];
+
+	if (!targets[t].numbered)
+		return targets[t].noun;
+	return pool_printf(&c->pool, "%s %s", targets[t].noun, target_id(t, id, buf));
+}
+
+static const char *denied_hint(struct ctx *c)
+{
+	if (c->src.ops->lockdown && c->src.ops->lockdown(&c->src) && !geteuid())
+		return "the kernel is locked down (/sys/kernel/security/lockdown); this needs a "
+		       "kernel without lockdown.";
+	return "run as root, or with CAP_NET_ADMIN.";
+}
+
+/**
+ * ctx_call_failed - report a failed call of the node or of netlink
+ * @c: run
+ * @dev: device
+ * @err: negative error number
+ * @t: what it was about
+ * @id: number of that object
+ *
+ * Return: @err.
+ */
+int ctx_call_failed(struct ctx *c, const struct dev *dev, int err, enum target t, uint32_t id)
+{
+	const char *path = target_path(c, dev, t, id), *noun = target_noun(c, t, id);
+	const char *name = dev_title(dev);
+
+	switch (-err) {
+	case ENOENT:
+		return ctx_problem(c, ENOENT, path,
+				   pool_printf(&c->pool, "'eadm -d %s %s' shows the live numbers.",
+					       name, targets[t].list), "no %s", noun);
+	case EPERM:
+	case EACCES:
+		return ctx_problem(c, -err, path, denied_hint(c), "%s: permission denied", noun);
+	case ENODEV:
+		return ctx_problem(c, ENODEV, path, "'eadm list dev' shows what is left.",
+				   "%s: the device was removed", noun);
+	case ENOTTY:
+	case EOPNOTSUPP:
+		return ctx_problem(c, -err, path,
+				   pool_printf(&c->pool, "'eadm -d %s info dev' shows what the "
+					       "driver offers.", name),
+				   "%s: not supported by this driver", noun);
+	case E2BIG:
+		return ctx_problem(c, E2BIG, path, "the driver is older than eadm; update it.",
+				   "%s: not supported by this driver", noun);
+	case ETIMEDOUT:
+		return ctx_problem(c, ETIMEDOUT, path,
+				   pool_printf(&c->pool, "'eadm -d %s --no-hw info cmdq' shows the "
+					       "command queue.", name),
+				   "%s: no answer in time", noun);
+	case EBUSY:
+	case EAGAIN:
+		return ctx_problem(c, -err, path, "try again.",
+				   "%s: the driver is busy with other diagnostics", noun);
+	case EPROTO:
+		return ctx_problem(c, EPROTO, path, "driver and eadm do not fit together; "
+				   "update both.", "%s: malformed reply: %s", noun,
+				   c->src.why ? c->src.why : "an attribute is missing");
+	}
+	return ctx_problem(c, -err, path, NULL, "%s: %s", noun, strerror(-err));
+}
+
+/**
+ * ctx_ring_denied - report a ring that may not be read
+ * @c: run
+ * @dev: device
+ * @err: negative error number
+ * @t: what the ring belongs to
+ * @id: its number
+ * @owner: who made it, or NULL
+ *
+ * Return: @err.
+ */
+int ctx_ring_denied(struct ctx *c, const struct dev *dev, int err, enum target t, uint32_t id,
+		    const struct erdma_diag_owner *owner)
+{
+	const char *noun = target_noun(c, t, id);
+
+	if (!owner || !owner->pid)
+		return ctx_problem(c, -err, target_path(c, dev, t, id), denied_hint(c),
+				   "%s: its ring is not readable", noun);
+	return ctx_problem(c, -err, target_path(c, dev, t, id),
+			   "run as that user with ptrace rights, or with CAP_SYS_PTRACE.",
+			   "%s belongs to pid %u; its ring is not readable", noun, owner->pid);
+}
+
+/* ---- devices ------------------------------------------------------------ */
+
+/**
+ * dev_title - how a device is called in messages
+ * @dev: device
+ *
+ * Return: name of the RDMA device, else the PCI address.
+ */
+const char *dev_title(const struct dev *dev)
+{
+	return dev->name[0] ? dev->name : dev->pci;
+}
+
+static bool dev_matches(const struct dev *d, const char *want)
+{
+	uint32_t index;
+
+	if (want[0] == '#')
+		return parse_u32(want + 1, &index) && d->index == (long)index;
+	return !strcmp(d->name, want) || !strcasecmp(d->pci, want) ||
+	       (!strncmp(d->pci, "0000:", 5) && !strcasecmp(d->pci + 5, want)) ||
+	       (d->netdev[0] && !strcmp(d->netdev, want));
+}
+
+static const char *join_devs(struct ctx *c, bool (*want)(const struct dev *))
+{
+	const char *s = "";
+	struct dev *d;
+
+	for (d = c->src.devs; d; d = d->next)
+		if (!want || want(d))
+			s = pool_printf(&c->pool, "%s%s%s", s, *s ? ", " : "", dev_title(d));
+	return s;
+}
+
+static bool has_no_driver(const struct dev *d)
+{
+	return d->state == DEV_NO_DRIVER;
+}
+
+/* Why a device is of no use for a command that needs its node */
+static int dev_unusable(struct ctx *c, const struct dev *d)
+{
+	const char *hint;
+
+	switch (d->state) {
+	case DEV_NO_DRIVER:
+		return ctx_problem_exit(c, EX_NO_DRIVER, ENODEV, d->pci,
+					"modprobe erdma; if that fails: dmesg | grep -i erdma",
+					"1 ERDMA adapter at %s, no driver bound", d->pci);
+	case DEV_NO_RDMA:
+		hint = strcmp(d->driver, "erdma") ?
+		       "give the adapter back to the erdma driver: driver_override, then bind." :
+		       pool_printf(&c->pool, "dmesg | grep %s", d->pci);
+		return ctx_problem_exit(c, EX_NO_DRIVER, ENODEV, d->pci, hint,
+					"adapter at %s is bound to driver '%s', which made no RDMA "
+					"device", d->pci, d->driver);
+	default:
+		break;
+	}
+	if (c->src.netlink_err)
+		return ctx_problem_exit(c, EX_NO_DRIVER, -c->src.netlink_err, d->name,
+					"modprobe ib_core; then try again.",
+					"rdma netlink is of no use: %s",
+					strerror(-c->src.netlink_err));
+	return ctx_problem_exit(c, EX_NO_DRIVER, d->err ? d->err : ENODEV, d->name,
+				"load the erdma driver that comes with eadm; only 'stat' and "
+				"'list dev' work without the node.",
+				"the driver '%s' has no diagnostic node", d->driver);
+}
+
+static int dev_open(struct ctx *c, struct dev *d)
+{
+	int ret = source_open_dev(&c->src, d);
+
+	if (!ret) {
+		if (!c->driver)
+			c->driver = pool_printf(&c->pool, "erdma %.*s", ERDMA_DIAG_DRV_VER_LEN,
+						(const char *)d->info.driver_version);
+		if (!c->time_ns)
+			c->time_ns = d->info.time_real_ns;
+		return 0;
+	}
+	if (d->fd >= 0)
+		return ctx_call_failed(c, d, ret, TARGET_DEV, 0);
+	if (ret == -EPERM || ret == -EACCES)
+		return ctx_problem(c, -ret, d->name,
+				   pool_printf(&c->pool, "run as root, or as a member of the group "
+					       "of the node: ls -l %s", d->node),
+				   "cannot open %s: %s", d->node, strerror(-ret));
+	if (ret == -ENOENT || ret == -ENXIO)
+		return ctx_problem_exit(c, EX_NO_DRIVER, -ret, d->name,
+					"udevadm trigger --subsystem-match=erdma_diag",
+					"the driver's node %s is not there", d->node);
+	return ctx_problem(c, -ret, d->name, NULL, "cannot open %s: %s", d->node, strerror(-ret));
+}
+
+/**
+ * ctx_devices - find the adapters, if that was not done yet
+ * @c: run
+ *
+ * Return: 0 or a negative error number.
+ */
+int ctx_devices(struct ctx *c)
+{
+	int ret = c->looked ? 0 : c->src.ops->devices(&c->src);
+
+	if (ret)
+		return ctx_problem(c, -ret, NULL, NULL, "cannot look for adapters: %s",
+				   strerror(-ret));
+	c->looked = true;
+	return 0;
+}
+
+static int several_devs(struct ctx *c)
+{
+	return ctx_usage(c, "choose one with -d, or set EADM_DEVICE; '-d all' takes them all.",
+			 "there are several ERDMA devices: %s", join_devs(c, NULL));
+}
+
+/* All adapters lie idle: say so once */
+static bool all_without_driver(struct ctx *c)
+{
+	const struct dev *d;
+	unsigned int n = 0;
+
+	for (d = c->src.devs; d; d = d->next, n++)
+		if (!has_no_driver(d))
+			return false;
+	if (n < 2)
+		return false;
+	ctx_problem_exit(c, EX_NO_DRIVER, ENODEV, NULL,
+			 "modprobe erdma; if that fails: dmesg | grep -i erdma",
+			 "%u ERDMA adapters at %s, no driver bound", n,
+			 join_devs(c, has_no_driver));
+	return true;
+}
+
+/**
+ * ctx_each_dev - do something for every device that is meant
+ * @c: run
+ * @flags: DEVS_*
+ * @fn: what to do; reports its problems itself
+ * @arg: for @fn
+ *
+ * A device that fails does not keep the others from being asked.
+ *
+ * Return: 0, or the first error.
+ */
+int ctx_each_dev(struct ctx *c, unsigned int flags,
+		 int (*fn)(struct ctx *c, struct dev *dev, void *arg), void *arg)
+{
+	const char *want = c->opt.device;
+	struct dev *d;
+	int ret = ctx_devices(c), first = 0;
+	bool found = false;
+
+	if (ret)
+		return ret;
+	if (!c->src.devs)
+		return ctx_problem(c, ENODEV, NULL, "lspci -d 1ded:107f shows whether the machine "
+				   "has one.", "no ERDMA adapter in this machine");
+	if (want && !strcmp(want, "all"))
+		want = NULL;
+	else if (!want && !(flags & DEVS_MANY) && c->src.devs->next)
+		return several_devs(c);
+	if (!want && all_without_driver(c))
+		return -ENODEV;
+	for (d = c->src.devs; d; d = d->next) {
+		if (want && !dev_matches(d, want))
+			continue;
+		found = true;
+		ret = 0;
+		if (d->state == DEV_NO_DRIVER || d->state == DEV_NO_RDMA ||
+		    (flags & DEVS_NODE && d->state != DEV_OK))
+			ret = dev_unusable(c, d);
+		if (!ret && flags & DEVS_NODE)
+			ret = dev_open(c, d);
+		if (!ret)
+			ret = fn(c, d, arg);
+		first = first ? first : ret;
+	}
+	if (found)
+		return first;
+	return ctx_problem(c, ENODEV, want, "'eadm list dev' shows the devices.",
+			   "no ERDMA device '%s'", want);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rings to objects: which entries, in which state, with which marks. */
+#ifndef EADM_DUMP_H
+#define EADM_DUMP_H
+
+#include "cmd.h"
+#include "ring.h"
+#include "schema.h"
+
+/**
+ * struct selector - which entries are wanted
+ * @range: entries @first..@last, as slots modulo the depth
+ * @inflight: all that the consumer has not seen
+ * @newest: number of newest entries, 0 = not given
+ * @first: of @range
+ * @last: of @range
+ * @hex: also their bytes
+ * @raw: only their bytes
+ * @skip_idle: leave out rings without anything in flight
+ */
+struct selector {
+	bool range;
+	bool inflight;
+	uint32_t newest;
+	uint32_t first;
+	uint32_t last;
+	bool hex;
+	bool raw;
+	bool skip_idle;
+};
+
+/**
+ * struct dump - one ring on its way to the document
+ * @c: run
+ * @dev: device
+ * @sel: which entries
+ * @target: what the ring belongs to
+ * @id: its number
+ * @name: "qp 17"
+ * @ring_name: "sq"
+ * @schema: of the entries
+ * @decode: bytes to facts
+ * @raw_field: field for the bytes; the one before is for problems
+ * @index_mask: width of the indices, set by the functions below
+ * @data: what the driver returned
+ * @r: the same with indices
+ * @pi_from: who told PI
+ * @ci_from: who told CI
+ * @problems: sentences about the ring as a whole
+ * @n_problems: their number
+ */
+struct dump {
+	struct ctx *c;
+	struct dev *dev;
+	const struct selector *sel;
+	enum target target;
+	uint32_t id;
+	const char *name;
+	const char *ring_name;
+	const struct schema *schema;
+	void (*decode)(struct obj *o, const void *buf, size_t len);
+	unsigned int raw_field;
+	uint32_t index_mask;
+	struct ring_data data;
+	struct ring r;
+	const char *pi_from;
+	const char *ci_from;
+	const char *problems[4];
+	unsigned int n_problems;
+};
+
+int dump_selector(struct ctx *c, const struct args *a, struct selector *sel);
+void dump_ring_init(struct dump *d);
+void dump_problem(struct dump *d, const char *text);
+void dump_requests(struct dump *d, const struct req_format *f);
+void dump_owned(struct dump *d, uint32_t owner_byte);
+
+#endif /* EADM_DUMP_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From objects to bytes on stdout. */
+#ifndef EADM_EMIT_H
+#define EADM_EMIT_H
+
+#include <stdio.h>
+
+#include "cmd.h"
+#include "model.h"
+#include "schema.h"
+
+/* A finished document, in the words of the schemas */
+struct obj *doc_build(struct ctx *c);
+
+void emit_json(struct ctx *c, const struct obj *doc);
+void emit_json_lines(struct ctx *c, const struct obj *doc);
+void emit_text(struct ctx *c);
+char *value_text(struct pool *p, enum field_type type, const struct val *v, bool exact);
+
+/* emit_table.c */
+void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
+		unsigned int indent, bool details);
+void text_heading(struct ctx *c, const char *s);
+bool columns_known(const struct schema *s, const char *columns, const char **bad);
+
+#endif /* EADM_EMIT_H */

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Objects as the lines of a table, with details below a line if wanted. */
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "emit.h"
+
+#define MAX_COLS	32
+#define DETAIL_INDENT	8
+#define DETAIL_WIDTH	100
+
+/**
+ * text_heading - write a heading, bold if colours are wanted
+ * @c: run
+ * @s: heading
+ */
+void text_heading(struct ctx *c, const char *s)
+{
+	fprintf(c->out, "%s%s%s", c->opt.color ? "\033[1m" : "", s, c->opt.color ? "\033[0m" : "");
+}
+
+static void pad(FILE *f, size_t n)
+{
+	while (n--)
+		fputc(' ', f);
+}
+
+/* ---- columns ------------------------------------------------------------ */
+
+/* A column called @name; else one made of the field with that key */
+static bool column_named(const struct schema *s, const char *name, struct column *col)
+{
+	unsigned int i;
+	int field;
+
+	for (i = 0; i < s->n_cols; i++)
+		if (!strcasecmp(s->cols[i].head, name)) {
+			*col = s->cols[i];
+			col->level = 0;
+			col->flags &= ~(unsigned int)COL_MAYBE;
+			return true;
+		}
+	field = schema_field(s, name);
+	if (field < 0 || s->fields[field].type == T_LIST || s->fields[field].type == T_OBJ)
+		return false;
+	*col = (struct column){ .head = s->fields[field].key, .a = (unsigned int)field + 1 };
+	return true;
+}
+
+/**
+ * columns_known - does a schema have the columns of --columns?
+ * @s: schema
+ * @columns: names, separated by commas
+ * @bad: the unknown one, if false
+ *
+ * Return: true if it has all of them.
+ */
+bool columns_known(const struct schema *s, const char *columns, const char **bad)
+{
+	struct column col;
+	char name[64];
+	size_t n;
+
+	for (; *columns; columns += n + (columns[n] == ',')) {
+		n = strcspn(columns, ",");
+		*bad = columns;
+		if (n >= sizeof(name))
+			return false;
+		memcpy(name, columns, n);
+		name[n] = '\0';
+		if (!column_named(s, name, &col))
+			return false;
+	}
+	return true;
+}
+
+static unsigned int chosen_columns(struct ctx *c, const struct schema *s, struct column *cols)
+{
+	char *list = pool_strdup(&c->pool, c->opt.columns), *name, *save;
+	unsigned int n = 0;
+
+	for (name = strtok_r(list, ",", &save); name && n < MAX_COLS;
+	     name = strtok_r(NULL, ",", &save))
+		if (column_named(s, name, &cols[n]))
+			n++;
+	return n;
+}
+
+static bool column_used(const struct column *col, const struct list *rows)
+{
+	const struct obj *o;
+
+	for (o = rows->first; o; o = o->next)
+		if (obj_has(o, col->a - 1) || (col->b && obj_has(o, col->b - 1)))
+			return true;
+	return false;
+}
+
+static unsigned int pick_columns(struct ctx *c, const struct schema *s, const struct list *rows,
+				 struct column *cols)
+{
+	unsigned int i, n = 0;
+
+	if (c->opt.columns)
+		return chosen_columns(c, s, cols);
+	for (i = 0; i < s->n_cols && n < MAX_COLS; i++)
+		if ((int)s->cols[i].level <= c->opt.verbose &&
+		    (!(s->cols[i].flags & COL_MAYBE) || column_used(&s->cols[i], rows)))
+			cols[n++] = s->cols[i];
+	return n;
+}
+
+/* ---- cells -------------------------------------------------------------- */
+
+static const char *part(struct ctx *c, const struct obj *o, unsigned int a)
+{
+	const char *s = "";
+
+	if (a)
+		s = value_text(&c->pool, o->schema->fields[a - 1].type, obj_val(o, a - 1),
+			       c->opt.exact);
+	return *s ? s : NULL;
+}
+
+static const char *cell_text(struct ctx *c, const struct obj *o, const struct column *col)
+{
+	const char *a = part(c, o, col->a), *b = part(c, o, col->b);
+
+	if (!b && !a)
+		return col->flags & COL_BLANK ? "" : "-";
+	if (!b)
+		return a;
+	if (!a && col->sep != '/')
+		return "-";
+	return pool_printf(&c->pool, "%s%c%s", a ? a : "-", col->sep, b);
+}
+
+static void put_row(struct ctx *c, const char *const *cells, const struct column *cols,
+		    const size_t *width, unsigned int n, unsigned int indent, bool head)
+{
+	unsigned int i;
+	size_t gap = 0, len;
+
+	pad(c->out, indent);
+	for (i = 0; i < n; i++) {
+		len = strlen(cells[i]);
+		if (cols[i].flags & COL_RIGHT)
+			gap += width[i] - len;
+		pad(c->out, gap);
+		if (head)
+			text_heading(c, cells[i]);
+		else
+			fputs(cells[i], c->out);
+		gap = 2 + (cols[i].flags & COL_RIGHT ? 0 : width[i] - len);
+	}
+	fputc('\n', c->out);
+}
+
+/* ---- details ------------------------------------------------------------ */
+
+struct detail {
+	struct ctx *c;
+	unsigned int indent;
+	size_t col;	/* where the line ends, 0 = nothing written yet */
+};
+
+static void detail_item(struct detail *d, bool new_line, const char *label, const char *text)
+{
+	size_t len = strlen(label) + 1 + strlen(text);
+
+	if (d->col && (new_line || d->col + 2 + len > DETAIL_WIDTH)) {
+		fputc('\n', d->c->out);
+		d->col = 0;
+	}
+	if (!d->col) {
+		pad(d->c->out, d->indent);
+		d->col = d->indent;
+	} else {
+		fputs("  ", d->c->out);
+		d->col += 2;
+	}
+	fprintf(d->c->out, "%s %s", label, text);
+	d->col += len;
+}
+
+/* 16 bytes a line: hex and characters */
+static void detail_dump(struct detail *d, const char *label, const uint8_t *p, size_t n)
+{
+	char line[16 * 3 + 16 + 24], *s;
+	size_t at, i;
+
+	for (at = 0; at < n; at += 16) {
+		s = line + sprintf(line, "%3zu ", at);
+		for (i = at; i < at + 16; i++)
+			s += i < n ? sprintf(s, " %02x", p[i]) : sprintf(s, "   ");
+		s += sprintf(s, "  |");
+		for (i = at; i < at + 16 && i < n; i++)
+			*s++ = (char)(p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '.');
+		strcpy(s, "|");
+		detail_item(d, true, label, line);
+	}
+	if (!n)
+		detail_item(d, true, label, "empty");
+}
+
+static void detail_list(struct detail *d, const char *label, const struct list *l)
+{
+	const struct obj *o;
+	unsigned int i, k = 0;
+
+	for (o = l->first; o; o = o->next, k++)
+		for (i = 0; i < o->schema->n_fields; i++)
+			if (obj_has(o, i))
+				detail_item(d, !i, i ? o->schema->fields[i].label :
+					    pool_printf(&d->c->pool, "%s[%u]", label, k),
+					    value_text(&d->c->pool, o->schema->fields[i].type,
+						       obj_val(o, i), d->c->opt.exact));
+}
+
+static void detail_field(struct detail *d, const struct field *f, const struct val *v)
+{
+	const char *text;
+
+	switch (v->kind) {
+	case V_NONE:
+		return;
+	case V_LIST:
+		detail_list(d, f->label, v->l);
+		return;
+	case V_BYTES:
+		detail_dump(d, f->label, v->b.p, v->b.n);
+		return;
+	default:
+		text = value_text(&d->c->pool, f->type, v, d->c->opt.exact);
+		if (*text)
+			detail_item(d, f->flags & F_LINE, f->label, text);
+	}
+}
+
+static void put_details(struct ctx *c, const struct obj *o, unsigned int indent)
+{
+	struct detail d = { c, indent + DETAIL_INDENT, 0 };
+	unsigned int i;
+
+	for (i = 0; i < o->schema->n_fields; i++)
+		if (o->schema->fields[i].flags & F_DETAIL)
+			detail_field(&d, &o->schema->fields[i], obj_val(o, i));
+	if (d.col)
+		fputc('\n', c->out);
+}
+
+/* ---- table -------------------------------------------------------------- */
+
+/**
+ * table_text - write objects as a table
+ * @c: run
+ * @s: their schema
+ * @rows: objects
+ * @indent: of every line
+ * @details: also write the fields marked F_DETAIL, below each line
+ */
+void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
+		unsigned int indent, bool details)
+{
+	const char **cells, *heads[MAX_COLS];
+	struct column cols[MAX_COLS];
+	size_t width[MAX_COLS], len, r = 0;
+	unsigned int i, n = pick_columns(c, s, rows, cols);
+	const struct obj *o;
+
+	for (i = 0; i < n; i++) {
+		heads[i] = cols[i].head;
+		width[i] = c->opt.no_header ? 0 : strlen(cols[i].head);
+	}
+	cells = pool_alloc(&c->pool, (rows->n * n + 1) * sizeof(*cells));
+	for (o = rows->first; o; o = o->next, r++)
+		for (i = 0; i < n; i++) {
+			cells[r * n + i] = cell_text(c, o, &cols[i]);
+			len = strlen(cells[r * n + i]);
+			width[i] = len > width[i] ? len : width[i];
+		}
+	if (!c->opt.no_header)
+		put_row(c, heads, cols, width, n, indent, true);
+	for (o = rows->first, r = 0; o; o = o->next, r++) {
+		put_row(c, cells + r * n, cols, width, n, indent, false);
+		if (details && !c->opt.columns)
+			put_details(c, o, indent);
+	}
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Objects to text: tables, blocks, driver and device side by side, rings. */
+#include <string.h>
+
+#include "emit.h"
+
+/* Fields of a title: the plain ones, a colon, the others with their labels */
+static void put_title(struct ctx *c, const struct obj *o)
+{
+	const struct schema *s = o->schema;
+	const char *text, *title = "", *rest = "";
+	const struct field *f;
+	unsigned int i;
+
+	for (i = 0; i < s->n_fields; i++) {
+		f = &s->fields[i];
+		if (!(f->flags & F_TITLE) || !obj_has(o, i))
+			continue;
+		text = value_text(&c->pool, f->type, obj_val(o, i), c->opt.exact);
+		if (f->type == T_BOOL) {
+			if (obj_get_u64(o, i, 0))
+				rest = pool_printf(&c->pool, "%s%s%s", rest, *rest ? ", " : "",
+						   f->label);
+		} else if (f->flags & F_PLAIN) {
+			title = pool_printf(&c->pool, "%s%s%s", title, *title ? " " : "", text);
+		} else {
+			rest = pool_printf(&c->pool, "%s%s%s %s", rest, !*rest ? "" :
+					   f->flags & F_JOIN ? " " : ", ", f->label, text);
+		}
+	}
+	text_heading(c, title);
+	fprintf(c->out, "%s%s\n", *rest && *title ? ": " : "", rest);
+}
+
+static bool shown_in_block(struct ctx *c, const struct field *f)
+{
+	return !(f->flags & F_TITLE) && (!(f->flags & F_V1) || c->opt.verbose);
+}
+
+/* A line per field, below the headings of their groups */
+static void put_block(struct ctx *c, const struct obj *o)
+{
+	const char *group = NULL, *text;
+	const struct schema *s = o->schema;
+	const struct field *f;
+	unsigned int i;
+
+	put_title(c, o);
+	for (i = 0; i < s->n_fields; i++) {
+		f = &s->fields[i];
+		group = f->group ? f->group : group;
+		if (!obj_has(o, i) || !shown_in_block(c, f))
+			continue;
+		text = value_text(&c->pool, f->type, obj_val(o, i), c->opt.exact);
+		if (group && *group) {
+			fprintf(c->out, "  %s\n", group);
+			group = "";
+		}
+		fprintf(c->out, "    %-28s %s\n", f->label, *text ? text : "-");
+	}
+}
+
+/* ---- driver and device -------------------------------------------------- */
+
+static const char *side_value(struct ctx *c, const struct obj *o, unsigned int i)
+{
+	const char *s = "";
+
+	if (o)
+		s = value_text(&c->pool, o->schema->fields[i].type, obj_val(o, i), c->opt.exact);
+	return *s ? s : "-";
+}
+
+/* Room for the widest value of the driver */
+static int side_width(struct ctx *c, const struct obj *drv)
+{
+	size_t n, width = strlen("DRIVER");
+	unsigned int i;
+
+	for (i = 0; i < drv->schema->n_fields; i++) {
+		n = drv->schema->fields[i].type == T_DUMP ? 0 : strlen(side_value(c, drv, i));
+		width = n > width ? n : width;
+	}
+	return (int)width;
+}
+
+static void put_sides(struct ctx *c, const struct obj *o)
+{
+	const struct obj *drv = obj_val(o, o->schema->side[0])->o, *hw = NULL;
+	const struct schema *s = drv->schema;
+	const struct field *f;
+	const char *group = NULL;
+	int width = side_width(c, drv);
+	unsigned int i;
+	bool differs;
+
+	if (obj_has(o, o->schema->side[1]))
+		hw = obj_val(o, o->schema->side[1])->o;
+	put_title(c, o);
+	if (!c->opt.no_header)
+		fprintf(c->out, "    %-28s %-*s  %s\n", "", width, "DRIVER", "DEVICE");
+	for (i = 0; i < s->n_fields; i++) {
+		f = &s->fields[i];
+		group = f->group ? f->group : group;
+		if ((!obj_has(drv, i) && !(hw && obj_has(hw, i))) || f->type == T_DUMP)
+			continue;
+		if (group && *group) {
+			fprintf(c->out, "  %s\n", group);
+			group = "";
+		}
+		differs = obj_has_word(o, SI_DIFFERS, f->key);
+		fprintf(c->out, "%s %-28s %-*s  %s\n", differs ? "  !" : "   ", f->label, width,
+			side_value(c, drv, i), side_value(c, hw, i));
+	}
+	for (i = 0; i < o->schema->n_fields; i++) {
+		f = &o->schema->fields[i];
+		if (f->type == T_BOOL && obj_get_u64(o, i, 0))
+			fprintf(c->out, "  (%s)\n", f->label);
+	}
+}
+
+/* ---- rings, counters ---------------------------------------------------- */
+
+static void put_problems(struct ctx *c, const struct obj *o, unsigned int field)
+{
+	const struct val *v = obj_val(o, field);
+	size_t i;
+
+	for (i = 0; v->kind == V_WORDS && i < v->w->n; i++)
+		fprintf(c->out, "  %s: %s\n", o->schema->fields[field].label, v->w->w[i]);
+}
+
+static void put_entries(struct ctx *c, const struct obj *o, bool details)
+{
+	const struct val *v = obj_val(o, o->schema->entries);
+
+	put_title(c, o);
+	if (o->schema->view == VIEW_RING)
+		put_problems(c, o, RI_PROBLEMS);
+	if (v->kind == V_LIST && v->l->first)
+		table_text(c, v->l->first->schema, v->l, 2, details);
+}
+
+/**
+ * emit_text - write the objects of a run as text
+ * @c: run
+ */
+void emit_text(struct ctx *c)
+{
+	const struct schema *s = c->cmd->schema;
+	const struct obj *o;
+
+	if (s->view == VIEW_TABLE) {
+		table_text(c, s, &c->data, 0, false);
+		return;
+	}
+	for (o = c->data.first; o; o = o->next) {
+		if (s->view == VIEW_BLOCK)
+			put_block(c, o);
+		else if (s->view == VIEW_SIDES)
+			put_sides(c, o);
+		else
+			put_entries(c, o, s->view == VIEW_RING);
+		if (o->next)
+			fputc('\n', c->out);
+	}
+}

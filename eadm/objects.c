@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the commands about queue pairs, completion and event queues share. */
+#include <errno.h>
+#include <string.h>
+
+#include "erdma/erdma_hw.h"
+
+#include "cmd.h"
+#include "decode.h"
+#include "schema.h"
+
+static uint32_t obj_type(enum target t)
+{
+	return t == TARGET_QP ? ERDMA_DIAG_OBJ_QP : t == TARGET_CQ ? ERDMA_DIAG_OBJ_CQ :
+	       t == TARGET_EQ ? ERDMA_DIAG_OBJ_EQ : ERDMA_DIAG_OBJ_CMDQ;
+}
+
+/**
+ * list_objects - records of all objects of a kind
+ * @c: run
+ * @dev: open device
+ * @t: kind
+ * @fn: called for each
+ * @arg: its first argument
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int list_objects(struct ctx *c, struct dev *dev, enum target t,
+		 void (*fn)(void *arg, uint32_t id, const struct rec *rec), void *arg)
+{
+	int ret = source_list(&c->src, dev, obj_type(t), 0, UINT32_MAX, fn, arg);
+
+	if (ret)
+		return ctx_call_failed(c, dev, ret, TARGET_DEV, 0);
+	c->good++;
+	return 0;
+}
+
+struct found_ids {
+	struct pool *pool;
+	uint32_t *id;
+	size_t n;
+	size_t cap;
+};
+
+static void note_id(void *arg, uint32_t id, const struct rec *rec)
+{
+	struct found_ids *f = arg;
+	uint32_t *grown;
+
+	(void)rec;
+	if (f->n == f->cap) {
+		f->cap = f->cap ? 2 * f->cap : 64;
+		grown = pool_alloc(f->pool, f->cap * sizeof(*grown));
+		if (f->n)
+			memcpy(grown, f->id, f->n * sizeof(*grown));
+		f->id = grown;
+	}
+	f->id[f->n++] = id;
+}
+
+static int each_in_range(struct ctx *c, struct dev *dev, enum target t, const struct id_range *r,
+			 int (*fn)(struct ctx *c, struct dev *dev, uint32_t id, void *arg),
+			 void *arg)
+{
+	struct found_ids f = { .pool = &c->pool };
+	size_t i;
+	int ret, first = 0;
+
+	ret = source_list(&c->src, dev, obj_type(t), r->first, r->last, note_id, &f);
+	if (ret)
+		first = ctx_call_failed(c, dev, ret, TARGET_DEV, 0);
+	for (i = 0; i < f.n; i++) {
+		ret = fn(c, dev, f.id[i], arg);
+		first = first ? first : ret;
+	}
+	if (f.n || first)
+		return first;
+	return ctx_problem(c, ENOENT, dev_title(dev), NULL, "nothing in the range %u-%u",
+			   r->first, r->last);
+}
+
+/**
+ * each_object - do something for each object that is meant
+ * @c: run
+ * @dev: open device
+ * @t: kind
+ * @ids: numbers; those written one by one must exist. NULL = all there are
+ * @fn: what to do; reports its problems itself
+ * @arg: for @fn
+ *
+ * Return: 0, or the first error.
+ */
+int each_object(struct ctx *c, struct dev *dev, enum target t, const struct id_set *ids,
+		int (*fn)(struct ctx *c, struct dev *dev, uint32_t id, void *arg), void *arg)
+{
+	struct found_ids f = { .pool = &c->pool };
+	int ret, first = 0;
+	size_t i;
+
+	if (!ids) {
+		first = list_objects(c, dev, t, note_id, &f);
+		for (i = 0; i < f.n; i++) {
+			ret = fn(c, dev, f.id[i], arg);
+			/* It may have gone since */
+			if (ret != -ENOENT)
+				first = first ? first : ret;
+		}
+		return first;
+	}
+	for (i = 0; i < ids->n; i++) {
+		if (ids->r[i].single)
+			ret = fn(c, dev, ids->r[i].first, arg);
+		else
+			ret = each_in_range(c, dev, t, &ids->r[i], fn, arg);
+		first = first ? first : ret;
+	}
+	return first;
+}
+
+/**
+ * sort_data - order the document after --sort
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int sort_data(struct ctx *c, const struct args *a)
+{
+	const char *key = a->opt[OPT_SORT];
+	bool down;
+	int field;
+
+	if (!key)
+		return 0;
+	down = key[0] == '-';
+	field = schema_field(c->cmd->schema, key + down);
+	if (field < 0)
+		return ctx_usage(c, "use the heading of a column, or a JSON key; '-' in front "
+				 "turns the order round.", "cannot sort by '%s'", key + down);
+	list_sort(&c->data, (unsigned int)field, down);
+	return 0;
+}
+
+/* ---- driver and device, side by side ------------------------------------ */
+
+static void set_differs(struct obj *o)
+{
+	struct obj *drv = obj_sub(o, SI_DRIVER), *hw = obj_sub(o, SI_DEVICE);
+	const struct schema *s = drv->schema;
+	unsigned int i;
+
+	for (i = 0; i < s->n_fields; i++)
+		if (s->fields[i].flags & F_CMP && obj_has(drv, i) && obj_has(hw, i) &&
+		    !val_equal(obj_val(drv, i), obj_val(hw, i)))
+			obj_word(o, SI_DIFFERS, s->fields[i].key);
+}
+
+static const struct {
+	uint16_t rec;
+	uint16_t hw;
+	const char *noun;
+	void (*device)(struct obj *o, const void *buf, size_t len);
+} sides[] = {
+	[TARGET_QP] = { ERDMA_DIAG_REC_QP, ERDMA_DIAG_REC_QP_HW, "qp", decode_qp_device },
+	[TARGET_CQ] = { ERDMA_DIAG_REC_CQ, ERDMA_DIAG_REC_CQ_HW, "cq", decode_cq_device },
+	[TARGET_EQ] = { ERDMA_DIAG_REC_EQ, ERDMA_DIAG_REC_EQ_HW, "eq", decode_eq_device },
+};
+
+/* The device's context, if it could be had; else why not */
+static void device_side(struct ctx *c, struct dev *dev, enum target t, uint32_t id,
+			struct obj *o, const struct rec *rec)
+{
+	const char *path = target_path(c, dev, t, id);
+	struct erdma_diag_hw hw;
+
+	rec_copy(rec, &hw, sizeof(hw));
+	if (hw.status) {
+		ctx_problem(c, (int)hw.status, path, hw.status == ETIMEDOUT ?
+			    "'eadm --no-hw' leaves the device alone." : NULL,
+			    "device context not read%s", !hw.syndrome ? "" :
+			    pool_printf(&c->pool, ": the device refused with status %u",
+					hw.syndrome));
+		return;
+	}
+	if (hw.len > sizeof(hw.data) || hw.len < sizeof(struct erdma_resp_hdr) ||
+	    get_le(hw.data, 2) != ERDMA_RESP_MAGIC) {
+		ctx_problem(c, EPROTO, path, NULL, "the device's context makes no sense");
+		return;
+	}
+	sides[t].device(obj_sub(o, SI_DEVICE), hw.data, hw.len);
+}
+
+/**
+ * side_object - object with a driver and a device side, the latter filled
+ * @c: run
+ * @dev: device
+ * @t: TARGET_QP, TARGET_CQ or TARGET_EQ
+ * @id: number
+ * @buf: records of the object; the caller filled nothing yet
+ * @len: their bytes
+ * @flags: flags of the driver's record
+ *
+ * Return: the object.
+ */
+struct obj *side_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id,
+			const uint8_t *buf, uint32_t len, uint16_t flags)
+{
+	struct obj *o = obj_new(&c->pool, c->cmd->schema);
+	char name[16];
+	struct rec rec;
+
+	obj_str(o, SI_DEV, dev_title(dev));
+	if (dev->index >= 0)
+		obj_u64(o, SI_INDEX, (uint64_t)dev->index);
+	obj_u64(o, SI_ID, id);
+	if (t == TARGET_EQ)
+		obj_strf(o, SI_NAME, "eq %s", eq_name(id, name));
+	else
+		obj_strf(o, SI_NAME, "%s %u", sides[t].noun, id);
+	obj_sub(o, SI_DRIVER);
+	if (rec_find(buf, len, sides[t].hw, &rec))
+		device_side(c, dev, t, id, o, &rec);
+	obj_word(o, SI_DIFFERS, NULL);
+	obj_u64(o, SI_TORN, !!(flags & ERDMA_DIAG_REC_F_TORN));
+	obj_u64(o, SI_HIDDEN, !!(flags & ERDMA_DIAG_REC_F_HIDDEN));
+	return o;
+}
+
+/**
+ * side_finish - compare the sides and add the object to the document
+ * @c: run
+ * @o: object with a filled driver side
+ */
+void side_finish(struct ctx *c, struct obj *o)
+{
+	if (obj_has(o, SI_DEVICE))
+		set_differs(o);
+	ctx_add(c, o);
+}

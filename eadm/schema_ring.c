@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Schemas of rings and their entries: what "dump" shows. */
+#include "schema_int.h"
+
+/* What every entry starts with */
+#define ENTRY(p)							\
+	[p##_MARKS] = { "marks", "mark", T_WORDS },			\
+	[p##_IDX] = { "index", "index", T_NUM },			\
+	[p##_SLOT] = { "slot", "slot", T_NUM },				\
+	[p##_STATE] = { "state", "state", T_STR },			\
+	[p##_OWNER] = { "owner", "owner bit", T_NUM }
+
+#define ENTRY_COLS(p)							\
+	{ "MARK", COL(p##_MARKS), .flags = COL_BLANK },		\
+	{ "INDEX", COL(p##_IDX), .flags = COL_RIGHT },			\
+	{ "SLOT", COL(p##_SLOT), .flags = COL_RIGHT },			\
+	{ "STATE", COL(p##_STATE) }
+
+#define PROBLEMS	{ "problems", "PROBLEM", T_WORDS, F_DETAIL | F_LINE }
+#define RAW		{ "raw", "raw", T_DUMP, F_DETAIL | F_LINE }
+
+static const struct field sge_fields[] = {
+	[S_ADDR] = { "addr", "addr", T_HEX64, F_KEY },
+	[S_LENGTH] = { "length", "length", T_NUM },
+	[S_KEY] = { "lkey", "lkey", T_HEX32, F_KEY },
+};
+
+const struct schema schema_sge = { FIELDS(sge_fields, S_COUNT) };
+
+/* ---- send queue --------------------------------------------------------- */
+
+static const struct field wqe_fields[] = {
+	ENTRY(W),
+	[W_OPCODE] = { "opcode", "opcode", T_STR },
+	[W_OPCODE_NUM] = { "opcode_code", "opcode", T_NUM },
+	[W_FLAGS] = { "flags", "flags", T_WORDS },
+	[W_QPN] = { "qpn", "qpn", T_NUM },
+	[W_LENGTH] = { "length", "length", T_NUM },
+	[W_PI_AFTER] = { "pi_after", "pi_after", T_NUM, F_DETAIL | F_LINE },
+	[W_WQEBBS] = { "wqebbs", "wqebbs", T_NUM, F_DETAIL },
+	[W_SGL_LEN] = { "sgl_len", "sgl_len", T_NUM, F_DETAIL },
+	[W_IMM] = { "imm", "imm", T_HEX32, F_DETAIL },
+	[W_INV_STAG] = { "invalidate_key", "invalidates", T_HEX32, F_DETAIL | F_KEY },
+	[W_REMOTE_ADDR] = { "remote.addr", "remote", T_HEX64, F_DETAIL | F_LINE | F_KEY },
+	[W_REMOTE_LEN] = { "remote.length", "length", T_NUM, F_DETAIL },
+	[W_RKEY] = { "remote.rkey", "rkey", T_HEX32, F_DETAIL | F_KEY },
+	[W_LOCAL_ADDR] = { "local.addr", "local ", T_HEX64, F_DETAIL | F_LINE | F_KEY },
+	[W_LOCAL_LEN] = { "local.length", "length", T_NUM, F_DETAIL },
+	[W_LKEY] = { "local.lkey", "lkey", T_HEX32, F_DETAIL | F_KEY },
+	[W_SWAP] = { "swap", "swap", T_HEX64, F_DETAIL | F_LINE },
+	[W_COMPARE] = { "compare", "compare", T_HEX64, F_DETAIL },
+	[W_ADD] = { "add", "add", T_HEX64, F_DETAIL | F_LINE },
+	[W_STAG] = { "key", "key", T_HEX32, F_DETAIL | F_LINE | F_KEY },
+	[W_IOVA] = { "iova", "iova", T_HEX64, F_DETAIL | F_KEY },
+	[W_KIND] = { "table", "table", T_STR, F_DETAIL },
+	[W_RIGHTS] = { "rights", "rights", T_WORDS, F_DETAIL },
+	[W_PAGE_CNT] = { "page_count", "pages", T_NUM, F_DETAIL },
+	[W_PAGES] = { "pages", "page", T_WORDS, F_DETAIL | F_LINE | F_KEY },
+	[W_SGL] = { "sgl", "sge", T_LIST, F_DETAIL | F_LINE, &schema_sge },
+	[W_INLINE] = { "inline", "inline", T_DUMP, F_DETAIL | F_LINE },
+	[W_PROBLEMS] = PROBLEMS,
+	[W_RAW] = RAW,
+};
+
+static const struct column wqe_cols[] = {
+	ENTRY_COLS(W),
+	{ "OPCODE", COL(W_OPCODE) },
+	{ "FLAGS", COL(W_FLAGS) },
+	{ "QPN", COL(W_QPN) },
+	{ "LENGTH", COL(W_LENGTH), .flags = COL_RIGHT },
+};
+
+const struct schema schema_wqe = { FIELDS(wqe_fields, W_COUNT), COLUMNS(wqe_cols) };
+
+/* ---- receive queue ------------------------------------------------------ */
+
+static const struct field rqe_fields[] = {
+	ENTRY(R),
+	[R_QPN] = { "qpn", "qpn", T_NUM },
+	[R_QE_IDX] = { "qe_idx", "qe_idx", T_NUM },
+	[R_ADDR] = { "addr", "addr", T_HEX64, F_KEY },
+	[R_LENGTH] = { "length", "length", T_NUM },
+	[R_LKEY] = { "lkey", "lkey", T_HEX32, F_KEY },
+	[R_PROBLEMS] = PROBLEMS,
+	[R_RAW] = RAW,
+};
+
+static const struct column rqe_cols[] = {
+	ENTRY_COLS(R),
+	{ "QE_IDX", COL(R_QE_IDX), .flags = COL_RIGHT },
+	{ "QPN", COL(R_QPN) },
+	{ "ADDR", COL(R_ADDR) },
+	{ "LENGTH", COL(R_LENGTH), .flags = COL_RIGHT },
+	{ "LKEY", COL(R_LKEY) },
+};
+
+const struct schema schema_rqe = { FIELDS(rqe_fields, R_COUNT), COLUMNS(rqe_cols) };
+
+/* ---- completion queues -------------------------------------------------- */
+
+static const struct field cqe_fields[] = {
+	ENTRY(C),
+	[C_OPCODE] = { "opcode", "opcode", T_STR },
+	[C_OPCODE_NUM] = { "opcode_code", "opcode", T_NUM },
+	[C_QTYPE] = { "queue", "queue", T_STR },
+	[C_SYNDROME] = { "syndrome", "syndrome", T_STR },
+	[C_SYNDROME_NUM] = { "syndrome_code", "syndrome", T_NUM },
+	[C_QPN] = { "qpn", "qpn", T_NUM },
+	[C_QE_IDX] = { "qe_idx", "qe_idx", T_NUM },
+	[C_SIZE] = { "size", "size", T_NUM },
+	[C_IMM] = { "imm", "imm", T_HEX32, F_DETAIL | F_LINE },
+	[C_INV_STAG] = { "invalidated_key", "invalidated", T_HEX32, F_DETAIL | F_LINE | F_KEY },
+	[C_RC] = { "rc", "rc", T_HEX32, F_DETAIL | F_LINE },
+	[C_TEXT] = { "text", "meaning", T_STR, F_DETAIL | F_LINE },
+	[C_PROBLEMS] = PROBLEMS,
+	[C_RAW] = RAW,
+};
+
+static const struct column cqe_cols[] = {
+	ENTRY_COLS(C),
+	{ "OWNER", COL(C_OWNER) },
+	{ "QUEUE", COL(C_QTYPE) },
+	{ "OPCODE", COL(C_OPCODE) },
+	{ "QPN", COL(C_QPN) },
+	{ "QE_IDX", COL(C_QE_IDX), .flags = COL_RIGHT },
+	{ "SIZE", COL(C_SIZE), .flags = COL_RIGHT },
+	{ "SYNDROME", COL(C_SYNDROME) },
+};
+
+const struct schema schema_cqe = { FIELDS(cqe_fields, C_COUNT), COLUMNS(cqe_cols) };
+
+static const struct field ccqe_fields[] = {
+	ENTRY(K),
+	[K_OPCODE] = { "opcode", "opcode", T_STR },
+	[K_OPCODE_NUM] = { "opcode_code", "opcode", T_NUM },
+	[K_QTYPE] = { "queue", "queue", T_STR },
+	[K_SYNDROME] = { "syndrome_code", "syndrome", T_NUM },
+	[K_SYNDROME_TEXT] = { "syndrome", "syndrome", T_STR },
+	[K_SQ_IDX] = { "sq_index", "sq_index", T_NUM },
+	[K_RESP0] = { "resp0", "resp0", T_HEX64, F_DETAIL | F_LINE | F_KEY },
+	[K_RESP1] = { "resp1", "resp1", T_HEX64, F_DETAIL | F_KEY },
+	[K_PROBLEMS] = PROBLEMS,
+	[K_RAW] = RAW,
+};
+
+static const struct column ccqe_cols[] = {
+	ENTRY_COLS(K),
+	{ "OWNER", COL(K_OWNER) },
+	{ "QUEUE", COL(K_QTYPE) },
+	{ "OPCODE", COL(K_OPCODE) },
+	{ "SQ_INDEX", COL(K_SQ_IDX), .flags = COL_RIGHT },
+	{ "SYNDROME", COLS(K_SYNDROME, ' ', K_SYNDROME_TEXT) },
+};
+
+const struct schema schema_ccqe = { FIELDS(ccqe_fields, K_COUNT), COLUMNS(ccqe_cols) };
+
+/* ---- event queues ------------------------------------------------------- */
+
+static const struct field ceqe_fields[] = {
+	ENTRY(E),
+	[E_CQN] = { "cqn", "cqn", T_NUM },
+	[E_PI] = { "cq_pi", "cq_pi", T_NUM },
+	[E_DB] = { "by_arm", "by_arm", T_BOOL },
+	[E_PROBLEMS] = PROBLEMS,
+	[E_RAW] = RAW,
+};
+
+static const struct column ceqe_cols[] = {
+	ENTRY_COLS(E),
+	{ "OWNER", COL(E_OWNER) },
+	{ "CQN", COL(E_CQN) },
+	{ "CQ-PI", COL(E_PI), .flags = COL_RIGHT },
+	{ "BY-ARM", COL(E_DB) },
+};
+
+const struct schema schema_ceqe = { FIELDS(ceqe_fields, E_COUNT), COLUMNS(ceqe_cols) };
+
+static const struct field aeqe_fields[] = {
+	ENTRY(A),
+	[A_TYPE] = { "type", "type", T_STR },
+	[A_TYPE_NUM] = { "type_code", "type", T_NUM },
+	[A_SUBTYPE] = { "subtype", "subtype", T_NUM },
+	[A_QPN] = { "qpn", "qpn", T_NUM },
+	[A_CQN] = { "cqn", "cqn", T_NUM },
+	[A_DATA] = { "data", "data", T_HEX32 },
+	[A_TEXT] = { "text", "meaning", T_STR },
+	[A_PROBLEMS] = PROBLEMS,
+	[A_RAW] = RAW,
+};
+
+static const struct column aeqe_cols[] = {
+	ENTRY_COLS(A),
+	{ "OWNER", COL(A_OWNER) },
+	{ "TYPE", COL(A_TYPE) },
+	{ "SUBTYPE", COL(A_SUBTYPE) },
+	{ "QPN", COL(A_QPN) },
+	{ "CQN", COL(A_CQN) },
+	{ "DATA", COL(A_DATA) },
+	{ "MEANING", COL(A_TEXT) },
+};
+
+const struct schema schema_aeqe = { FIELDS(aeqe_fields, A_COUNT), COLUMNS(aeqe_cols) };
+
+/* ---- commands ----------------------------------------------------------- */
+
+/* Detail, and detail on a new line */
+#define D	F_DETAIL
+#define L	(F_DETAIL | F_LINE)
+#define A(f)	(F_DETAIL | F_KEY | (f))
+
+static const struct field cmd_fields[] = {
+	ENTRY(M),
+	[M_OPCODE] = { "opcode", "opcode", T_STR },
+	[M_OPCODE_NUM] = { "opcode_code", "opcode", T_NUM },
+	[M_SUBMOD] = { "submod", "submod", T_NUM },
+	[M_CTX] = { "ctx", "ctx", T_NUM },
+	[M_PI_AFTER] = { "pi_after", "pi_after", T_NUM },
+	[M_WQEBBS] = { "wqebbs", "wqebbs", T_NUM },
+	[M_QPN] = { "args.qpn", "qpn", T_NUM, L },
+	[M_CQN] = { "args.cqn", "cqn", T_NUM, L },
+	[M_EQN] = { "args.eqn", "eqn", T_NUM, D },
+	[M_PD] = { "args.pdn", "pd", T_NUM, D },
+	[M_STATE_TO] = { "args.state", "state", T_STR, D },
+	[M_CC] = { "args.cc", "cc", T_STR, D },
+	[M_COOKIE] = { "args.peer_cookie", "peer_cookie", T_HEX32, D },
+	[M_VECTOR] = { "args.vector", "vector", T_NUM, D },
+	[M_EQ_TYPE] = { "args.eq_type", "type", T_STR, D },
+	[M_DEPTH] = { "args.depth", "depth", T_NUM, D },
+	[M_SQ_DEPTH] = { "args.sq.depth", "sq_depth", T_NUM, D },
+	[M_RQ_DEPTH] = { "args.rq.depth", "rq_depth", T_NUM, D },
+	[M_SEND_CQN] = { "args.send_cqn", "send_cqn", T_NUM, D },
+	[M_RECV_CQN] = { "args.recv_cqn", "recv_cqn", T_NUM, D },
+	[M_QP_TYPE] = { "args.qp_type", "qp_type", T_NUM, D },
+	[M_PAGE_SIZE] = { "args.page_size", "page_size", T_SIZE, D },
+	[M_SQ_PAGE_SIZE] = { "args.sq.page_size", "sq_page", T_SIZE, D },
+	[M_RQ_PAGE_SIZE] = { "args.rq.page_size", "rq_page", T_SIZE, D },
+	[M_LEVEL] = { "args.level", "level", T_NUM, D },
+	[M_MTT_CNT] = { "args.mtt_count", "mtt_cnt", T_NUM, D },
+	[M_FIRST_OFF] = { "args.first_offset", "first_off", T_NUM, D },
+	[M_ADDR] = { "args.addr", "addr", T_HEX64, A(F_LINE) },
+	[M_DBREC] = { "args.dbrec", "dbrec", T_HEX64, A(0) },
+	[M_SQ_ADDR] = { "args.sq.addr", "sq addr", T_HEX64, A(F_LINE) },
+	[M_SQ_LEVEL] = { "args.sq.level", "level", T_NUM, D },
+	[M_SQ_MTT_CNT] = { "args.sq.mtt_count", "mtt_cnt", T_NUM, D },
+	[M_SQ_OFFSET] = { "args.sq.offset", "offset", T_NUM, D },
+	[M_SQ_PAGES] = { "args.sq.pages", "pages", T_WORDS, A(0) },
+	[M_SQ_DBREC] = { "args.sq.dbrec", "dbrec", T_HEX64, A(0) },
+	[M_RQ_ADDR] = { "args.rq.addr", "rq addr", T_HEX64, A(F_LINE) },
+	[M_RQ_LEVEL] = { "args.rq.level", "level", T_NUM, D },
+	[M_RQ_MTT_CNT] = { "args.rq.mtt_count", "mtt_cnt", T_NUM, D },
+	[M_RQ_OFFSET] = { "args.rq.offset", "offset", T_NUM, D },
+	[M_RQ_PAGES] = { "args.rq.pages", "pages", T_WORDS, A(0) },
+	[M_RQ_DBREC] = { "args.rq.dbrec", "dbrec", T_HEX64, A(0) },
+	[M_DB_ASSOC] = { "args.db_assoc", "db_assoc", T_BOOL, L },
+	[M_SQ_DB] = { "args.sq_db", "sdb", T_HEX, D },
+	[M_RQ_DB] = { "args.rq_db", "rdb", T_HEX, D },
+	[M_CQ_DB] = { "args.cq_db", "cdb", T_HEX, D },
+	[M_LOCAL_ADDR] = { "args.local.addr", "local", T_STR, L },
+	[M_LOCAL_PORT] = { "args.local.port", "port", T_NUM, D },
+	[M_PEER_ADDR] = { "args.peer.addr", "peer", T_STR, D },
+	[M_PEER_PORT] = { "args.peer.port", "port", T_NUM, D },
+	[M_SEND_NXT] = { "args.send_nxt", "send_nxt", T_NUM, D },
+	[M_RECV_NXT] = { "args.recv_nxt", "recv_nxt", T_NUM, D },
+	[M_SQ_PI] = { "args.sq_pi", "sq_pi", T_NUM, D },
+	[M_RQ_PI] = { "args.rq_pi", "rq_pi", T_NUM, D },
+	[M_MR_INDEX] = { "args.mr_index", "mr_index", T_NUM, L },
+	[M_MR_KEY] = { "args.key_byte", "key_byte", T_HEX, A(0) },
+	[M_MR_VALID] = { "args.valid", "valid", T_BOOL, D },
+	[M_MR_VERSION] = { "args.version", "version", T_NUM, D },
+	[M_MR_TYPE] = { "args.mr_type", "type", T_STR, D },
+	[M_RIGHTS] = { "args.rights", "rights", T_WORDS, D },
+	[M_START_VA] = { "args.start_va", "start_va", T_HEX64, A(F_LINE) },
+	[M_SIZE] = { "args.size", "size", T_U64, D },
+	[M_PAGE_SHIFT] = { "args.page_shift", "page_shift", T_NUM, D },
+	[M_MTT_PAGE] = { "args.mtt_page_size", "mtt_page", T_SIZE, D },
+	[M_PAGE_CNT] = { "args.page_count", "page_cnt", T_NUM, D },
+	[M_PAGES] = { "args.pages", "pages", T_WORDS, A(F_LINE) },
+	[M_TABLE] = { "args.table", "table", T_HEX64, A(F_LINE) },
+	[M_MTU] = { "args.mtu", "mtu", T_NUM, L },
+	[M_INDEX] = { "args.index", "index", T_NUM, L },
+	[M_TARGET] = { "args.target", "target", T_HEX64, A(0) },
+	[M_TARGET_LEN] = { "args.length", "length", T_NUM, D },
+	[M_PAGE_ENABLE] = { "args.page_size_enable", "page_size_enable", T_BOOL, L },
+	[M_DB_MASK] = { "args.doorbells", "doorbells", T_WORDS, L },
+	[M_RETRANS] = { "args.retrans_count", "retrans_count", T_NUM, L },
+	[M_PROBLEMS] = PROBLEMS,
+	[M_RAW] = RAW,
+};
+
+static const struct column cmd_cols[] = {
+	ENTRY_COLS(M),
+	{ "COMMAND", COL(M_OPCODE) },
+	{ "CODE", COLS(M_SUBMOD, '/', M_OPCODE_NUM) },
+	{ "CTX", COL(M_CTX), .flags = COL_RIGHT },
+	{ "PI_AFTER", COL(M_PI_AFTER), .flags = COL_RIGHT },
+	{ "WQEBBS", COL(M_WQEBBS) },
+};
+
+const struct schema schema_cmd = { FIELDS(cmd_fields, M_COUNT), COLUMNS(cmd_cols) };
+
+/* ---- rings -------------------------------------------------------------- */
+
+#define RING(array, id_key)								\
+	static const struct field array[] = {						\
+		[RI_DEV] = { "dev", "device", T_STR, F_TITLE | F_PLAIN },		\
+		[RI_INDEX] = { "index", "index", T_NUM },				\
+		[RI_OBJECT] = { "object", "object", T_STR, F_TITLE | F_PLAIN },		\
+		[RI_ID] = { id_key, "number", T_NUM },					\
+		[RI_NAME] = { "name", "name", T_STR, F_TITLE | F_PLAIN },		\
+		[RI_RING] = { "ring", "ring", T_STR, F_TITLE | F_PLAIN },		\
+		[RI_DEPTH] = { "depth", "depth", T_NUM, F_TITLE },			\
+		[RI_ENTRY_SIZE] = { "entry_size", "entry size", T_NUM },		\
+		[RI_PI] = { "pi", "PI", T_NUM, F_TITLE },				\
+		[RI_PI_FROM] = { "pi_from", "by", T_STR, F_TITLE | F_JOIN },			\
+		[RI_CI] = { "ci", "CI", T_NUM, F_TITLE },				\
+		[RI_CI_FROM] = { "ci_from", "by", T_STR, F_TITLE | F_JOIN },			\
+		[RI_USED] = { "used", "used", T_NUM, F_TITLE },				\
+		[RI_SHOWN] = { "shown", "showing", T_STR, F_TITLE },			\
+		[RI_TORN] = { "torn", "changed while read", T_BOOL, F_TITLE },		\
+		[RI_HIDDEN] = { "hidden", "keys withheld", T_BOOL, F_TITLE },		\
+		[RI_PROBLEMS] = { "problems", "PROBLEM", T_WORDS },			\
+		[RI_TIME] = { "time_ns", "time", T_U64 },				\
+		[RI_ENTRIES] = { "entries", "entries", T_LIST },			\
+	}
+
+RING(qp_dump_fields, "qpn");
+RING(cq_dump_fields, "cqn");
+RING(eq_dump_fields, "eqn");
+RING(cmdq_dump_fields, "id");
+
+const struct schema schema_qp_dump = {
+	.name = "eadm.qp.dump/1", FIELDS(qp_dump_fields, RI_COUNT), .view = VIEW_RING,
+	.entries = RI_ENTRIES,
+};
+
+const struct schema schema_cq_dump = {
+	.name = "eadm.cq.dump/1", FIELDS(cq_dump_fields, RI_COUNT), .view = VIEW_RING,
+	.entries = RI_ENTRIES,
+};
+
+const struct schema schema_eq_dump = {
+	.name = "eadm.eq.dump/1", FIELDS(eq_dump_fields, RI_COUNT), .view = VIEW_RING,
+	.entries = RI_ENTRIES,
+};
+
+const struct schema schema_cmdq_dump = {
+	.name = "eadm.cmdq.dump/1", FIELDS(cmdq_dump_fields, RI_COUNT), .view = VIEW_RING,
+	.entries = RI_ENTRIES,
+};

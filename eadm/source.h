@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where facts come from. A backend (source_kernel.c; a fake one in the tests)
+ * finds the devices, carries the calls of include/uapi/erdma_diag.h and reads
+ * counters. source.c stands between: it checks every reply, walks records and
+ * keeps the time budget.
+ *
+ * Functions return 0 or a negative error number; -EPROTO means that a reply
+ * broke the rules of the ABI.
+ */
+#ifndef EADM_SOURCE_H
+#define EADM_SOURCE_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#include "model.h"
+#include "uapi/erdma_diag.h"
+
+#define DEV_NAME_LEN	64
+#define DEV_PATH_LEN	280
+
+enum dev_state {
+	DEV_OK,		/* RDMA device with a diagnostic node */
+	DEV_NO_NODE,	/* RDMA device without one */
+	DEV_NO_RDMA,	/* bound to a driver that made no RDMA device */
+	DEV_NO_DRIVER,	/* adapter without a driver */
+};
+
+/**
+ * struct dev - an adapter
+ * @next: next one
+ * @name: RDMA device, "" without one
+ * @index: RDMA index, -1 if unknown
+ * @pci: dddd:bb:dd.f
+ * @driver: bound driver, "" if none
+ * @netdev: interface, "" if unknown
+ * @node: path of the diagnostic node, "" without one
+ * @rdev: its device number, 0 if unknown
+ * @state: how usable it is
+ * @err: why there is no node although the driver should have one; 0 if unknown
+ * @fd: of the node, -1 = not open
+ * @info: ERDMA_DIAG_INFO, once open
+ */
+struct dev {
+	struct dev *next;
+	char name[DEV_NAME_LEN];
+	long index;
+	char pci[16];
+	char driver[DEV_NAME_LEN];
+	char netdev[DEV_NAME_LEN];
+	char node[DEV_PATH_LEN];
+	uint64_t rdev;
+	enum dev_state state;
+	int err;
+	int fd;
+	struct erdma_diag_info info;
+};
+
+struct source;
+
+typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
+
+/**
+ * struct source_ops - a backend
+ * @kind: for the document, "kernel" or "fake"
+ * @devices: fill @src->devs
+ * @open: open the node of @dev
+ * @call: one call of the node; may block
+ * @counters: hand all counters of a port to @fn
+ * @lockdown: is the kernel locked down?
+ * @close: end, or NULL
+ */
+struct source_ops {
+	const char *kind;
+	int (*devices)(struct source *src);
+	int (*open)(struct source *src, struct dev *dev);
+	int (*call)(struct source *src, struct dev *dev, unsigned int cmd, void *arg);
+	int (*counters)(struct source *src, struct dev *dev, unsigned int port,
+			counter_fn fn, void *arg);
+	bool (*lockdown)(struct source *src);
+	void (*close)(struct source *src);
+};
+
+struct worker;
+
+/**
+ * struct source - a backend in use
+ * @ops: backend
+ * @pool: memory
+ * @devs: adapters, filled by ops->devices
+ * @netlink_err: why rdma netlink is of no use, 0 if it works
+ * @timeout_ms: budget of one call
+ * @no_hw: never make the device work
+ * @priv: of the backend
+ * @worker: thread that makes the calls
+ * @why: what was wrong with a reply, after -EPROTO
+ */
+struct source {
+	const struct source_ops *ops;
+	struct pool *pool;
+	struct dev *devs;
+	int netlink_err;
+	unsigned int timeout_ms;
+	bool no_hw;
+	void *priv;
+	struct worker *worker;
+	const char *why;
+};
+
+/* The backend that is linked in: source_kernel.c or tests/source_fake.c */
+extern const struct source_ops source_backend;
+
+/**
+ * struct rec - a record of a reply
+ * @type: ERDMA_DIAG_REC_*
+ * @flags: ERDMA_DIAG_REC_F_*
+ * @body: structure behind the header
+ * @len: its bytes
+ */
+struct rec {
+	uint16_t type;
+	uint16_t flags;
+	const uint8_t *body;
+	uint32_t len;
+};
+
+/**
+ * struct ring_data - entries of a ring
+ * @data: all entries from slot 0 on; NULL if only the numbers were asked for
+ * @depth: entries
+ * @entry_size: bytes
+ * @flags: ERDMA_DIAG_RING_*
+ * @pi: if ERDMA_DIAG_RING_PI
+ * @ci: if ERDMA_DIAG_RING_CI
+ * @time_ns: CLOCK_MONOTONIC
+ */
+struct ring_data {
+	uint8_t *data;
+	uint32_t depth;
+	uint32_t entry_size;
+	uint32_t flags;
+	uint32_t pi;
+	uint32_t ci;
+	uint64_t time_ns;
+};
+
+void source_init(struct source *src, struct pool *pool);
+bool source_close(struct source *src);
+int source_open_dev(struct source *src, struct dev *dev);
+int source_call(struct source *src, struct dev *dev, unsigned int cmd, void *arg, size_t size);
+int source_list(struct source *src, struct dev *dev, uint32_t obj, uint32_t first, uint32_t last,
+		void (*fn)(void *arg, uint32_t id, const struct rec *rec), void *arg);
+int source_context(struct source *src, struct dev *dev, uint32_t obj, uint32_t id, bool hw,
+		   const uint8_t **buf, uint32_t *len);
+int source_ring(struct source *src, struct dev *dev, uint32_t ring, uint32_t id,
+		struct ring_data *out);
+int source_debug(struct source *src, struct dev *dev, struct erdma_diag_debug *dbg);
+
+int rec_next(const uint8_t *buf, uint32_t len, uint32_t *pos, struct rec *rec, const char **why);
+const struct rec *rec_find(const uint8_t *buf, uint32_t len, uint16_t type, struct rec *rec);
+void rec_copy(const struct rec *rec, void *out, size_t size);
+
+/* source_netlink.c */
+struct nl_rdma;
+struct nlmsghdr;
+struct nl_rdma *nl_rdma_open(int *err);
+void nl_rdma_close(struct nl_rdma *nl);
+int nl_rdma_devices(struct nl_rdma *nl, void (*fn)(void *arg, uint32_t index, const char *name),
+		    void *arg);
+int nl_rdma_netdev(struct nl_rdma *nl, uint32_t index, char *name, size_t size);
+int nl_rdma_chardev(struct nl_rdma *nl, uint32_t index, const char *type, char *name, size_t size,
+		    uint64_t *rdev);
+int nl_rdma_counters(struct nl_rdma *nl, uint32_t index, uint32_t port, counter_fn fn, void *arg);
+
+int nl_parse_device(struct nlmsghdr *msg, uint32_t *index, char *name, size_t size);
+int nl_parse_chardev(struct nlmsghdr *msg, char *name, size_t size, uint64_t *rdev);
+int nl_parse_counters(struct nlmsghdr *msg, counter_fn fn, void *arg);
+
+#endif /* EADM_SOURCE_H */

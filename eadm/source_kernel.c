@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The real source: adapters from sysfs, names and nodes from rdma netlink, calls
+ * by ioctl. The only file with an ioctl.
+ *
+ * EADM_SYSFS and EADM_DEVROOT move /sys and /dev for tests; a set-uid program
+ * ignores them.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "erdma/erdma_hw.h"
+
+#include "source.h"
+
+#define NODE_TYPE "erdma_diag"
+
+static const char *sysfs_root(void)
+{
+	const char *s = secure_getenv("EADM_SYSFS");
+
+	return s ? s : "/sys";
+}
+
+static const char *dev_root(void)
+{
+	const char *s = secure_getenv("EADM_DEVROOT");
+
+	return s ? s : "/dev";
+}
+
+/* ---- adapters, from sysfs ----------------------------------------------- */
+
+/* False if it does not fit; nothing of ours is that long */
+static bool join(char *out, size_t size, const char *dir, const char *name)
+{
+	return (size_t)snprintf(out, size, "%s/%s", dir, name) < size;
+}
+
+static bool read_hex(const char *dir, const char *file, unsigned int *value)
+{
+	char path[PATH_MAX];
+	FILE *f;
+	int n;
+
+	if (!join(path, sizeof(path), dir, file))
+		return false;
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	n = fscanf(f, "%x", value);
+	fclose(f);
+	return n == 1;
+}
+
+/* First entry of a directory, in no particular order: there is one */
+static bool first_entry(const char *dir, const char *sub, char *name, size_t size)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	bool found = false;
+	DIR *d;
+
+	if (!join(path, sizeof(path), dir, sub))
+		return false;
+	d = opendir(path);
+	if (!d)
+		return false;
+	while (!found && (e = readdir(d)))
+		if (e->d_name[0] != '.' && strlen(e->d_name) < size) {
+			strcpy(name, e->d_name);
+			found = true;
+		}
+	closedir(d);
+	return found;
+}
+
+static void read_driver(const char *dir, char *driver, size_t size)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	const char *base;
+	ssize_t n;
+
+	if (!join(path, sizeof(path), dir, "driver"))
+		return;
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n <= 0)
+		return;
+	target[n] = '\0';
+	base = strrchr(target, '/');
+	base = base ? base + 1 : target;
+	if (strlen(base) < size)
+		strcpy(driver, base);
+}
+
+/* "erdma!diag0", as the kernel writes a name with a slash */
+static void unbang(char *name)
+{
+	for (; *name; name++)
+		if (*name == '!')
+			*name = '/';
+}
+
+/* The node below the adapter, for kernels whose netlink does not tell */
+static void find_node_sysfs(struct dev *dev, const char *dir)
+{
+	char sub[DEV_NAME_LEN + 32], name[DEV_NAME_LEN];
+
+	snprintf(sub, sizeof(sub), "infiniband/%s/%s", dev->name, NODE_TYPE);
+	if (!first_entry(dir, NODE_TYPE, name, sizeof(name)) &&
+	    !first_entry(dir, sub, name, sizeof(name)))
+		return;
+	unbang(name);
+	if (!join(dev->node, sizeof(dev->node), dev_root(), name))
+		dev->node[0] = '\0';
+}
+
+static struct dev *add_adapter(struct source *src, const char *dir, const char *pci)
+{
+	struct dev *dev = pool_alloc(src->pool, sizeof(*dev));
+
+	dev->index = -1;
+	dev->fd = -1;
+	strcpy(dev->pci, pci);
+	read_driver(dir, dev->driver, sizeof(dev->driver));
+	first_entry(dir, "infiniband", dev->name, sizeof(dev->name));
+	dev->state = dev->name[0] ? DEV_NO_NODE : dev->driver[0] ? DEV_NO_RDMA : DEV_NO_DRIVER;
+	if (dev->name[0])
+		find_node_sysfs(dev, dir);
+	return dev;
+}
+
+static bool is_adapter(const char *bus, const char *name, char *dir, size_t size)
+{
+	unsigned int vendor, device;
+
+	return name[0] != '.' && strlen(name) < sizeof(((struct dev *)NULL)->pci) &&
+	       join(dir, size, bus, name) &&
+	       read_hex(dir, "vendor", &vendor) && vendor == ERDMA_PCI_VENDOR_ID &&
+	       read_hex(dir, "device", &device) && device == ERDMA_PCI_DEVICE_ID;
+}
+
+static int by_address(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int find_adapters(struct source *src)
+{
+	char bus[PATH_MAX], dir[PATH_MAX];
+	struct dev **tail = &src->devs;
+	struct dirent **entries;
+	int i, n;
+
+	if (!join(bus, sizeof(bus), sysfs_root(), "bus/pci/devices"))
+		return -ENAMETOOLONG;
+	n = scandir(bus, &entries, NULL, by_address);
+	if (n < 0)
+		return errno == ENOENT ? 0 : -errno;
+	for (i = 0; i < n; i++) {
+		if (is_adapter(bus, entries[i]->d_name, dir, sizeof(dir))) {
+			*tail = add_adapter(src, dir, entries[i]->d_name);
+			tail = &(*tail)->next;
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	return 0;
+}
+
+/* ---- names and nodes, from netlink -------------------------------------- */
+
+static void on_device(void *arg, uint32_t index, const char *name)
+{
+	struct source *src = arg;
+	struct dev *d;
+
+	for (d = src->devs; d; d = d->next)
+		if (!strcmp(d->name, name))
+			d->index = index;
+}
+
+/* dev_t as the kernel encodes it for user space */
+static dev_t decode_rdev(uint64_t v)
+{
+	return makedev((v >> 8) & 0xfff, (v & 0xff) | ((v >> 12) & 0xfff00));
+}
+
+static bool is_node(const char *path, dev_t rdev)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISCHR(st.st_mode) && st.st_rdev == rdev;
+}
+
+/* A node by the name the kernel gave it, below /dev or /dev/erdma */
+static void find_node(struct dev *dev, const char *name, uint64_t rdev)
+{
+	char base[DEV_NAME_LEN + 8], path[DEV_PATH_LEN];
+	const char *last;
+
+	strcpy(base, name);
+	unbang(base);
+	dev->rdev = rdev;
+	if (!join(dev->node, sizeof(dev->node), dev_root(), base) ||
+	    is_node(dev->node, decode_rdev(rdev)))
+		return;
+	last = strrchr(base, '/');
+	snprintf(base, sizeof(base), "erdma/%s", last ? name + (last + 1 - base) : name);
+	if (join(path, sizeof(path), dev_root(), base) && is_node(path, decode_rdev(rdev)))
+		strcpy(dev->node, path);
+}
+
+static void ask_netlink(struct source *src, struct nl_rdma *nl)
+{
+	char name[DEV_NAME_LEN];
+	uint64_t rdev;
+	struct dev *d;
+	int ret;
+
+	src->netlink_err = nl_rdma_devices(nl, on_device, src);
+	for (d = src->devs; d; d = d->next) {
+		if (d->index < 0)
+			continue;
+		nl_rdma_netdev(nl, (uint32_t)d->index, d->netdev, sizeof(d->netdev));
+		ret = nl_rdma_chardev(nl, (uint32_t)d->index, NODE_TYPE, name, sizeof(name),
+				      &rdev);
+		if (!ret)
+			find_node(d, name, rdev);
+		else
+			d->err = -ret;
+	}
+}
+
+static int kernel_devices(struct source *src)
+{
+	struct nl_rdma *nl;
+	struct dev *d;
+	int ret;
+
+	ret = find_adapters(src);
+	if (ret || !src->devs)
+		return ret;
+	nl = nl_rdma_open(&src->netlink_err);
+	src->priv = nl;
+	if (nl)
+		ask_netlink(src, nl);
+	for (d = src->devs; d; d = d->next)
+		if (d->node[0])
+			d->state = DEV_OK;
+	return 0;
+}
+
+static void kernel_close(struct source *src)
+{
+	nl_rdma_close(src->priv);
+	src->priv = NULL;
+}
+
+/* ---- calls -------------------------------------------------------------- */
+
+static int kernel_open(struct source *src, struct dev *dev)
+{
+	struct stat st;
+
+	(void)src;
+	dev->fd = open(dev->node, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (dev->fd < 0 && errno == EROFS)
+		dev->fd = open(dev->node, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (dev->fd < 0)
+		return -errno;
+	if (secure_getenv("EADM_DEVROOT"))
+		return 0;
+	/* The name is only a name: what was opened must be the node */
+	if (fstat(dev->fd, &st) || !S_ISCHR(st.st_mode) ||
+	    (dev->rdev && st.st_rdev != decode_rdev(dev->rdev))) {
+		close(dev->fd);
+		dev->fd = -1;
+		return -ENXIO;
+	}
+	return 0;
+}
+
+static int kernel_call(struct source *src, struct dev *dev, unsigned int cmd, void *arg)
+{
+	(void)src;
+	return ioctl(dev->fd, cmd, arg) < 0 ? -errno : 0;
+}
+
+static int kernel_counters(struct source *src, struct dev *dev, unsigned int port,
+			   counter_fn fn, void *arg)
+{
+	if (!src->priv || dev->index < 0)
+		return src->netlink_err ? src->netlink_err : -ENODEV;
+	return nl_rdma_counters(src->priv, (uint32_t)dev->index, port, fn, arg);
+}
+
+static bool kernel_lockdown(struct source *src)
+{
+	char path[PATH_MAX], line[128] = "";
+	FILE *f;
+
+	(void)src;
+	if (!join(path, sizeof(path), sysfs_root(), "kernel/security/lockdown"))
+		return false;
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (!fgets(line, sizeof(line), f))
+		line[0] = '\0';
+	fclose(f);
+	return strstr(line, "[integrity]") || strstr(line, "[confidentiality]");
+}
+
+const struct source_ops source_backend = {
+	.kind = "kernel",
+	.devices = kernel_devices,
+	.open = kernel_open,
+	.call = kernel_call,
+	.counters = kernel_counters,
+	.lockdown = kernel_lockdown,
+	.close = kernel_close,
+};

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Replies of the kernel, well-formed and not: records, lists, rings, netlink. */
+#include <errno.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+#include <rdma/rdma_netlink.h>
+
+#include "source.h"
+#include "unit.h"
+
+/* ---- records ------------------------------------------------------------ */
+
+static void records_in_order(void **state)
+{
+	size_t len;
+	uint8_t *buf = hex("10000000 0100 0200 1122334455667788  08000000 0200 0000", &len);
+	const char *why = NULL;
+	uint32_t pos = 0;
+	struct rec rec;
+
+	(void)state;
+	assert_int_equal(rec_next(buf, (uint32_t)len, &pos, &rec, &why), 1);
+	assert_int_equal(rec.type, 1);
+	assert_int_equal(rec.flags, 2);
+	assert_int_equal(rec.len, 8);
+	assert_int_equal(rec.body[0], 0x11);
+	assert_int_equal(rec_next(buf, (uint32_t)len, &pos, &rec, &why), 1);
+	assert_int_equal(rec.type, 2);
+	assert_int_equal(rec.len, 0);
+	assert_int_equal(rec_next(buf, (uint32_t)len, &pos, &rec, &why), 0);
+}
+
+static void records_with_hostile_lengths(void **state)
+{
+	static const char *const bad[] = {
+		"00000000 0100 0000", "07000000 0100 0000", "04000000 0100 0000",
+		"09000000 0100 0000 0000000000000000", "10000000 0100 0000",
+		"10000000 0100 0000 00000000000000", "ffffffff 0100 0000 0000000000000000",
+		"f8ffffff 0100 0000 0000000000000000", "10000000 01", "10",
+	};
+	const char *why;
+	uint32_t pos;
+	struct rec rec;
+	size_t i, len;
+	uint8_t *buf;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		buf = hex(bad[i], &len);
+		pos = 0;
+		why = NULL;
+		assert_int_equal(rec_next(buf, (uint32_t)len, &pos, &rec, &why), -EPROTO);
+		assert_non_null(why);
+	}
+}
+
+static void records_of_unknown_type_are_skipped(void **state)
+{
+	size_t len;
+	uint8_t *buf = hex("08000000 6300 0000  10000000 0200 0000 0500000000000000", &len);
+	struct rec rec;
+	uint32_t v;
+
+	(void)state;
+	assert_non_null(rec_find(buf, (uint32_t)len, 2, &rec));
+	rec_copy(&rec, &v, sizeof(v));
+	assert_int_equal(v, 5);
+	assert_null(rec_find(buf, (uint32_t)len, 3, &rec));
+}
+
+/* An older driver sends less, a newer one more */
+static void records_shorter_and_longer_than_known(void **state)
+{
+	size_t len;
+	uint8_t *buf = hex("10000000 0100 0000 1100000022000000", &len);
+	struct { uint32_t a, b, c, d; } out;
+	struct rec rec;
+	uint32_t one;
+
+	(void)state;
+	assert_non_null(rec_find(buf, (uint32_t)len, 1, &rec));
+	rec_copy(&rec, &out, sizeof(out));
+	assert_int_equal(out.b, 0x22);
+	assert_int_equal(out.c, 0);
+	assert_int_equal(out.d, 0);
+	rec_copy(&rec, &one, sizeof(one));
+	assert_int_equal(one, 0x11);
+}
+
+static void random_records(void **state)
+{
+	uint8_t *buf;
+	const char *why;
+	struct rec rec;
+	uint32_t pos, len, i, n;
+
+	(void)state;
+	for (n = 0; n < 20000; n++) {
+		len = next_random() % 80;
+		buf = malloc(len ? len : 1);
+		for (i = 0; i < len; i++)
+			buf[i] = (uint8_t)(next_random() % 4 ? 0 : next_random() % 40);
+		pos = 0;
+		while (rec_next(buf, len, &pos, &rec, &why) == 1)
+			assert_true(rec.body + rec.len <= buf + len);
+		free(buf);
+	}
+}
+
+/* ---- calls, on the fake node -------------------------------------------- */
+
+static struct dev *open_scenario(struct source *src, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s.json", getenv("EADM_SCENARIOS"), name);
+	setenv("EADM_SCENARIO", path, 1);
+	source_init(src, &test_pool);
+	assert_int_equal(src->ops->devices(src), 0);
+	assert_non_null(src->devs);
+	assert_int_equal(source_open_dev(src, src->devs), 0);
+	return src->devs;
+}
+
+struct seen {
+	uint32_t n;
+	uint32_t first;
+	uint32_t last;
+};
+
+static void see(void *arg, uint32_t id, const struct rec *rec)
+{
+	struct seen *s = arg;
+
+	assert_int_equal(rec->type, ERDMA_DIAG_REC_QP);
+	if (!s->n++)
+		s->first = id;
+	else
+		assert_true(id > s->last);
+	s->last = id;
+}
+
+static void list_comes_in_pages(void **state)
+{
+	struct seen s = { 0 };
+	struct source src;
+	struct dev *d = open_scenario(&src, "many");
+
+	(void)state;
+	assert_int_equal(source_list(&src, d, ERDMA_DIAG_OBJ_QP, 0, UINT32_MAX, see, &s), 0);
+	assert_int_equal(s.n, 500);
+	s = (struct seen){ 0 };
+	assert_int_equal(source_list(&src, d, ERDMA_DIAG_OBJ_QP, 100, 249, see, &s), 0);
+	assert_int_equal(s.n, 150);
+	assert_int_equal(s.first, 100);
+	assert_int_equal(s.last, 249);
+	assert_true(source_close(&src));
+}
+
+static void list_replies_that_break_the_rules(void **state)
+{
+	static const struct {
+		const char *scenario;
+		uint32_t seen;
+	} cases[] = {
+		{ "list-too-long", 0 }, { "list-cut", 1 }, { "list-count", 3 }, { "list-loop", 3 },
+		{ "rec-len-0", 0 }, { "rec-len-odd", 0 }, { "rec-len-huge", 0 },
+	};
+	struct source src;
+	struct seen s;
+	struct dev *d;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		s = (struct seen){ 0 };
+		d = open_scenario(&src, cases[i].scenario);
+		assert_int_equal(source_list(&src, d, ERDMA_DIAG_OBJ_QP, 0, UINT32_MAX, see, &s),
+				 -EPROTO);
+		assert_non_null(src.why);
+		assert_int_equal(s.n, cases[i].seen);
+		assert_true(source_close(&src));
+	}
+}
+
+static void context_buffer_grows_when_told(void **state)
+{
+	struct source src;
+	struct dev *d = open_scenario(&src, "big-context");
+	const uint8_t *buf;
+	struct rec rec;
+	uint32_t len;
+
+	(void)state;
+	assert_int_equal(source_context(&src, d, ERDMA_DIAG_OBJ_QP, 17, true, &buf, &len), 0);
+	assert_non_null(rec_find(buf, len, ERDMA_DIAG_REC_QP, &rec));
+	assert_true(source_close(&src));
+}
+
+static void context_asks_the_device_only_if_allowed(void **state)
+{
+	struct source src;
+	struct dev *d = open_scenario(&src, "basic");
+	const uint8_t *buf;
+	struct rec rec;
+	uint32_t len;
+
+	(void)state;
+	assert_int_equal(source_context(&src, d, ERDMA_DIAG_OBJ_QP, 17, true, &buf, &len), 0);
+	assert_non_null(rec_find(buf, len, ERDMA_DIAG_REC_QP_HW, &rec));
+	assert_int_equal(source_context(&src, d, ERDMA_DIAG_OBJ_QP, 17, false, &buf, &len), 0);
+	assert_null(rec_find(buf, len, ERDMA_DIAG_REC_QP_HW, &rec));
+	src.no_hw = true;
+	assert_int_equal(source_context(&src, d, ERDMA_DIAG_OBJ_QP, 17, true, &buf, &len), 0);
+	assert_null(rec_find(buf, len, ERDMA_DIAG_REC_QP_HW, &rec));
+	src.no_hw = false;
+	d->info.abi_flags = 0;
+	assert_int_equal(source_context(&src, d, ERDMA_DIAG_OBJ_QP, 17, true, &buf, &len), 0);
+	assert_null(rec_find(buf, len, ERDMA_DIAG_REC_QP_HW, &rec));
+	assert_true(source_close(&src));
+}
+
+static void ring_replies_that_break_the_rules(void **state)
+{
+	static const char *const cases[] = {
+		"ring-depth-0", "ring-depth-odd", "ring-depth-huge", "ring-entry-size",
+		"ring-count",
+	};
+	struct ring_data out;
+	struct source src;
+	struct dev *d;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		d = open_scenario(&src, cases[i]);
+		assert_int_equal(source_ring(&src, d, ERDMA_DIAG_RING_SQ, 17, &out), -EPROTO);
+		assert_non_null(src.why);
+		assert_true(source_close(&src));
+	}
+}
+
+static void ring_that_moves_is_read_again(void **state)
+{
+	struct ring_data out;
+	struct source src;
+	struct dev *d = open_scenario(&src, "settles");
+
+	(void)state;
+	assert_int_equal(source_ring(&src, d, ERDMA_DIAG_RING_SQ, 17, &out), 0);
+	assert_false(out.flags & ERDMA_DIAG_RING_TORN);
+	assert_true(source_close(&src));
+	d = open_scenario(&src, "torn");
+	assert_int_equal(source_ring(&src, d, ERDMA_DIAG_RING_SQ, 17, &out), 0);
+	assert_true(out.flags & ERDMA_DIAG_RING_TORN);
+	assert_true(source_close(&src));
+}
+
+static void call_that_hangs_is_left_behind(void **state)
+{
+	/* the thread still sleeps, with its feet in the pool: both must stay */
+	static struct pool left_behind;
+	static struct source src;
+	struct seen s = { 0 };
+	struct dev *d = open_scenario(&src, "hangs");
+
+	(void)state;
+	src.timeout_ms = 30;
+	assert_int_equal(source_list(&src, d, ERDMA_DIAG_OBJ_QP, 0, 9, see, &s), -ETIMEDOUT);
+	assert_int_equal(source_list(&src, d, ERDMA_DIAG_OBJ_QP, 0, 9, see, &s), -ETIMEDOUT);
+	assert_false(source_close(&src));
+	left_behind = test_pool;
+	assert_non_null(left_behind.blocks);
+	test_pool = (struct pool){ NULL };
+}
+
+static void debug_reply_with_too_many_categories(void **state)
+{
+	struct erdma_diag_debug dbg = { 0 };
+	struct source src;
+	struct dev *d = open_scenario(&src, "debug-count");
+
+	(void)state;
+	assert_int_equal(source_debug(&src, d, &dbg), -EPROTO);
+	assert_true(source_close(&src));
+}
+
+/* ---- netlink ------------------------------------------------------------ */
+
+static struct nl_msg *new_msg(void)
+{
+	return nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET), 0);
+}
+
+static void netlink_device(void **state)
+{
+	struct nl_msg *m = new_msg();
+	uint32_t index = 0;
+	char name[8];
+
+	(void)state;
+	nla_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, 7);
+	assert_int_equal(nl_parse_device(nlmsg_hdr(m), &index, name, sizeof(name)), -EPROTO);
+	nla_put_u32(m, 4000, 1);	/* an attribute of the future */
+	nla_put_string(m, RDMA_NLDEV_ATTR_DEV_NAME, "erdma_0123456789");
+	assert_int_equal(nl_parse_device(nlmsg_hdr(m), &index, name, sizeof(name)), 0);
+	assert_int_equal(index, 7);
+	assert_string_equal(name, "erdma_0");
+	nlmsg_free(m);
+}
+
+static void netlink_device_with_short_number(void **state)
+{
+	struct nl_msg *m = new_msg();
+	uint32_t index;
+	char name[8];
+
+	(void)state;
+	nla_put_u8(m, RDMA_NLDEV_ATTR_DEV_INDEX, 7);
+	nla_put_string(m, RDMA_NLDEV_ATTR_DEV_NAME, "erdma_0");
+	assert_int_equal(nl_parse_device(nlmsg_hdr(m), &index, name, sizeof(name)), -EPROTO);
+	nlmsg_free(m);
+}
+
+static void netlink_node(void **state)
+{
+	struct nl_msg *m = new_msg();
+	uint64_t rdev = 0;
+	char name[32];
+
+	(void)state;
+	nla_put_string(m, RDMA_NLDEV_ATTR_CHARDEV_NAME, "erdma!diag0");
+	assert_int_equal(nl_parse_chardev(nlmsg_hdr(m), name, sizeof(name), &rdev), -EPROTO);
+	nla_put_u64(m, RDMA_NLDEV_ATTR_CHARDEV, 0xeb00);
+	assert_int_equal(nl_parse_chardev(nlmsg_hdr(m), name, sizeof(name), &rdev), 0);
+	assert_string_equal(name, "erdma!diag0");
+	assert_int_equal(rdev, 0xeb00);
+	nlmsg_free(m);
+}
+
+static void sum_up(void *arg, const char *name, uint64_t value)
+{
+	assert_int_equal(strncmp(name, "counter", 7), 0);
+	*(uint64_t *)arg += value;
+}
+
+static void add_counter(struct nl_msg *m, const char *name, uint64_t v, int with_value)
+{
+	struct nlattr *e = nla_nest_start(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
+
+	nla_put_string(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name);
+	if (with_value)
+		nla_put_u64(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, v);
+	nla_nest_end(m, e);
+}
+
+static void netlink_counters(void **state)
+{
+	struct nl_msg *m = new_msg();
+	struct nlattr *table;
+	uint64_t sum = 0;
+
+	(void)state;
+	assert_int_equal(nl_parse_counters(nlmsg_hdr(m), sum_up, &sum), -EPROTO);
+	table = nla_nest_start(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	add_counter(m, "counter1", 1, 1);
+	add_counter(m, "counter2", 0x100000000ULL, 1);
+	nla_nest_end(m, table);
+	assert_int_equal(nl_parse_counters(nlmsg_hdr(m), sum_up, &sum), 0);
+	assert_int_equal(sum, 0x100000001ULL);
+	nlmsg_free(m);
+}
+
+/* What was understood before is not lost */
+static void netlink_counters_cut(void **state)
+{
+	struct nl_msg *m = new_msg();
+	struct nlattr *table = nla_nest_start(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	uint64_t sum = 0;
+
+	(void)state;
+	add_counter(m, "counter1", 5, 1);
+	add_counter(m, "counter2", 0, 0);
+	nla_nest_end(m, table);
+	assert_int_equal(nl_parse_counters(nlmsg_hdr(m), sum_up, &sum), -EPROTO);
+	assert_int_equal(sum, 5);
+	nlmsg_free(m);
+}
+
+static void ignore(void *arg, const char *name, uint64_t value)
+{
+	(void)arg;
+	(void)name;
+	(void)value;
+}
+
+static void netlink_random(void **state)
+{
+	struct nlmsghdr *h;
+	uint32_t n, i, len;
+	uint8_t *buf;
+	uint64_t v;
+	uint32_t x;
+	char s[8];
+
+	(void)state;
+	for (n = 0; n < 5000; n++) {
+		len = NLMSG_HDRLEN + next_random() % 100;
+		buf = malloc(len);
+		for (i = 0; i < len; i++)
+			buf[i] = (uint8_t)(next_random() % 3 ? next_random() % 90 : 0);
+		h = (struct nlmsghdr *)buf;
+		h->nlmsg_len = len;
+		nl_parse_device(h, &x, s, sizeof(s));
+		nl_parse_chardev(h, s, sizeof(s), &v);
+		nl_parse_counters(h, ignore, NULL);
+		free(buf);
+	}
+}
+
+int unit_source(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(records_in_order), TEST(records_with_hostile_lengths),
+		TEST(records_of_unknown_type_are_skipped),
+		TEST(records_shorter_and_longer_than_known), TEST(random_records),
+		TEST(list_comes_in_pages), TEST(list_replies_that_break_the_rules),
+		TEST(context_buffer_grows_when_told),
+		TEST(context_asks_the_device_only_if_allowed),
+		TEST(ring_replies_that_break_the_rules), TEST(ring_that_moves_is_read_again),
+		TEST(call_that_hangs_is_left_behind), TEST(debug_reply_with_too_many_categories),
+		TEST(netlink_device), TEST(netlink_device_with_short_number), TEST(netlink_node),
+		TEST(netlink_counters), TEST(netlink_counters_cut), TEST(netlink_random),
+	};
+
+	return cmocka_run_group_tests_name("source", tests, NULL, NULL);
+}

@@ -1,0 +1,545 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Write the scenarios of the eadm tests.
+
+The bytes of rings and contexts are put together from the tables of
+docs/erdma-hardware.md, not from the headers eadm is built with: a field that is
+wrong there must not be wrong here in the same way.
+"""
+import json
+import os
+import struct
+import sys
+
+OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scenarios")
+
+
+def le(fmt, *v):
+    return struct.pack("<" + fmt, *v)
+
+
+def be(fmt, *v):
+    return struct.pack(">" + fmt, *v)
+
+
+def ip(s):
+    return bytes(int(x) for x in s.split("."))
+
+
+# --- 9. work requests --------------------------------------------------------
+
+def sqe(op, index, qpn, body, ce=1, se=0, fence=0, inline=None, nsge=0):
+    """Header (9.2) and body; returns the blocks of the request."""
+    size = 8 + len(body)
+    blocks = (size + 31) // 32
+    sgl_len = inline if inline is not None else nsge
+    hdr = ((index + blocks) & 0xffff) | ce << 22 | se << 23 | fence << 24 | \
+        (1 << 25 if inline is not None else 0) | op << 27 | qpn << 32 | \
+        (blocks - 1) << 52 | sgl_len << 56
+    data = le("Q", hdr) + body
+    data += b"\0" * (blocks * 32 - len(data))
+    return [data[i * 32:i * 32 + 32] for i in range(blocks)]
+
+
+def sge(addr, length, key):
+    return le("QII", addr, length, key)
+
+
+def write(op, index, qpn, imm, rkey, raddr, sges=None, inline=None, **kw):
+    length = len(inline) if inline is not None else sum(s[1] for s in sges)
+    body = be("I", imm) + le("IIIII", length, rkey, raddr & 0xffffffff, raddr >> 32,
+                             0xdeadbeef)
+    if inline is not None:
+        return sqe(op, index, qpn, body + inline, inline=len(inline), **kw)
+    return sqe(op, index, qpn, body + b"".join(sge(*s) for s in sges), nsge=len(sges), **kw)
+
+
+def send(op, index, qpn, imm=b"\xde\xad\xbe\xef", sges=None, inline=None, **kw):
+    length = len(inline) if inline is not None else sum(s[1] for s in sges)
+    body = imm + le("I", length)
+    if inline is not None:
+        return sqe(op, index, qpn, body + inline, inline=len(inline), **kw)
+    return sqe(op, index, qpn, body + b"".join(sge(*s) for s in sges), nsge=len(sges), **kw)
+
+
+def read(op, index, qpn, inv, lkey, laddr, raddr, length, rkey, **kw):
+    body = le("IIIIII", inv, length, lkey, laddr & 0xffffffff, laddr >> 32, 0xdeadbeef)
+    return sqe(op, index, qpn, body + sge(raddr, length, rkey), **kw)
+
+
+def atomic(op, index, qpn, swap_add, compare, raddr, rkey, laddr, lkey, **kw):
+    body = le("QQQ", 0xdeadbeefdeadbeef, swap_add, compare)
+    return sqe(op, index, qpn, body + sge(raddr, 0xdeadbeef, rkey) + sge(laddr, 8, lkey), **kw)
+
+
+def reg_mr(index, qpn, iova, length, stag, rights, kind, count, pages, **kw):
+    attr = rights | kind << 6 | count << 12
+    body = le("QIIII", iova, length, stag, attr, 0xdeadbeef)
+    return sqe(14, index, qpn, body + b"".join(le("Q", p) for p in pages), **kw)
+
+
+def local_inv(index, qpn, stag, **kw):
+    return sqe(15, index, qpn, le("IIII", 1, 2, 3, stag) + le("Q", 4), **kw)
+
+
+def rqe(index, qpn, addr, length, key):
+    return le("HHIQQII", (index + 1) & 0xffff, 0xbeef, qpn, 0xdeadbeefdeadbeef, addr, length, key)
+
+
+# --- 8. completions ------------------------------------------------------------
+
+def cqe(index, depth, op, qtype, syndrome, qe_idx, qpn, imm=0, size=0, rc=0):
+    owner = 0 if index & depth else 1
+    return be("8I", owner << 31 | op << 16 | qtype << 8 | syndrome, qe_idx, qpn, imm, size,
+              0, 0, rc)
+
+
+def ccqe(index, depth, op, syndrome, sq_index, resp0=0, resp1=0):
+    owner = 0 if index & depth else 1
+    return be("8I", owner << 31 | op << 16 | 2 << 8 | syndrome, sq_index,
+              resp0 & 0xffffffff, resp0 >> 32, resp1 & 0xffffffff, resp1 >> 32, 0, 0)
+
+
+# --- 7. events -----------------------------------------------------------------
+
+def ceqe(index, depth, cqn, pi, db=0):
+    owner = 0 if index & depth else 1
+    return le("QQ", cqn | owner << 31 | pi << 32 | db << 63, 0)
+
+
+def aeqe(index, depth, kind, obj, subtype=0, data=0):
+    owner = 0 if index & depth else 1
+    return le("IIII", owner << 31 | kind << 16 | subtype, obj, data, 0)
+
+
+# --- 4., 5. commands -----------------------------------------------------------
+
+def cmd(index, submod, op, ctx, body, blocks=4):
+    hdr = ((index + blocks) & 0xffff) | op << 16 | submod << 24 | ctx << 32 | \
+        (blocks - 1) << 52
+    data = le("Q", hdr) + body
+    data += b"\xa5" * (blocks * 32 - len(data))     # stale bytes (4.3)
+    return [data[i * 32:i * 32 + 32] for i in range(blocks)]
+
+
+def commands():
+    """One of every command, in the order a driver might send them."""
+    c = []
+    c.append((0, 0, b""))                                                    # QUERY_DEVICE
+    c.append((1, 2, b""))                                                    # QUERY_FW_INFO
+    c.append((1, 5, le("I", 1 << 31 | 12) + b"\0" * 20))                     # CONF_DEVICE
+    c.append((1, 0, le("QBBBBII", 0x100000, 1, 1, 12, 1, 0x2000, 0x1)))      # CREATE_EQ
+    c.append((1, 8, le("IHHHH", 7, 0, 0, 0, 0) + b"\0" * 12))                # ALLOC_DB
+    c.append((0, 4, le("IIIIQII", 6 << 24 | 0x12, 0x1234000, 0x1, 1 << 16 | 1 << 11 | 1,
+                       0x1_0000_2008, 64, 0x82)))                            # CREATE_CQ
+    c.append((0, 1, le("IIII", 9 << 20 | 0x2a, 7 << 20 | 3, 1 << 25 | 0x12,
+                       2 << 28 | 0x13) +
+              le("QQII", 0x10000, 0x20000, 4 << 1, 0x1000 | 2 << 1 | 1) +
+              le("QQ", 0x3000, 0x3008) +
+              le("QQQ", 0x11000, 0x12000, 0x13000) + le("QQQ", 1, 2, 3) +
+              le("II", 0x80 << 16 | 0x81, 0xf)))                             # CREATE_QP
+    c.append((0, 8, le("IIQIIQQQQ", 1 << 31 | 7, 3 << 12 | 0x3c, 0x7f0000001000, 8192,
+                       12 << 27 | 2, 0xa000, 0xb000, 0xc000, 0xd000)))       # REG_MR inline
+    c.append((0, 8, le("IIQIIQIIQQ", 1 << 31 | 1 << 28 | 8, 3 << 12 | 0x3e, 0x7f0000000000,
+                       0x40000000, 21 << 27 | 1 << 24 | 2 << 20 | 0x80, 0xe000, 3, 1, 0, 0)))
+    c.append((0, 8, le("IIQIIQQQQ", 9, 4 << 12 | 1 << 6 | 0x3c, 0xbad, 0xbad,
+                       12 << 27 | 1 << 20 | 256, 0xf000, 0, 0, 0)))          # REG_MR FRMR
+    c.append((0, 8, le("IIQIIQQQQ", 10, 4 << 12 | 2 << 6 | 0x3c, 0xbad, 0xbad, 31 << 27,
+                       0xbad, 0xbad, 0xbad, 0xbad)))                         # REG_MR DMA
+    c.append((0, 3, le("II", 2 << 24 | 1 << 20 | 0x2a, 0x2b) + ip("10.0.0.7") +
+              ip("10.0.0.1") + be("HH", 49152, 7471) + le("II", 1000, 2000)))  # MODIFY_QP RTS
+    c.append((0, 3, le("I", 5 << 24 | 0x2a) + b"\xee" * 28))                 # MODIFY_QP ERROR
+    c.append((0, 6, le("III", 0x2a, 77 | 0xffff0000, 78)))                   # REFLUSH
+    c.append((0, 9, le("I", 3 << 20 | 9)))                                   # DEREG_MR
+    c.append((0, 11, le("IIQI", 0, 0x2a, 0x8000, 256)))                      # QUERY_QPC
+    c.append((0, 12, le("IIQI", 0, 0x12, 0x8100, 256)))                      # QUERY_CQC
+    c.append((1, 6, le("IIQI", 0, 2, 0x8200, 256)))                          # QUERY_EQC
+    c.append((1, 4, le("IIQI", 0xbad, 0xbad, 0x8300, 256)))                  # GET_STATS
+    c.append((1, 3, le("I", 1500)))                                          # CONF_MTU
+    c.append((1, 7, le("I", 24)))                                            # SET_RETRANS_NUM
+    c.append((0, 2, le("I", 0x2a)))                                          # DESTROY_QP
+    c.append((0, 5, le("I", 0x12)))                                          # DESTROY_CQ
+    c.append((1, 9, le("IHHHH", 7, 0x81, 0x80, 0, 0x82) + b"\0" * 12))       # FREE_DB
+    c.append((1, 1, le("QBBBBI", 0xbad, 1, 1, 0xbb, 1, 0)))                  # DESTROY_EQ
+    c.append((0, 99, le("I", 1)))                                            # no such command
+    return c
+
+
+# --- A. contexts of the device -------------------------------------------------
+
+def resp_hdr(index):
+    return le("HBBIQ", 0x5566, 0, 0, index, 0)
+
+
+def qpc(qpn, sq, rq, pd, cqs, peer, **kw):
+    """sq, rq: (log2 depth, pi, ci); peer: (sip, dip, sport, dport) or None."""
+    d = resp_hdr(qpn)
+    for q in (sq, rq):
+        d += le("BBBBHH", 1, 0, 0, q[0], q[1], q[2])
+    d += le("HHHHHHHH", sq[2], rq[2], 11, 12, 300, 301, kw.get("err", 0), 0)
+    d += le("IIIHHHBBHH", kw.get("rto", 0), 0x2b, pd, sq[1], sq[2], rq[2], 0, 0, 0, 0)
+    d += le("IIQQQQQQ", cqs[0], cqs[1], 0, 0, 0, 0, qpn << 32 | sq[1], qpn << 32 | rq[1])
+    if peer:
+        d += ip(peer[0]) + ip(peer[1]) + be("HH", peer[2], peer[3])
+    else:
+        d += b"\0" * 12
+    d += le("I", 0)
+    assert len(d) == 144
+    return d + b"\0" * (256 - len(d))
+
+
+def cqc(cqn, pi, depth_log, owner, ooo=0, dup=0):
+    d = resp_hdr(cqn) + le("IBBBBIBBHQQ", pi, 1, depth_log, owner, 1 if ooo else 0, 0x45, ooo,
+                           dup, 0, 0, 0)
+    assert len(d) == 48
+    return d + b"\0" * (256 - len(d))
+
+
+def eqc(index, depth, vector, head, tail):
+    d = resp_hdr(index) + le("HHBBBBIIQQQ", depth, vector, 0, 1, 1, 0, head, tail, 0, 0, 0)
+    assert len(d) == 56
+    return d + b"\0" * (256 - len(d))
+
+
+# --- putting it together ---------------------------------------------------------
+
+def ring(kind, ident, depth, entries, pi=None, ci=None, **kw):
+    """entries: list of (index, bytes), or of (index, [blocks])."""
+    r = {"ring": kind, "id": ident, "depth": depth, **kw}
+    if pi is not None:
+        r["pi"] = pi
+    if ci is not None:
+        r["ci"] = ci
+    e = {}
+    for index, data in entries:
+        for k, block in enumerate(data if isinstance(data, list) else [data]):
+            e[str((index + k) % depth)] = block.hex()
+    r["entries"] = e
+    return r
+
+
+def info():
+    cap0 = 31 | 10 << 8 | 15 << 16 | 0xe8 << 24 | 20 << 40 | 4 << 48
+    cap1 = 64 << 16 | 1 << 28 | 0xffffff00 << 32
+    return {
+        "abi_cmds": 0x1f, "abi_flags": 1, "abi_objs": 0x1e, "abi_rings": 0x7e,
+        "abi_debug_cats": 9, "abi_debug_levels": 5, "ib_index": 2, "netdev_ifindex": 3,
+        "driver_version": "0.1.0", "ib_name": "erdma_0", "netdev": "eth0",
+        "pci": "0000:00:05.0", "pci_vendor": 0x1ded, "pci_device": 0x107f, "pci_rev": 1,
+        "numa_node": "0xffffffff", "vectors": 3, "proto": 0, "reg_version": 0x02000000,
+        "reg_status": 3, "fw_version": 0x225, "bar0_len": 16 << 20,
+        "mac": "hex:00163e123456", "cc_default": 1, "node_guid": "hex:02163efffe123456",
+        "cap0": str(cap0), "cap1": str(cap1), "max_qp": 65535, "max_cq": 131071,
+        "max_mr": 131072, "max_pd": 131072, "max_ctx": 131072, "max_cqe": 1 << 20,
+        "max_send_wr": 8192, "max_recv_wr": 32768, "max_mr_size": 1 << 31, "n_qp": 3,
+        "n_cq": 2, "n_mr": 4, "n_pd": 2, "n_ctx": 2, "n_eq": 4, "mtu": 1500, "link_up": 1,
+        "time_mono_ns": 100_000_000_000, "time_real_ns": "1795222108123456789",
+    }
+
+
+def user_sq(qpn):
+    """A send queue of 16 blocks with one request of each kind an application can
+    post; the immediate write wraps at the end of the ring."""
+    return [
+        (4, write(0, 4, qpn, 0x55555555, 0x00000112, 0x00007f0c9a1f0000,
+                  [(0x00007f11aa200000, 65536, 0x00000234),
+                   (0x00007f11aa300000, 100, 0x00000235)])),
+        (6, send(2, 6, qpn, inline=b"hello", se=1)),
+        (7, read(1, 7, qpn, 0, 0x301, 0x7f0000001000, 0x7f0000002000, 4096, 0x302, ce=0)),
+        (9, send(3, 9, qpn, imm=bytes.fromhex("11223344"), sges=[(0x7f0000003000, 512, 0x303)])),
+        (10, atomic(17, 10, qpn, 0x1111, 0x2222, 0x7f0000004000, 0x304, 0x7f0000005000, 0x305)),
+        (12, atomic(18, 12, qpn, 0x3333, 0xdead, 0x7f0000004008, 0x304, 0x7f0000005008, 0x305,
+                    fence=1)),
+        (14, write(9, 14, qpn, 0x11223344, 0x306, 0x7f0000006000, inline=bytes(range(60)))),
+        (17, send(13, 17, qpn, imm=le("I", 0x777), sges=[(0x7f0000007000, 256, 0x307)])),
+        (18, write(0, 18, qpn, 0, 0x308, 0x7f0000008000, [(0x7f0000009000, 1 << 20, 0x309)])),
+    ]
+
+
+def kernel_sq(qpn):
+    return [
+        (0, local_inv(0, qpn, 0x901)),
+        (1, reg_mr(1, qpn, 0x7f0000010000, 12288, 0x902, 0x3c, 0, 3,
+                   [0xa000, 0xb000, 0xc000])),
+        (3, read(16, 3, qpn, 0x903, 0x904, 0x1000, 0x2000, 8192, 0x905)),
+        (5, reg_mr(5, qpn, 0x7f0000020000, 1 << 20, 0x906, 0x0e, 1, 256, [])),
+    ]
+
+
+def user_cq():
+    """8 entries, in the second pass: entries 3..10, so PI is 11 (slot 3)."""
+    d = 8
+    return [
+        (3, cqe(3, d, 0, 0, 0, 4, 17, size=65636)),
+        (4, cqe(4, d, 4, 1, 0, 1, 17, size=512)),
+        (5, cqe(5, d, 12, 1, 0, 2, 17, imm=0x44332211, size=100)),
+        (6, cqe(6, d, 5, 1, 0, 3, 17, imm=0x44332211, size=4096)),
+        (7, cqe(7, d, 6, 1, 0, 4, 17, imm=0x777, size=64)),
+        (8, cqe(8, d, 2, 0, 16, 6, 21)),
+        (9, cqe(9, d, 2, 0, 15, 7, 21)),
+        (10, cqe(10, d, 4, 1, 15, 0xffff, 21)),
+    ]
+
+
+def qp(qpn, **kw):
+    q = {"qpn": qpn, "pdn": 3, "type": 2, "state": 2, "send_cqn": 5, "recv_cqn": 5,
+         "cookie": qpn, "peer_cookie": 0x2b, "cc": 1, "family": 2, "sport": 49152,
+         "dport": 7471, "saddr": "hex:0a000001", "daddr": "hex:0a000007",
+         "max_send_wr": 4, "max_recv_wr": 4, "max_send_sge": 2, "max_inline": 96,
+         "created_ns": 90_000_000_000, "state_ns": 99_800_000_000}
+    q.update(kw)
+    return q
+
+
+def queue(prefix, **kw):
+    return {prefix + "." + k: v for k, v in kw.items()}
+
+
+def adapter():
+    u17 = qp(17, flags=1 | 8, sdb=0x80, rdb=0x81,
+             **queue("sq", depth=16, valid=4, page_shift=12, page_cnt=1, dma=0x10000,
+                     dbrec_dma=0x3000, dbrec=17 << 32 | 20),
+             **queue("rq", depth=4, valid=4, page_shift=12, page_cnt=1, dma=0x20000,
+                     dbrec_dma=0x3008, dbrec=17 << 32 | 0xbeef << 16 | 6),
+             **{"owner.pid": 4711, "owner.comm": "ib_write_bw"})
+    u17["hw"] = {"data": qpc(17, (4, 20, 14), (2, 6, 4), 3, (5, 5),
+                             ("10.0.0.1", "10.0.0.7", 49152, 7471), rto=381).hex()}
+    k18 = qp(18, flags=2 | 4, send_cqn=6, recv_cqn=6, pdn=1, daddr="hex:0a000008",
+             dport=49153, **queue("sq", depth=16, valid=3, pi=6, ci=1, page_shift=20,
+                                  page_cnt=1),
+             **queue("rq", depth=4, valid=3, pi=5, ci=3, page_shift=20, page_cnt=1),
+             **{"owner.kernel": 1, "owner.comm": "nvme_rdma"})
+    k18["hw"] = {"data": qpc(18, (4, 6, 1), (2, 5, 3), 2, (6, 7),
+                             ("10.0.0.1", "10.0.0.8", 49152, 49153)).hex()}
+    e21 = qp(21, state=5, family=0, sport=0, dport=0, async_events=2, last_ae_type=2,
+             **queue("sq", depth=64, valid=0), **queue("rq", depth=64, valid=0),
+             **{"owner.pid": 5022, "owner.comm": "app"})
+    e21["rec_flags"] = 2
+    e21["hw"] = {"status": "ETIMEDOUT"}
+    sq = []
+    index = 0
+    for n, (submod, op, body) in enumerate(commands()):
+        sq.append((index, cmd(index, submod, op, n, body)))
+        index += 4
+    n_cmds = index // 4
+    ccq = []
+    caps = (0x00041400A80F0A1F, 0xFFFFFF0010400000)
+    for n, (submod, op, body) in enumerate(commands()[:-2]):
+        r = caps if n == 0 else (0x225, 0) if n == 1 else \
+            (0x0081008200000080, 0) if n == 4 else (0, 0)
+        ccq.append((n, ccqe(n, 128, op, 22 if n == 12 else 0, 4 * n, *r)))
+    d = 16
+    return {
+        "pci": "0000:00:05.0", "driver": "erdma", "name": "erdma_0", "index": 2,
+        "netdev": "eth0", "node": "/dev/erdma/diag0", "info": info(),
+        "qp": [u17, k18, e21],
+        "cq": [
+            {"cqn": 5, "eqn": 1, "comp_vector": 0, "cmdsn": 2, "events": 2, "cdb": 0x82,
+             "created_ns": 90_000_000_000, "owner.pid": 4711, "owner.comm": "ib_write_bw",
+             **queue("cq", depth=8, valid=4, page_shift=12, page_cnt=1,
+                     dbrec=3 << 56 | 5 << 32 | 1 << 31 | 2 << 28 | 9),
+             "hw": {"data": cqc(5, 11, 3, 0, ooo=2).hex()}},
+            {"cqn": 6, "eqn": 2, "comp_vector": 1, "arm_count": 7, "cmdsn": 6, "notify": 1,
+             "events": 6, "created_ns": 90_000_000_000, "owner.kernel": 1,
+             "owner.comm": "nvme_rdma",
+             **queue("cq", depth=4, valid=2, ci=5, page_shift=25, page_cnt=1),
+             "hw": {"data": cqc(6, 6, 3, 1).hex()}},
+        ],
+        "eq": [
+            {"eqn": 0, "vector": 0, "irq": 40, "events": 24, "interrupts": 30, "notifies": 30,
+             **queue("eq", depth=16, valid=2, ci=24)},
+            {"eqn": 1, "vector": 1, "irq": 41, "events": 3, "interrupts": 3, "notifies": 3,
+             **queue("eq", depth=16, valid=2, ci=3),
+             "hw": {"data": eqc(2, 16, 1, 5, 3).hex()}},
+            {"eqn": 2, "vector": 2, "irq": 42, "events": 6, "interrupts": 6, "notifies": 6,
+             **queue("eq", depth=16, valid=2, ci=6)},
+            {"eqn": 32, "vector": 0, "irq": 40, "events": 1, "interrupts": 30, "notifies": 30,
+             "unknown": 1, "by_type[2]": 1, **queue("eq", depth=16, valid=2, ci=1)},
+        ],
+        "cmdq": {"state": 2, "credits": 128, "in_flight": 2, "max_in_flight": 5,
+                 "slot_wqebbs": 4, "submitted": n_cmds, "completed": n_cmds - 3, "failed": 1,
+                 "oldest_ns": 1_500_000,
+                 **queue("sq", depth=128, valid=7, pi=4 * n_cmds, ci=4 * (n_cmds - 2),
+                         dbrec=4 * n_cmds),
+                 **queue("cq", depth=128, valid=2, ci=n_cmds - 2)},
+        "rings": [
+            ring(1, 17, 16, user_sq(17)),
+            ring(2, 17, 4, [(i, rqe(i, 17, 0x7f0000100000 + 4096 * i, 4096, 0x401))
+                            for i in range(2, 6)]),
+            ring(1, 18, 16, kernel_sq(18), pi=6, ci=1),
+            ring(2, 18, 4, [(i, rqe(i, 18, 0x100000 + 4096 * i, 2048 if i != 4 else 0, 0x501))
+                            for i in range(1, 5)], pi=5, ci=3),
+            ring(1, 21, 64, []),
+            ring(2, 21, 64, []),
+            ring(3, 5, 8, user_cq()),
+            ring(3, 6, 4, [(i, cqe(i, 4, 14, 0, 0, i, 18)) for i in range(2, 6)] +
+                 [(6, cqe(6, 4, 15, 0, 0, 0, 18))], ci=5),
+            ring(4, 0, d, [(i, ceqe(i, d, 0, i + 1)) for i in range(8, 24)], ci=24),
+            ring(4, 1, d, [(0, ceqe(0, d, 5, 1)), (1, ceqe(1, d, 5, 3, db=1)),
+                           (2, ceqe(2, d, 6, 7)), (3, ceqe(3, d, 5, 9)),
+                           (4, ceqe(4, d, 0xabcde, 0x46))], ci=3),
+            ring(4, 32, d, [(0, aeqe(0, d, 2, 21, subtype=4)), (1, aeqe(1, d, 3, 5, data=0x99)),
+                            (2, aeqe(2, d, 9, 17))], ci=1),
+            ring(5, 0, 128, sq, pi=4 * n_cmds, ci=4 * (n_cmds - 2)),
+            ring(6, 0, 128, ccq, ci=n_cmds - 2),
+        ],
+        "counters": [
+            ["tx_reqs", 1000, 10], ["tx_pkts", 2000, 20], ["tx_bytes", "81349184512", 4096],
+            ["tx_disable_drops", 0], ["tx_bps_limit_drops", 7], ["tx_pps_limit_drops", 0],
+            ["rx_pkts", 3000, 30], ["rx_bytes", "9007199254740993", 1], ["rx_disable_drops", 0],
+            ["rx_bps_limit_drops", 0], ["rx_pps_limit_drops", 0], ["cmdq_submitted", 26],
+            ["cmdq_failed", 1], ["cmdq_timeouts", 0], ["aeq_events", 1],
+            ["aeq_access_err", 1], ["ceq_events", 9], ["cm_connect", 2],
+            ["cm_connect_rejected", 0], ["create_qp", 3], ["create_qp_failed", 0],
+            ["brand_new_counter", 5],
+        ],
+        "debug": {"level": [1, 3, 1, 1, 1, 1, 1, 1, 1], "left": [0, 599000, 0, 0, 0, 0, 0, 0, 0],
+                  "suppressed": 12},
+    }
+
+
+def scenario(*adapters):
+    return {"adapters": list(adapters)}
+
+
+def second():
+    a = adapter()
+    a.update({"pci": "0000:00:06.0", "name": "erdma_1", "index": 7, "netdev": "eth1",
+              "node": "/dev/erdma/diag1", "qp": [], "cq": []})
+    a["info"].update({"ib_index": 7, "ib_name": "erdma_1", "netdev": "eth1",
+                      "pci": "0000:00:06.0"})
+    return a
+
+
+def changed(**kw):
+    a = adapter()
+    a.update(kw)
+    return a
+
+
+def many():
+    """More QPs than one reply holds."""
+    qps = [qp(n, **queue("sq", depth=64, valid=0), **queue("rq", depth=64, valid=0),
+              **{"owner.pid": 100 + n % 3, "owner.comm": "load"}) for n in range(1, 501)]
+    return changed(qp=qps, page=37)
+
+
+def swapped_ring():
+    """A send queue with rubbish between CI and PI, and one nobody knows the PI of."""
+    a = adapter()
+    blocks = [(0, local_inv(0, 18, 1)), (1, [b"\xff" * 32, b"\xff" * 32]),
+              (3, local_inv(3, 18, 2))]
+    a["rings"][2] = ring(1, 18, 16, blocks, pi=4, ci=0)
+    a["qp"][0]["sq.valid"] = 0
+    a["qp"][0]["hw"] = {"data": "00" * 16}
+    return a
+
+
+def hidden():
+    a = adapter()
+    r = ring(1, 17, 16, [(4, write(0, 4, 17, 0, 0, 0x7f0000000000, [(0x7f0000001000, 64, 0)])),
+                         (6, write(0, 6, 17, 0, 0, 0x7f0000000000, [(0x7f0000001000, 64, 0)]))],
+             flags=2)
+    a["rings"][0] = r
+    a["qp"][0]["sq.dbrec"] = 17 << 32 | 8
+    return a
+
+
+SCENARIOS = {
+    "none": scenario(),
+    "basic": scenario(adapter()),
+    "two": scenario(adapter(), second()),
+    "many": scenario(many()),
+    "no-driver": scenario({"pci": "0000:00:05.0"}),
+    "no-driver-2": scenario({"pci": "0000:00:05.0"}, {"pci": "0000:00:06.0"}),
+    "vfio": scenario({"pci": "0000:00:05.0", "driver": "vfio-pci"}),
+    "no-node": scenario({k: v for k, v in changed().items() if k != "node"}),
+    "mixed": scenario(adapter(), {"pci": "0000:00:06.0"}),
+    "no-access": scenario(changed(open_errno="EACCES")),
+    "no-file": scenario(changed(open_errno="ENOENT")),
+    "broken-rings": scenario(swapped_ring()),
+    "hidden": scenario(hidden()),
+    "torn": scenario(changed(rings=[dict(r, moves=100) if r["ring"] == 1 else r
+                                    for r in adapter()["rings"]])),
+    "settles": scenario(changed(rings=[dict(r, moves=2) if r["ring"] == 1 else r
+                                       for r in adapter()["rings"]])),
+    "intree": scenario(changed(counters=[
+        ["tx_reqs_cnt", 1], ["tx_packets_cnt", 2], ["tx_bytes_cnt", 3],
+        ["tx_disable_drop_cnt", 4], ["tx_bps_limit_drop_cnt", 5],
+        ["tx_pps_limit_drop_cnt", 6], ["rx_packets_cnt", 7], ["rx_bytes_cnt", 8],
+        ["rx_disable_drop_cnt", 9], ["rx_bps_limit_drop_cnt", 10],
+        ["rx_pps_limit_drop_cnt", 11]])),
+}
+
+
+def rule(**kw):
+    return scenario(changed(rules=[kw]))
+
+
+SCENARIOS.update({
+    "denied-list": rule(call="list", errno="EPERM"),
+    "denied-ring": rule(call="ring", errno="EPERM"),
+    "denied-ring-17": rule(call="ring", id=17, errno="EPERM"),
+    "denied-set": rule(call="debug", errno="EPERM"),
+    "old-driver": rule(call="context", errno="ENOTTY"),
+    "older-driver": rule(call="list", errno="E2BIG"),
+    "removed": rule(call="list", errno="ENODEV"),
+    "busy": rule(call="context", errno="EBUSY"),
+    "io-error": rule(call="context", errno="EIO"),
+    "device-silent": rule(call="context", hw=1, errno="ETIMEDOUT"),
+    "cmdq-dead": rule(call="context", hw=1, errno="EHOSTDOWN"),
+    "hangs": rule(call="list", sleep_ms=20000),
+    "list-too-long": rule(call="list", set={"out_len": 1 << 20}),
+    "list-cut": rule(call="list", set={"out_len": 300}),
+    "list-count": rule(call="list", set={"out_count": 77}),
+    "list-loop": rule(call="list", set={"more": 1, "next_id": 0}),
+    "rec-len-0": rule(call="list", poke="00000000", at=0),
+    "rec-len-odd": rule(call="list", poke="0d000000", at=0),
+    "rec-len-huge": rule(call="list", poke="f0ffffff", at=0),
+    "context-too-long": rule(call="context", set={"out_len": 1 << 24}),
+    "ring-depth-0": rule(call="ring", set={"out_depth": 0}),
+    "ring-depth-odd": rule(call="ring", set={"out_depth": 17}),
+    "ring-depth-huge": rule(call="ring", set={"out_depth": 1 << 31}),
+    "ring-entry-size": rule(call="ring", set={"out_entry_size": 64}),
+    "ring-count": rule(call="ring", set={"out_count": 9}),
+    "debug-count": rule(call="debug", set={"out_count": 4000000}),
+    "short-info": rule(call="info", set={"abi_cmds": 0}),
+})
+
+
+def extra():
+    a = adapter()
+    a["qp"] = [dict(a["qp"][0], no_record=1)]
+    SCENARIOS["no-record"] = scenario(a)
+    a = adapter()
+    a["qp"] = [dict(a["qp"][0], needs=100000)]
+    SCENARIOS["big-context"] = scenario(a)
+    a = adapter()
+    a["qp"][0]["hw"]["len"] = 100000
+    SCENARIOS["hw-len"] = scenario(a)
+    a = adapter()
+    a["qp"][0]["hw"]["data"] = "ff" * 256
+    SCENARIOS["hw-magic"] = scenario(a)
+    a = adapter()
+    a["qp"][0]["hw"] = {"status": "EIO", "syndrome": 22}
+    SCENARIOS["hw-refused"] = scenario(a)
+    a = adapter()
+    a["qp"][0]["owner.comm"] = "hex:1b5b333165c3a4ff2d0a"
+    SCENARIOS["nasty-comm"] = scenario(a)
+    a = adapter()
+    a["qp"][0]["rec_size"] = 16
+    SCENARIOS["old-record"] = scenario(a)
+
+
+def main():
+    extra()
+    out = sys.argv[1] if len(sys.argv) > 1 else OUT
+    os.makedirs(out, exist_ok=True)
+    for name, data in SCENARIOS.items():
+        with open(os.path.join(out, name + ".json"), "w", encoding="ascii") as f:
+            json.dump(data, f, indent=1)
+            f.write("\n")
+
+
+if __name__ == "__main__":
+    main()
