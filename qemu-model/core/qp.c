@@ -360,6 +360,14 @@ unsigned erdma_qp_modify(ErdmaQp *qp, const struct erdma_cmd_modify_qp *cmd)
     }
 }
 
+/* Does @pi add to @old, seen from @ci, and stay inside the ring? */
+static bool advances(uint16_t pi, uint16_t old, uint16_t ci, uint32_t depth)
+{
+    uint32_t used = erdma_ring_used16(pi, ci);
+
+    return used <= depth && used >= erdma_ring_used16(old, ci);
+}
+
 /* Indices older than what the doorbells said change nothing */
 unsigned erdma_qp_reflush(ErdmaQp *qp, uint16_t sq_pi, uint16_t rq_pi)
 {
@@ -368,12 +376,10 @@ unsigned erdma_qp_reflush(ErdmaQp *qp, uint16_t sq_pi, uint16_t rq_pi)
     if (!erdma_qp_stopped(qp)) {
         return ERDMA_CMD_EINVAL;
     }
-    if (erdma_ring_used16(sq_pi, qp->sq_pi) <= qp->sq.depth &&
-        erdma_ring_used16(sq_pi, qp->sq_ci) <= qp->sq.depth) {
+    if (advances(sq_pi, qp->sq_pi, qp->sq_ci, qp->sq.depth)) {
         qp->sq_pi = sq_pi;
     }
-    if (erdma_ring_used16(rq_pi, qp->rq_pi) <= qp->rq.depth &&
-        erdma_ring_used16(rq_pi, qp->rq_ci) <= qp->rq.depth) {
+    if (advances(rq_pi, qp->rq_pi, qp->rq_ci, qp->rq.depth)) {
         qp->rq_pi = rq_pi;
     }
     erdma_qp_work(qp, &b);
@@ -390,7 +396,7 @@ static bool index_fits(ErdmaQp *qp, const char *what, uint16_t pi, uint16_t old,
                        uint16_t ci, uint32_t depth, enum erdma_ae_type type)
 {
     if (erdma_ring_used16(pi, ci) <= depth) {
-        return erdma_ring_used16(pi, ci) >= erdma_ring_used16(old, ci);
+        return advances(pi, old, ci, depth);
     }
     erdma_guest_error(qp->core, "QP %u: %s index %u is more than %u beyond %u",
                       qp->qpn, what, pi, depth, ci);

@@ -75,10 +75,11 @@ static inline bool erdma_access_is_direct(MemoryRegion *mr, bool is_write)
 
 /*
  * The preloaded build registers the type itself, after it has made sure that
- * it runs inside the QEMU it was built for (preload.c).
+ * it runs inside the QEMU it was built for (preload.c); the trace events, too.
  */
 #ifdef ERDMA_PRELOAD
 void erdma_register_types(void);
+void trace_hw_erdma_register_events(void);
 #define ERDMA_TYPE_INIT(fn) void erdma_register_types(void) { fn(); }
 #else
 #define ERDMA_TYPE_INIT(fn) type_init(fn)

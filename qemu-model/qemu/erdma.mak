@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Devices of the QEMU that overlay.sh builds: what the tests use, nothing else.
 CONFIG_ISAPC=n
 CONFIG_I440FX=y

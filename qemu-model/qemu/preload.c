@@ -19,8 +19,6 @@
 
 #define ME "erdma-qemu.so: "
 
-void trace_hw_erdma_register_events(void);
-
 /* Symbols that the C runtime leaves undefined on purpose */
 static bool optional_symbol(const char *name)
 {
@@ -106,7 +104,7 @@ static void refuse(const char *fmt, ...)
     vfprintf(stderr, fmt, ap);
     va_end(ap);
     fputs("\n" ME "build it for this QEMU: make -C qemu-model preload "
-          "QEMU_SRC=(its source)\n", stderr);
+          "QEMU_SRC=$(tests/setup/qemu-src.sh)\n", stderr);
     _exit(1);
 }
 

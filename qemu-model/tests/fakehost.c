@@ -20,6 +20,9 @@ typedef struct Bounce {
 
 static Bounce *bounces;
 
+/* RAM of ended hosts, to be used again: getting it costs more than most cases */
+static uint8_t *spare_ram[4];
+
 static void die(const char *what)
 {
     fprintf(stderr, "fakehost: %s\n", what);
@@ -29,7 +32,13 @@ static void die(const char *what)
 void fake_host_init(FakeHost *h)
 {
     memset(h, 0, sizeof(*h));
-    h->ram = malloc(RAM_SIZE);
+    for (unsigned i = 0; i < 4 && !h->ram; i++) {
+        h->ram = spare_ram[i];
+        spare_ram[i] = NULL;
+    }
+    if (!h->ram) {
+        h->ram = malloc(RAM_SIZE);
+    }
     if (!h->ram) {
         die("no memory");
     }
@@ -40,6 +49,12 @@ void fake_host_init(FakeHost *h)
 
 void fake_host_free(FakeHost *h)
 {
+    for (unsigned i = 0; i < 4 && h->ram; i++) {
+        if (!spare_ram[i]) {
+            spare_ram[i] = h->ram;
+            h->ram = NULL;
+        }
+    }
     free(h->ram);
     h->ram = NULL;
 }
@@ -136,7 +151,8 @@ static void *op_map(void *opaque, uint64_t addr, uint64_t *len, bool is_write)
     }
     h->open_maps++;
     h->maps++;
-    b = calloc(1, sizeof(*b));
+    b = malloc(sizeof(*b));
+    memset(b, 0, sizeof(*b));
     b->addr = addr;
     b->len = *len;
     b->is_write = is_write;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Runs all registered cases; options: --map=direct|bounce|short, PATTERN */
+/*
+ * Runs all registered cases. Options: --map=direct|bounce|short how the host
+ * maps memory, --first stop at the first failure, PATTERN only cases whose
+ * name contains it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,11 +62,14 @@ int main(int argc, char **argv)
 {
     const char *filter = NULL;
     unsigned n = 0, failed = 0, total = 0;
+    bool first_only = false;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int i = 1; i < argc; i++) {
         if (!strncmp(argv[i], "--map=", 6)) {
             choose_map(argv[i] + 6);
+        } else if (!strcmp(argv[i], "--first")) {
+            first_only = true;
         } else {
             filter = argv[i];
         }
@@ -71,7 +78,7 @@ int main(int argc, char **argv)
         total += !filter || strstr(tc->name, filter);
     }
     printf("1..%u\n", total);
-    for (TapCase *tc = first; tc; tc = tc->next) {
+    for (TapCase *tc = first; tc && !(failed && first_only); tc = tc->next) {
         bool good;
 
         if (filter && !strstr(tc->name, filter)) {

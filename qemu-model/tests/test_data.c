@@ -112,6 +112,21 @@ TEST(seven_ranges_are_malformed)
     scene_free(s);
 }
 
+/* Of a SEND all seven would fit into its blocks */
+TEST(seven_ranges_of_a_send_are_malformed)
+{
+    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = scene_send(s, 0, 8);
+
+    scene_recv(s, 0, 4096);
+    wr.nsge = 7;
+    for (unsigned i = 0; i < 7; i++) {
+        wr.sge[i] = (Sge) { s->abuf, 8, s->akey };
+    }
+    CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_SQE_FORMAT);
+    scene_free(s);
+}
+
 /* ---- inline ---- */
 
 static void inline_sizes(uint8_t opcode)

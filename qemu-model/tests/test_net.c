@@ -38,6 +38,8 @@ SPOIL(as_is, (void)r)
 SPOIL(other_cookie, r->cookie ^= htole32(1))
 SPOIL(other_dip, r->dip ^= htobe32(1))
 SPOIL(other_sip, r->sip ^= htobe32(1))
+SPOIL(other_both_ips, r->sip ^= htobe32(7); r->dip ^= htobe32(7))
+SPOIL(other_both_ports, r->sport ^= htobe16(1); r->dport ^= htobe16(1))
 SPOIL(other_sport, r->sport ^= htobe16(1))
 SPOIL(other_dport, r->dport ^= htobe16(1))
 SPOIL(other_send_nxt, r->send_nxt ^= htole32(1))
@@ -49,6 +51,8 @@ TEST(ends_match_by_addresses_cookies_and_sequence_numbers)
     CHECK(!matches(other_cookie));
     CHECK(!matches(other_dip));
     CHECK(!matches(other_sip));
+    CHECK(!matches(other_both_ips));
+    CHECK(!matches(other_both_ports));
     CHECK(!matches(other_sport));
     CHECK(!matches(other_dport));
     CHECK(!matches(other_send_nxt));

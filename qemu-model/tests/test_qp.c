@@ -427,6 +427,32 @@ TEST(reflush_with_older_indices_changes_nothing)
     scene_free(s);
 }
 
+TEST(reflush_with_older_indices_does_not_shorten_a_flush_under_way)
+{
+    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    QpOpt o = small(s);
+    Cq cq;
+    Qp old;
+
+    cq_init(&cq, s->a, 16384, 1);
+    o.scq = o.rcq = &cq;
+    o.rq_depth = 16384;
+    qp_init_opt(&s->aqp, s->a, &o);
+    for (unsigned i = 0; i < 16384; i++) {
+        qp_post_recv(&s->aqp, 0, 0, 0);
+        if (i == 13000) {
+            old = s->aqp;
+        }
+    }
+    qp_ring_recv(&s->aqp);
+    CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
+    CHECK(counters(s->a).cqes < 10000);
+    CHECK_EQ(qp_reflush(&old), 0);
+    bed_run(&s->bed);
+    CHECK_EQ(counters(s->a).cqes, 16384);
+    scene_free(s);
+}
+
 TEST(reflush_of_a_working_queue_pair_is_refused)
 {
     Scene *s = scene_new(2, QUEUE_KERNEL, 4096);

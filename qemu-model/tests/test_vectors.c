@@ -23,6 +23,7 @@ TEST(vector_command_headers)
     Bed b;
     Card *c;
     struct erdma_cmd_create_eq eq = { 0 };
+    struct erdma_cmd_create_cq cq = { 0 };
 
     bed_init(&b, 1, 1);
     c = &b.card[0];
@@ -38,7 +39,7 @@ TEST(vector_command_headers)
         CHECK_EQ(card_cmd(c, 1, ERDMA_CMD_QUERY_FW_INFO, NULL, 8, NULL, NULL),
                  0);
     }
-    card_post_cmd(c, 0, ERDMA_CMD_CREATE_CQ, &eq, 40);
+    card_post_cmd(c, 0, ERDMA_CMD_CREATE_CQ, &cq, sizeof(cq));
     /* the vector has context 5; ours counts slots */
     CHECK_EQ(slot_header(c, 8), 0x003000020004000C);
     bed_free(&b);

@@ -24,7 +24,7 @@ check-core: $(CORE_BUILD)/core-tests
 	$< --map=short
 
 $(CORE_BUILD)/core-tests: $(TEST_OBJS)
-	$(CC) $(TEST_SAN) -o $@ $^
+	$(CC) $(TEST_SAN) -Wl,--wrap=calloc -o $@ $^
 
 $(CORE_BUILD)/san/%.o: core/%.c $(CORE_HDRS)
 	@mkdir -p $(@D)

@@ -110,7 +110,7 @@ show eadm stat --nonzero
 show rdma statistic show link "$(rdma_device)/1"
 
 kill -0 $client_pid $server_pid 2>/dev/null || stop "the traffic ended by itself"
-kill -INT $client_pid $server_pid
+kill -TERM $client_pid $server_pid
 wait $client_pid $server_pid 2>/dev/null
 
 title "Unload the driver"

@@ -4,8 +4,11 @@
  *
  * mmio price PCI-ADDRESS		ns per 8-byte write to a reserved register
  * mmio garbage PCI-ADDRESS SEED COUNT	random accesses everywhere in the BAR
+ * mmio doorbells PCI-ADDRESS SEED COUNT	random accesses to doorbell pages only
  *
- * The second is for tests: whatever a guest writes, the card must survive it.
+ * The last two are for tests: whatever a guest writes, the card must survive
+ * it. The function registers hold addresses that the card writes to, so only the
+ * doorbells may get garbage while a driver relies on its memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +22,8 @@
 #include <unistd.h>
 
 #define RESERVED_REGISTER	0xff8
+#define DOORBELLS		0x1000		/* above the function registers */
+#define FIXED_MAP		0x80000		/* its end */
 
 static uint64_t now_ns(void)
 {
@@ -53,12 +58,13 @@ static void access_once(volatile uint8_t *bar, size_t at, uint64_t value, int ki
 	}
 }
 
-static void garbage(volatile uint8_t *bar, size_t len, unsigned int seed, long count)
+static void garbage(volatile uint8_t *bar, size_t from, size_t len, unsigned int seed, long count)
 {
 	srandom(seed);
 	for (long i = 0; i < count; i++) {
 		/* Mostly registers and doorbell pages, some of everything else. */
-		size_t at = random() % 4 ? (size_t)random() % 0x7a000 : (size_t)random() % len;
+		size_t end = random() % 4 ? FIXED_MAP : len;
+		size_t at = from + (size_t)random() % (end - from);
 		uint64_t value = (uint64_t)random() << 33 ^ (uint64_t)random() << 11 ^ (uint64_t)random();
 
 		if (random() % 3 == 0)
@@ -75,7 +81,7 @@ int main(int argc, char **argv)
 	int fd;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: %s price|garbage PCI-ADDRESS [SEED COUNT]\n", argv[0]);
+		fprintf(stderr, "usage: %s price|garbage|doorbells PCI-ADDRESS [SEED COUNT]\n", argv[0]);
 		return 2;
 	}
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource0", argv[2]);
@@ -92,7 +98,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "price"))
 		price(bar);
 	else
-		garbage(bar, (size_t)st.st_size, argc > 3 ? (unsigned int)atoi(argv[3]) : 1,
+		garbage(bar, strcmp(argv[1], "garbage") ? DOORBELLS : 0, (size_t)st.st_size, argc > 3 ? (unsigned int)atoi(argv[3]) : 1,
 			argc > 4 ? atol(argv[4]) : 100000);
 	return 0;
 }

@@ -75,7 +75,12 @@ static void print_request(const struct ibv_send_wr *wr)
 		       (unsigned long long)wr->wr.atomic.swap);
 	if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
 		printf(",\"add\":\"0x%llx\"", (unsigned long long)wr->wr.atomic.compare_add);
-	if (!(wr->send_flags & IBV_SEND_INLINE)) {
+	if (wr->send_flags & IBV_SEND_INLINE) {
+		printf(",\"data\":\"");
+		for (uint32_t i = 0; i < bytes; i++)
+			printf("%02x", ((uint8_t *)(uintptr_t)wr->sg_list[0].addr)[i]);
+		printf("\"");
+	} else {
 		printf(",\"sge\":[");
 		for (int i = 0; i < wr->num_sge; i++)
 			printf("%s{\"addr\":\"0x%llx\",\"length\":%u,\"lkey\":\"0x%x\"}",
@@ -137,11 +142,19 @@ static bool run(struct bed *t)
 {
 	char c;
 
-	for (uint64_t i = 0; i < 8; i++)
-		if (!post_recv(&t->p.b, sge_of(&t->b, 1000 * i, 900), i))
+	pattern_fill(t->a.p, t->a.len, 1);
+	printf("{\"qpn\":%u,\"peer_qpn\":%u,\"received\":[\n", t->p.a.qp->qp_num,
+	       t->p.b.qp->qp_num);
+	for (uint64_t i = 0; i < 8; i++) {
+		struct ibv_sge sge = sge_of(&t->b, 1000 * i, 900 + i);
+
+		if (!post_recv(&t->p.b, sge, i))
 			return false;
-	printf("{\"qpn\":%u,\"peer_qpn\":%u,\"cqn_depth\":%d,\"posted\":[\n", t->p.a.qp->qp_num,
-	       t->p.b.qp->qp_num, t->p.a.cq->cqe);
+		printf("%s{\"index\":%llu,\"addr\":\"0x%llx\",\"length\":%u,\"lkey\":\"0x%x\"}",
+		       i ? ",\n" : "", (unsigned long long)i, (unsigned long long)sge.addr,
+		       sge.length, sge.lkey);
+	}
+	printf("],\"posted\":[\n");
 	if (!post_all(t))
 		return false;
 	for (unsigned int i = 0; i < printed; i++) {

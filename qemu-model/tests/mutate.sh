@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Do the unit tests notice? Applies each line of mutations.txt alone to a copy
+# of the core and expects the tests to fail. Usage: mutate.sh [PATTERN]
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+model=$(dirname "$here")
+work=$(mktemp -d "${TMPDIR:-/tmp}/erdma-mutate.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+mkdir "$work/include" "$work/model"
+cp -r "$model/../include/." "$work/include"
+cp -r "$model/core" "$model/tests" "$model/core.mk" "$work/model"
+printf 'include core.mk\ninclude tests/tests.mk\n' >"$work/model/Makefile"
+cd "$work/model" || exit 2
+
+echo "building and running the tests unchanged"
+if ! make -s build/core/core-tests >build.log 2>&1 ||
+    ! build/core/core-tests >run.log 2>&1; then
+	tail -n 20 build.log run.log
+	echo "mutate.sh: the tests fail without any mutation" >&2
+	exit 2
+fi
+
+caught=0 missed=0 broken=0
+while IFS='|' read -r name file expr; do
+	name=${name% } file=${file# } file=${file% } expr=${expr# }
+	case $name in ''|'#'*) continue ;; esac
+	case $name in *"${1:-}"*) ;; *) continue ;; esac
+	cp "core/$file" saved
+	sed "$expr" saved >"core/$file"
+	if cmp -s saved "core/$file"; then
+		echo "stale: $name: the expression matches nothing in $file"
+		broken=$((broken + 1))
+	elif ! make -s CORE_WARN=-w build/core/core-tests >build.log 2>&1; then
+		echo "stale: $name: does not compile"
+		grep -m 3 error build.log
+		broken=$((broken + 1))
+	elif timeout 120 build/core/core-tests --first >run.log 2>&1; then
+		echo "MISSED: $name"
+		missed=$((missed + 1))
+	else
+		by=$(sed -n 's/^not ok [0-9]* - //p; s/^SUMMARY: //p' run.log | head -n 1)
+		echo "caught: $name: ${by:-crash or time}"
+		caught=$((caught + 1))
+	fi
+	cp saved "core/$file"
+done <"$here/mutations.txt"
+
+echo "$caught caught, $missed missed, $broken stale"
+[ "$missed" = 0 ] && [ "$broken" = 0 ]
