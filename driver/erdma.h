@@ -827,7 +827,7 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 struct erdma_cq *erdma_cq_get(struct erdma_dev *dev, u32 cqn);
 void erdma_cq_put(struct erdma_cq *cq);
 void erdma_cq_purge(struct erdma_cq *cq, u32 qpn);
-/* From the EQ handlers; false (and *_UNKNOWN counted) if there is no such CQ (any more) */
+/* From the EQ handlers, which count; false if there is no such CQ (any more) */
 bool erdma_cq_event(struct erdma_dev *dev, u32 cqn);
 bool erdma_cq_async_event(struct erdma_dev *dev, u32 cqn, u32 type);
 
@@ -948,7 +948,7 @@ int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn);
 void erdma_qp_hold(struct erdma_qp *qp);
 void erdma_qp_put(struct erdma_qp *qp);
-/* From the AEQ handler; false (and AEQ_UNKNOWN counted) if there is no such QP (any more) */
+/* From the AEQ handler, which counts; false if there is no such QP (any more) */
 bool erdma_qp_async_event(struct erdma_dev *dev, u32 qpn, u32 type);
 /*
  * For the connection manager; both may sleep and take state_lock.

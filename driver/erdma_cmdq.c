@@ -6,7 +6,9 @@
  * position of the send ring. The context owns the result; whoever waits owns
  * the context until it is DONE and looked at. A waiter that gives up leaves it
  * QUARANTINED: its number and its slot position stay taken until the device
- * answers after all, or is reset.
+ * answers after all, or is reset. When the ring comes round to that position the
+ * device has answered later commands, and it answers in order: then the command
+ * is lost, the position is used again, and only the number stays taken.
  *
  * What the device writes is read once and checked against the driver's own
  * records (pos_ctx), never against ring memory, which the device can write.
@@ -276,6 +278,22 @@ static void cmdq_post(struct erdma_cmdq *q, struct erdma_cmd_slot *slot, const v
 	erdma_write64(q->mmio, ERDMA_REG_CMDQ_SQ_DB, db);
 }
 
+/*
+ * The ring came round to a command that was not answered, though a later one
+ * must have been: else there would be no credit. If nobody waits for it any more
+ * it is lost, else the device does not keep the order (4.4).
+ */
+static bool cmdq_retire(struct erdma_cmdq *q, const struct erdma_cmd_slot *slot)
+{
+	if (slot->state != ERDMA_CMD_QUARANTINED) {
+		cmdq_die(q, slot, "the device overtakes its oldest command");
+		return false;
+	}
+	dev_warn_ratelimited(q->dma_dev, "%s was never answered, its slot is lost\n",
+			     slot_name(slot));
+	return true;
+}
+
 /* Hand a command to the device. Return: its context, ERR_PTR(-ENODEV). */
 static struct erdma_cmd_slot *cmdq_submit(struct erdma_cmdq *q, u8 submod, u8 opcode,
 					  const void *req, size_t size)
@@ -286,11 +304,9 @@ static struct erdma_cmd_slot *cmdq_submit(struct erdma_cmdq *q, u8 submod, u8 op
 	lockdep_assert_held(&q->lock);
 	if (q->state != ERDMA_DIAG_CMDQ_POLL && q->state != ERDMA_DIAG_CMDQ_RUN)
 		return ERR_PTR(-ENODEV);
-	if (q->pos_ctx[pos] != ERDMA_CMDQ_NO_CTX) {
-		cmdq_die(q, &q->slots[q->pos_ctx[pos]],
-			 "the ring came round to a command that was never answered");
+	if (q->pos_ctx[pos] != ERDMA_CMDQ_NO_CTX &&
+	    !cmdq_retire(q, &q->slots[q->pos_ctx[pos]]))
 		return ERR_PTR(-ENODEV);
-	}
 	slot = cmdq_take_slot(q, pos);
 	if (!slot)
 		return ERR_PTR(-ENODEV);

@@ -224,9 +224,9 @@ static int diag_dispatch(struct erdma_diag *diag, const struct erdma_diag_op *op
 	return ret;
 }
 
-static long diag_ioctl(struct file *filp, unsigned int cmd, unsigned long uarg)
+static long diag_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 {
-	struct erdma_diag *diag = filp->private_data;
+	struct erdma_diag *diag = file->private_data;
 	void __user *user = (void __user *)uarg;
 	const struct erdma_diag_op *op;
 	struct erdma_diag_who who;
@@ -249,7 +249,7 @@ static long diag_ioctl(struct file *filp, unsigned int cmd, unsigned long uarg)
 	if (ret)
 		return ret;
 
-	erdma_diag_who_init(&who, filp);
+	erdma_diag_who_init(&who, file);
 	ret = erdma_diag_check_arg(op, &arg, &who);
 	if (ret)
 		return ret;
@@ -263,7 +263,7 @@ static long diag_ioctl(struct file *filp, unsigned int cmd, unsigned long uarg)
 	return ret;
 }
 
-static int diag_open(struct inode *inode, struct file *filp)
+static int diag_open(struct inode *inode, struct file *file)
 {
 	struct erdma_diag *diag = container_of(inode->i_cdev, struct erdma_diag, cdev);
 	bool ok;
@@ -275,13 +275,13 @@ static int diag_open(struct inode *inode, struct file *filp)
 		return -ENODEV;
 
 	get_device(&diag->dev);
-	filp->private_data = diag;
-	return nonseekable_open(inode, filp);
+	file->private_data = diag;
+	return nonseekable_open(inode, file);
 }
 
-static int diag_release(struct inode *inode, struct file *filp)
+static int diag_release(struct inode *inode, struct file *file)
 {
-	struct erdma_diag *diag = filp->private_data;
+	struct erdma_diag *diag = file->private_data;
 
 	put_device(&diag->dev);
 	return 0;

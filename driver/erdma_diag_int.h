@@ -109,7 +109,7 @@ struct erdma_diag_who {
 	bool secrets;
 };
 
-void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *filp);
+void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *file);
 enum erdma_diag_rel erdma_diag_relation(const struct erdma_diag_who *who,
 					const struct rdma_restrack_entry *res);
 bool erdma_diag_may(const struct erdma_diag_who *who, enum erdma_diag_scope scope,

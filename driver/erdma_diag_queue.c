@@ -159,20 +159,18 @@ void erdma_diag_eq_ring(const struct erdma_eq *eq, struct erdma_diag_queue *q)
 	q->valid |= ERDMA_DIAG_Q_CI;
 }
 
-/* CI of the command SQ: the oldest slot that was not given back */
+/* CI of the command SQ: the oldest command that still occupies its place */
 static u16 queue_cmdq_ci(const struct erdma_cmdq *cmdq)
 {
 	u16 used, oldest = 0;
-	int i;
+	int i, ctx;
 
 	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++) {
-		const struct erdma_cmd_slot *slot = &cmdq->slots[i];
-
-		if (slot->state != ERDMA_CMD_SUBMITTED && slot->state != ERDMA_CMD_QUARANTINED)
+		ctx = cmdq->pos_ctx[i];
+		if (ctx == ERDMA_CMDQ_NO_CTX)
 			continue;
-		used = cmdq->sq_pi - slot->sq_index;
-		if (used <= ERDMA_CMDQ_DEPTH)
-			oldest = max(oldest, used);
+		used = cmdq->sq_pi - cmdq->slots[ctx].sq_index;
+		oldest = max(oldest, used);
 	}
 	return cmdq->sq_pi - oldest;
 }

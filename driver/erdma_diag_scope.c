@@ -21,22 +21,22 @@
 
 static_assert(ERDMA_DIAG_COMM_LEN == TASK_COMM_LEN);
 
-static bool scope_capable(const struct file *filp, int cap)
+static bool scope_capable(const struct file *file, int cap)
 {
 	return ns_capable_noaudit(&init_user_ns, cap) &&
-	       file_ns_capable(filp, &init_user_ns, cap);
+	       file_ns_capable(file, &init_user_ns, cap);
 }
 
 /**
  * erdma_diag_who_init - find out what a caller may do
  * @who: filled
- * @filp: the file the call came through
+ * @file: the file the call came through
  */
-void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *filp)
+void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *file)
 {
-	who->opener = filp->f_cred;
-	who->net_admin = scope_capable(filp, CAP_NET_ADMIN);
-	who->ptrace = scope_capable(filp, CAP_SYS_PTRACE);
+	who->opener = file->f_cred;
+	who->net_admin = scope_capable(file, CAP_NET_ADMIN);
+	who->ptrace = scope_capable(file, CAP_SYS_PTRACE);
 	/*
 	 * There is no lockdown reason of our own. This one is about keys held
 	 * by the kernel too, and of the right level, confidentiality.

@@ -111,6 +111,12 @@ void erdma_eq_arm(struct erdma_eq *eq)
 	atomic64_inc(&eq->notifies);
 }
 
+static void eq_count_unknown(struct erdma_dev *dev, struct erdma_eq *eq, enum erdma_sw_stat stat)
+{
+	erdma_stat_inc(&dev->stats, stat);
+	atomic64_inc(&eq->unknown);
+}
+
 /* ---- AEQ ----------------------------------------------------------------- */
 
 static void aeq_count(struct erdma_dev *dev, u32 type)
@@ -146,7 +152,7 @@ static void aeq_entry(struct erdma_dev *dev, const struct erdma_aeqe *entry)
 	else
 		known = erdma_qp_async_event(dev, object, type);
 	if (!known)
-		atomic64_inc(&dev->aeq.unknown);
+		eq_count_unknown(dev, &dev->aeq, ERDMA_STAT_AEQ_UNKNOWN);
 }
 
 /**
@@ -218,7 +224,7 @@ static irqreturn_t ceq_irq(int irq, void *arg)
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_CEQ_EVENTS);
 		/* An unknown CQ is normal for a while after DESTROY_CQ (5.2.3) */
 		if (!erdma_cq_event(dev, FIELD_GET(ERDMA_CEQE_CQN, le64_to_cpu(entry.data))))
-			atomic64_inc(&ceq->eq.unknown);
+			eq_count_unknown(dev, &ceq->eq, ERDMA_STAT_CEQ_UNKNOWN);
 	}
 	erdma_eq_arm(&ceq->eq);
 	return IRQ_HANDLED;

@@ -19,8 +19,8 @@
 #include "erdma_cm.h"
 
 #define LISTEN_MAX_ADDRS	64	/* of an interface; more are not served */
-#define LISTEN_MIN_BACKLOG	32	/* a few silent peers shall not block it */
 #define LISTEN_MAX_BACKLOG	1024
+#define LISTEN_TCP_BACKLOG	128	/* connections that TCP keeps for us, at least */
 #define LISTEN_BUDGET		16	/* connections per run of the work */
 
 /**
@@ -152,7 +152,8 @@ static int listen_open(struct erdma_listener *l, struct erdma_cep *cep)
 	spin_unlock(&cep->dev->cep_lock);
 	cep->backlog = l->backlog;
 	erdma_cep_set_state(cep, ERDMA_CEP_LISTEN);
-	return kernel_listen(cep->sock, l->backlog);
+	/* A full queue costs the peer a second, until it repeats its SYN */
+	return kernel_listen(cep->sock, max_t(u32, l->backlog, LISTEN_TCP_BACKLOG));
 }
 
 static int listen_add(struct erdma_listener *l, __be32 addr)
@@ -362,7 +363,7 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
 	l->cm_id = id;
 	l->any = addr == htonl(INADDR_ANY);
 	l->port = port;
-	l->backlog = clamp(backlog, LISTEN_MIN_BACKLOG, LISTEN_MAX_BACKLOG);
+	l->backlog = clamp(backlog, 1, LISTEN_MAX_BACKLOG);
 	INIT_LIST_HEAD(&l->node);
 	INIT_LIST_HEAD(&l->socks);
 
@@ -385,7 +386,7 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
  * erdma_create_listen - listen for connections
  * @id: of the IW CM, with the address
  * @backlog: connections per address that the application has not accepted yet;
- *	a few are always taken, and what is too much for rdma_cm it rejects itself
+ *	more wait in TCP's queue
  *
  * A wildcard listener without any address is no error: rdma_cm listens on all
  * devices or on none, and an address may be added later.

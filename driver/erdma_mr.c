@@ -2,8 +2,8 @@
 /*
  * Memory regions (docs/erdma-hardware.md, sections 5.2.9, 5.2.10 and 10).
  *
- * The driver chooses the index of a region; its key byte is 0 until a consumer
- * of a fast-registration region changes it.
+ * The driver chooses the index of a region and its first key byte; consumers of
+ * fast-registration regions change the latter.
  */
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -54,7 +54,8 @@ static struct erdma_mr *mr_alloc(struct erdma_dev *dev, u32 type, u32 rights)
 	mr->index = index;
 	mr->type = type;
 	mr->rights = rights;
-	mr->ibmr.lkey = FIELD_PREP(ERDMA_STAG_INDEX, index);
+	/* Index 0 is legal (6.4), but a key of 0 would look like "no key" */
+	mr->ibmr.lkey = FIELD_PREP(ERDMA_STAG_INDEX, index) | (index ? 0 : 1);
 	mr->ibmr.rkey = mr->ibmr.lkey;
 	return mr;
 }
@@ -85,6 +86,7 @@ static int mr_register(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd 
 {
 	struct erdma_mr_spec spec = {
 		.index = mr->index,
+		.key = mr->ibmr.lkey & ERDMA_STAG_KEY,
 		.pdn = to_epd(ibpd)->pdn,
 		.type = mr->type,
 		.rights = mr->rights,

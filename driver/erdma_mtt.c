@@ -233,12 +233,12 @@ static int mtt_layout(struct erdma_dev *dev, struct erdma_mtt *mtt,
 int erdma_mtt_init_user(struct erdma_dev *dev, struct erdma_mtt *mtt,
 			const struct erdma_user_range *range, enum erdma_mtt_kind kind)
 {
-	u64 last;
+	u64 end;
 	int err;
 
 	memset(mtt, 0, sizeof(*mtt));
-	if (!range->len || check_add_overflow(range->start, range->len - 1, &last) ||
-	    check_add_overflow(range->iova, range->len - 1, &last))
+	if (!range->len || check_add_overflow(range->start, range->len, &end) ||
+	    check_add_overflow(range->iova, range->len, &end))
 		return -EINVAL;
 
 	mtt->umem = ib_umem_get(&dev->ibdev, range->start, range->len, range->access);

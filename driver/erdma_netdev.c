@@ -6,8 +6,9 @@
  * The interface is held from pairing until removal, so everybody may use
  * erdma_dev.netdev without a lock while the device exists. When the interface
  * goes away or leaves the initial network namespace, the driver is unbound from
- * the adapter and probed again: the probe is deferred until the interface is
- * back.
+ * the adapter and probed again: the probe is deferred. The driver core repeats it
+ * when any driver binds to a device, which includes the driver of the interface;
+ * an interface that only changes back its namespace goes unnoticed.
  */
 #include <linux/etherdevice.h>
 #include <linux/netdevice.h>

@@ -146,7 +146,11 @@ static int sqe_send(const struct erdma_qp *qp, const struct ib_send_wr *wr, unio
 	return sqe_put_data(qp, wr, sqe->bytes + sizeof(*s), &s->length, info);
 }
 
-/* The fixed part describes the local side, the SGE the remote one */
+/*
+ * The fixed part describes the local side, the SGE the remote one. What is
+ * invalidated is the sink itself, as iWARP defines it: the invalidate_rkey of
+ * rdma_rw, whose key byte is out of date, is not looked at.
+ */
 static int sqe_read(const struct ib_send_wr *wr, union sqe *sqe, struct sqe_info *info)
 {
 	struct erdma_sqe_read *r = &sqe->read;
@@ -160,7 +164,7 @@ static int sqe_read(const struct ib_send_wr *wr, union sqe *sqe, struct sqe_info
 	info->opcode = ERDMA_OP_READ;
 	if (wr->opcode == IB_WR_RDMA_READ_WITH_INV) {
 		info->opcode = ERDMA_OP_READ_INV;
-		r->inv_stag = cpu_to_le32(wr->ex.invalidate_rkey);
+		r->inv_stag = cpu_to_le32(sink.lkey);
 	}
 	info->size = sizeof(*r);
 	r->length = cpu_to_le32(sink.length);

@@ -57,7 +57,7 @@ static int restrack_qp(struct sk_buff *msg, struct erdma_qp *qp)
 	u32 state = READ_ONCE(qp->state);
 	struct erdma_diag_queue q;
 
-	if (restrack_name(msg, "drv_state", erdma_name_qp_state(state), state) ||
+	if (restrack_name(msg, "state", erdma_name_qp_state(state), state) ||
 	    rdma_nl_put_driver_u32_hex(msg, "cookie", qp->cookie) ||
 	    restrack_qp_conn(msg, qp) ||
 	    rdma_nl_put_driver_u32(msg, "send_cqn", qp->scq->cqn) ||

@@ -127,7 +127,10 @@ run()
 	"$top/tests/vm/run-vm" --cards 0 --name kunit --limit "$limit" \
 		--append log_buf_len=8M -- kunit/guest.sh >"$out/vm.log" || rc=$?
 	if [ $rc -ne 0 ] && [ $rc -ne 99 ]; then
-		tail -n 20 "$out/vm.log" | sed 's/^/# | /'
+		# The console has what was printed until then
+		grep -E '^\[[^]]*\] +not ok|EXPECTATION|ASSERTION' "$ERDMA_BUILD/vm/kunit/console.log" |
+			head -n 20 | sed 's/^/# | /' || true
+		tail -n 5 "$out/vm.log" | sed 's/^/# | /'
 		die "the suites did not run to their end (exit status $rc)" \
 			"see $ERDMA_BUILD/vm/kunit/console.log"
 	fi

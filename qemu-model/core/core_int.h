@@ -347,7 +347,6 @@ struct ErdmaQp {
     uint8_t state;              /* enum erdma_qp_state */
     bool kernel;                /* 6.5 */
     bool db_assoc;
-    bool peer_gone;
     uint32_t db_ctx;
     ErdmaQueue sq, rq;
     ErdmaCq *scq, *rcq;

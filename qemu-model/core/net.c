@@ -79,7 +79,6 @@ static void local_disconnect(ErdmaQp *qp)
     erdma_list_del(&qp->fabric_link);
     if (peer) {
         peer->peer = NULL;
-        peer->peer_gone = true;
         qp->peer = NULL;
     }
 }

@@ -20,7 +20,7 @@ typedef struct Bounce {
 
 static Bounce *bounces;
 
-/* RAM of ended hosts, to be used again: getting it costs more than most cases */
+/* RAM of ended hosts, to be used again: it costs more than most cases */
 static uint8_t *spare_ram[4];
 
 static void die(const char *what)

@@ -9,7 +9,9 @@
 #include "erdma_core.h"
 
 #define RAM_BASE    0x40000000ull
+#ifndef RAM_SIZE
 #define RAM_SIZE    (24u * 1024 * 1024)
+#endif
 #define MAX_HOLES   8
 #define MAX_EVENTS  4096
 

@@ -47,7 +47,8 @@ TEST(queue_pair_needs_its_completion_queues)
     scene_free(s);
 }
 
-static unsigned odd_create(Scene *s, void (*spoil)(struct erdma_cmd_create_qp *))
+static unsigned odd_create(Scene *s,
+                           void (*spoil)(struct erdma_cmd_create_qp *req))
 {
     struct erdma_cmd_create_qp req = { 0 };
 

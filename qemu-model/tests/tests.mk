@@ -53,8 +53,8 @@ fuzz: $(CORE_BUILD)/core-fuzz
 $(CORE_BUILD)/core-fuzz: fuzz/core_fuzz.c $(TEST_DIR)/fakehost.c \
 		$(CORE_SRCS) $(CORE_HDRS) $(TEST_HDRS)
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(CORE_CFLAGS) -Wall -Wextra -I$(TEST_DIR) -O1 -g $(FUZZ_SAN) \
-		-o $@ $(filter %.c,$^)
+	$(FUZZ_CC) $(CORE_CFLAGS) -Wall -Wextra -I$(TEST_DIR) -DRAM_SIZE=0x80000u \
+		-O1 -g $(FUZZ_SAN) -o $@ $(filter %.c,$^)
 
 fuzz-run: $(CORE_BUILD)/core-fuzz
 	@mkdir -p $(CORE_BUILD)/corpus

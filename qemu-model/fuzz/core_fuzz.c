@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libFuzzer on the core: two cards of one guest, two connected QPs, and an
+ * input that is a list of what the guest does next. Built with make fuzz.
+ *
+ * Each step begins with one byte, its kind; see step(). Numbers are little
+ * endian; what is missing at the end of the input reads as zero.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "erdma/erdma_field.h"
+#include "erdma/erdma_hw.h"
+#include "fakehost.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define CARDS   2u
+#define DEPTH   16u             /* entries of every ring */
+#define PD      3u
+
+/* Pages of a card, in its quarter of RAM */
+enum {
+    P_CMD_SQ, P_CMD_CQ, P_CMD_EQ, P_AEQ, P_CEQ, P_CQ, P_SQ, P_RQ, P_TABLE,
+    P_DATA, P_COUNT = 64
+};
+
+typedef struct Input {
+    const uint8_t *p, *end;
+} Input;
+
+typedef struct Sim {
+    FakeHost host;
+    FakeCard card[CARDS];
+    uint16_t cmd_pi[CARDS], sq_pi[CARDS], rq_pi[CARDS];
+} Sim;
+
+static uint64_t take(Input *in, unsigned bytes)
+{
+    uint64_t v = 0;
+
+    for (unsigned i = 0; i < bytes && in->p < in->end; i++) {
+        v |= (uint64_t)*in->p++ << (8 * i);
+    }
+    return v;
+}
+
+static void take_bytes(Input *in, void *dst, size_t len)
+{
+    size_t have = in->end - in->p;
+
+    memset(dst, 0, len);
+    if (len > have) {
+        len = have;
+    }
+    memcpy(dst, in->p, len);
+    in->p += len;
+}
+
+static uint64_t page(unsigned card, unsigned n)
+{
+    return RAM_BASE + (card * P_COUNT + n) * 4096ull;
+}
+
+static void wr(Sim *s, unsigned card, uint64_t off, uint64_t v, unsigned size)
+{
+    erdma_core_mmio_write(s->card[card].core, off, v, size);
+}
+
+static void wr_base(Sim *s, unsigned card, uint32_t lo, uint32_t hi,
+                    unsigned n)
+{
+    wr(s, card, hi, page(card, n) >> 32, 4);
+    wr(s, card, lo, page(card, n), 4);
+}
+
+static void start(Sim *s, unsigned card)
+{
+    wr_base(s, card, ERDMA_REG_AEQ_BASE_LO, ERDMA_REG_AEQ_BASE_HI, P_AEQ);
+    wr(s, card, ERDMA_REG_AEQ_DEPTH, DEPTH, 4);
+    wr_base(s, card, ERDMA_REG_CMDQ_SQ_BASE_LO, ERDMA_REG_CMDQ_SQ_BASE_HI,
+            P_CMD_SQ);
+    wr(s, card, ERDMA_REG_CMDQ_DEPTH, DEPTH, 4);
+    wr_base(s, card, ERDMA_REG_CMDQ_CQ_BASE_LO, ERDMA_REG_CMDQ_CQ_BASE_HI,
+            P_CMD_CQ);
+    wr_base(s, card, ERDMA_REG_CMDQ_EQ_BASE_LO, ERDMA_REG_CMDQ_EQ_BASE_HI,
+            P_CMD_EQ);
+    wr(s, card, ERDMA_REG_CMDQ_EQ_DEPTH, DEPTH, 4);
+    wr(s, card, ERDMA_REG_CTRL, ERDMA_CTRL_INIT, 4);
+    s->cmd_pi[card] = s->sq_pi[card] = s->rq_pi[card] = 0;
+}
+
+static void command(Sim *s, unsigned card, unsigned submod, unsigned op,
+                    const void *req, size_t len)
+{
+    uint8_t *slot = fake_ptr(&s->host, page(card, P_CMD_SQ) +
+                             s->cmd_pi[card] % DEPTH * 32, 128);
+    uint64_t hdr;
+
+    memcpy(slot + 8, (const uint8_t *)req + 8, len - 8);
+    s->cmd_pi[card] += 4;
+    hdr = ERDMA_PREP(ERDMA_CMD_HDR_PI, (uint64_t)s->cmd_pi[card]) |
+          ERDMA_PREP(ERDMA_CMD_HDR_OPCODE, (uint64_t)op) |
+          ERDMA_PREP(ERDMA_CMD_HDR_SUBMOD, (uint64_t)submod) |
+          ERDMA_PREP(ERDMA_CMD_HDR_WQEBBS, 3ull);
+    memcpy(slot, &hdr, 8);
+    wr(s, card, ERDMA_REG_CMDQ_SQ_DB, s->cmd_pi[card], 8);
+}
+
+static void create_objects(Sim *s, unsigned card, unsigned kernel)
+{
+    uint64_t *table = fake_ptr(&s->host, page(card, P_TABLE), 4096);
+    struct erdma_cmd_create_eq eq = {
+        .addr = page(card, P_CEQ), .vector = 1, .eqn = 1, .depth = 4,
+        .type = ERDMA_EQ_CEQ,
+    };
+    struct erdma_cmd_create_cq cq = {
+        .cfg0 = 4u << 24 | 13u << 20 | 1, .cfg1 = 1u << 16 | 1,
+        .addr_lo = page(card, P_CQ), .addr_hi = page(card, P_CQ) >> 32,
+    };
+    struct erdma_cmd_create_qp qp = {
+        .cfg0 = 4u << 20 | 1, .cfg1 = 4u << 20 | PD,
+        .sq_cfg = (kernel ? 8u : 0) << 28 | 1, .rq_cfg = (kernel ? 8u : 0) <<
+                                                         28 | 1,
+        .sq_mtt = 2, .rq_mtt = 2, .sq_addr = page(card, P_SQ),
+        .rq_addr = page(card, P_RQ),
+    };
+    struct erdma_cmd_reg_mr mr = {
+        .cfg0 = 1u << 31 | 1, .cfg1 = PD << 12 | ERDMA_RIGHT_ALL,
+        .size = 16 * 4096, .cfg2 = 12u << 27 | 1u << 20 | 16,
+    };
+
+    for (unsigned i = 0; i < 16; i++) {
+        table[i] = page(card, P_DATA + (i ^ 3));
+    }
+    mr.page[0] = page(card, P_TABLE);
+    command(s, card, 1, ERDMA_CMD_CREATE_EQ, &eq, sizeof(eq));
+    command(s, card, 0, ERDMA_CMD_CREATE_CQ, &cq, sizeof(cq));
+    command(s, card, 0, ERDMA_CMD_CREATE_QP, &qp, sizeof(qp));
+    command(s, card, 0, ERDMA_CMD_REG_MR, &mr, sizeof(mr));
+    mr.cfg0 = 2;
+    mr.cfg1 = PD << 12 | ERDMA_MR_FRMR << 6 | ERDMA_RIGHT_ALL;
+    command(s, card, 0, ERDMA_CMD_REG_MR, &mr, sizeof(mr));
+}
+
+static void connect_qp(Sim *s, unsigned card, uint32_t qpn)
+{
+    struct erdma_cmd_modify_qp rts = {
+        .cfg = (uint32_t)ERDMA_QPS_RTS << 24 | (qpn & 0xfffff), .cookie = 1,
+        .sport = 1 + card, .dport = 2 - card,
+    };
+
+    command(s, card, 0, ERDMA_CMD_MODIFY_QP, &rts, sizeof(rts));
+}
+
+/* ---- steps ---- */
+
+static void step_mmio(Sim *s, Input *in, unsigned card)
+{
+    uint64_t off = take(in, 3);
+    unsigned size = 1u << take(in, 1) % 4;
+
+    wr(s, card, off, take(in, 8), size);
+    erdma_core_mmio_read(s->card[card].core, off, size);
+}
+
+static void step_doorbell(Sim *s, Input *in, unsigned card)
+{
+    static const uint32_t at[] = {
+        ERDMA_DB_KERNEL_SQ, ERDMA_DB_RQ_BASE, ERDMA_DB_CQ_BASE,
+        ERDMA_REG_AEQ_DB, ERDMA_REG_EQ_DB(0), ERDMA_REG_EQ_DB(1),
+        ERDMA_REG_CMDQ_CQ_DB, 0x80000, 0x81000, 0x82000,
+    };
+    unsigned which = take(in, 1) % (sizeof(at) / sizeof(at[0]));
+
+    wr(s, card, at[which], take(in, 4) | take(in, 1) << 32, 8);
+}
+
+static void step_memory(Sim *s, Input *in, unsigned card)
+{
+    unsigned n = take(in, 1) % P_COUNT, off = take(in, 2) % 4096;
+    unsigned len = take(in, 1);
+
+    if (len > 4096 - off) {
+        len = 4096 - off;
+    }
+    take_bytes(in, fake_ptr(&s->host, page(card, n) + off, len), len);
+}
+
+static void step_command(Sim *s, Input *in, unsigned card)
+{
+    uint8_t req[128] = { 0 };
+    unsigned which = take(in, 1), len = take(in, 1) % 121;
+
+    take_bytes(in, req + 8, len);
+    command(s, card, which >> 7, which & 31, req, sizeof(req));
+}
+
+static void step_send(Sim *s, Input *in, unsigned card)
+{
+    uint64_t flags = take(in, 3);
+    unsigned blocks = take(in, 1) % 4 + 1, len = take(in, 1) % 121;
+    uint8_t wqe[128] = { 0 };
+    uint64_t hdr;
+
+    take_bytes(in, wqe + 8, len);
+    hdr = (flags & 0xff) << 24 | (flags >> 8 & 0xff) << 16 |
+          (flags >> 16 & 0xff) << 56 | (uint64_t)(blocks - 1) << 52 |
+          1ull << 32 | (uint16_t)(s->sq_pi[card] + blocks);
+    memcpy(wqe, &hdr, 8);
+    for (unsigned i = 0; i < blocks; i++) {
+        memcpy(fake_ptr(&s->host, page(card, P_SQ) +
+                        (s->sq_pi[card] + i) % DEPTH * 32, 32), wqe + i * 32,
+               32);
+    }
+    s->sq_pi[card] += blocks;
+    wr(s, card, ERDMA_DB_KERNEL_SQ, 1ull << 32 | s->sq_pi[card], 8);
+}
+
+static void step_recv(Sim *s, Input *in, unsigned card)
+{
+    struct erdma_rqe rqe = { .qpn = 1, .qe_idx = s->rq_pi[card] + 1 };
+
+    rqe.addr = take(in, 3);
+    rqe.length = take(in, 3);
+    rqe.stag = take(in, 1) << 8;
+    memcpy(fake_ptr(&s->host, page(card, P_RQ) + s->rq_pi[card] % DEPTH * 32,
+                    32), &rqe, 32);
+    s->rq_pi[card]++;
+    wr(s, card, ERDMA_DB_RQ_BASE, 1ull << 32 | s->rq_pi[card], 8);
+}
+
+static void run(Sim *s)
+{
+    for (unsigned turn = 0; turn < 64; turn++) {
+        for (unsigned i = 0; i < CARDS; i++) {
+            FakeCard *f = &s->card[i];
+
+            if (f->kicked) {
+                f->kicked = false;
+                erdma_core_run(f->core);
+            }
+            if (f->timer && f->timer <= s->host.now) {
+                f->timer = 0;
+                erdma_core_timer(f->core);
+            }
+        }
+    }
+}
+
+static void step_odd(Sim *s, Input *in, unsigned card)
+{
+    switch (take(in, 1) % 8) {
+    case 0:
+        erdma_core_reset(s->card[card].core);
+        break;
+    case 1:
+        start(s, card);
+        create_objects(s, card, 1);
+        connect_qp(s, card, 1);
+        break;
+    case 2:
+        s->card[card].bus_master ^= true;
+        break;
+    case 3:
+        fake_fill_holes(&s->host);
+        break;
+    case 4:
+        if (s->host.holes < MAX_HOLES) {
+            fake_hole(&s->host, page(take(in, 1) % CARDS, take(in, 1) %
+                                     P_COUNT) + take(in, 2) % 4096,
+                      take(in, 2) + 1);
+        }
+        break;
+    case 5:
+        connect_qp(s, card, take(in, 1));
+        break;
+    case 6:
+        s->host.mode = (MapMode)(take(in, 1) % 3);
+        break;
+    default:
+        s->host.now += take(in, 5);
+        break;
+    }
+}
+
+static void step(Sim *s, Input *in)
+{
+    unsigned kind = take(in, 1), card = kind >> 7;
+
+    switch (kind % 8) {
+    case 0:
+        step_mmio(s, in, card);
+        break;
+    case 1:
+        step_doorbell(s, in, card);
+        break;
+    case 2:
+        step_memory(s, in, card);
+        break;
+    case 3:
+        step_command(s, in, card);
+        break;
+    case 4:
+        step_send(s, in, card);
+        break;
+    case 5:
+        step_recv(s, in, card);
+        break;
+    case 6:
+        step_odd(s, in, card);
+        break;
+    default:
+        run(s);
+        break;
+    }
+    if (s->host.open_maps) {
+        abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static Sim sim;
+    Input in = { data, data + size };
+    ErdmaFabric *fabric = erdma_fabric_new();
+    unsigned flags = take(&in, 1);
+    ErdmaConfig cfg;
+
+    memset(&sim, 0, sizeof(sim));
+    fake_host_init(&sim.host);
+    sim.host.mode = MAP_BOUNCE;
+    memset(sim.host.ram, flags & 8 ? 0xff : 0, RAM_SIZE);
+    erdma_core_config_init(&cfg);
+    cfg.mac[5] = 1;
+    cfg.bar0_size = 1 << 20;
+    cfg.qblock = 1;
+    cfg.max_mr_size = 36;
+    cfg.grp_num = flags & 16 ? 24 : 0;
+    for (unsigned i = 0; i < CARDS; i++) {
+        sim.card[i].host = &sim.host;
+        sim.card[i].bus_master = true;
+        sim.card[i].core = erdma_core_new(&cfg, &fake_ops, &sim.card[i],
+                                          fabric);
+        start(&sim, i);
+        if (!(flags & 1)) {
+            create_objects(&sim, i, !(flags & 4));
+        }
+    }
+    if (!(flags & 2)) {
+        connect_qp(&sim, 0, 1);
+        connect_qp(&sim, 1, 1);
+    }
+    for (unsigned n = 0; n < 512 && in.p < in.end; n++) {
+        step(&sim, &in);
+    }
+    run(&sim);
+    for (unsigned i = 0; i < CARDS; i++) {
+        erdma_core_free(sim.card[i].core);
+    }
+    erdma_fabric_free(fabric);
+    fake_host_free(&sim.host);
+    return 0;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The ABI of /dev/erdma/diagN, rule by rule (docs/abi.md): every test breaks
+ * one rule and keeps all the others. Runs in a VM, as root.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "diag_abi.h"
+
+/* What user space compiles, in case a compiler packs it otherwise. */
+_Static_assert(sizeof(struct erdma_diag_rec) == 8, "rec");
+_Static_assert(sizeof(struct erdma_diag_owner) == 24, "owner");
+_Static_assert(sizeof(struct erdma_diag_queue) == 48, "queue");
+_Static_assert(sizeof(struct erdma_diag_qp) == 248, "qp");
+_Static_assert(sizeof(struct erdma_diag_cq) == 128, "cq");
+_Static_assert(sizeof(struct erdma_diag_eq) == 160, "eq");
+_Static_assert(sizeof(struct erdma_diag_cmdq) == 184, "cmdq");
+_Static_assert(sizeof(struct erdma_diag_hw) == 272, "hw");
+_Static_assert(sizeof(struct erdma_diag_info) == 344, "info");
+_Static_assert(sizeof(struct erdma_diag_list) == 48, "list");
+_Static_assert(sizeof(struct erdma_diag_context) == 40, "context");
+_Static_assert(sizeof(struct erdma_diag_ring_read) == 72, "ring_read");
+_Static_assert(sizeof(struct erdma_diag_debug) == 136, "debug");
+
+const struct command commands[N_COMMANDS] = {
+	{ "info", ERDMA_DIAG_INFO, 344, 0 },
+	{ "list", ERDMA_DIAG_LIST, 48, 0 },
+	{ "context", ERDMA_DIAG_CONTEXT, 40, ERDMA_DIAG_CONTEXT_HW },
+	{ "ring_read", ERDMA_DIAG_RING_READ, 72, 0 },
+	{ "debug", ERDMA_DIAG_DEBUG, 136, ERDMA_DIAG_DEBUG_SET },
+};
+
+int node;
+const char *node_path = "/dev/erdma/diag0";
+
+int call(int fd, unsigned int cmd, void *arg)
+{
+	return ioctl(fd, cmd, arg) ? errno : 0;
+}
+
+static uint8_t scratch[4096];
+
+void valid_argument(const struct command *c, union argument *arg)
+{
+	memset(arg, 0, sizeof(*arg));
+	arg->head.size = c->size;
+	switch (c->cmd) {
+	case ERDMA_DIAG_LIST:
+		arg->list.obj = ERDMA_DIAG_OBJ_CMDQ;
+		arg->list.buf = (uintptr_t)scratch;
+		arg->list.buf_len = sizeof(scratch);
+		break;
+	case ERDMA_DIAG_CONTEXT:
+		arg->context.obj = ERDMA_DIAG_OBJ_CMDQ;
+		arg->context.buf = (uintptr_t)scratch;
+		arg->context.buf_len = sizeof(scratch);
+		break;
+	case ERDMA_DIAG_RING_READ:
+		arg->ring.ring = ERDMA_DIAG_RING_EQ;
+		arg->ring.id = ERDMA_DIAG_EQ_AEQ;
+		break;
+	case ERDMA_DIAG_DEBUG:		/* valid with SET too */
+		arg->debug.mask = 1;
+		arg->debug.level = ERDMA_DIAG_LEVEL_ERR;
+		break;
+	}
+}
+
+int list(int fd, struct erdma_diag_list *arg, void *buf, uint32_t len)
+{
+	arg->size = sizeof(*arg);
+	arg->buf = (uintptr_t)buf;
+	arg->buf_len = len;
+	return call(fd, ERDMA_DIAG_LIST, arg);
+}
+
+const void *find_record(const void *buf, uint32_t len, int type)
+{
+	const struct erdma_diag_rec *rec;
+	uint32_t at = 0;
+
+	while (len - at >= sizeof(*rec)) {
+		rec = (const void *)((const char *)buf + at);
+		if (rec->len < sizeof(*rec) || rec->len > len - at)
+			return NULL;
+		if (rec->type == type)
+			return rec + 1;
+		at += rec->len;
+	}
+	return NULL;
+}
+
+bool in_child(bool (*fn)(void), bool drop)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		if (drop && (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY)))
+			_exit(2);
+		if (drop)
+			prctl(PR_SET_DUMPABLE, 1);	/* as after a login */
+		status = fn() ? 0 : 1;
+		fflush(stdout);
+		_exit(status);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return false;
+	if (!WIFEXITED(status))
+		printf("# child ended with wait status %#x\n", status);
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+bool as_nobody(bool (*fn)(void))
+{
+	return in_child(fn, true);
+}
+
+int main(int argc, char **argv)
+{
+	const int n = n_dispatch_tests + n_object_tests + n_rights_tests;
+	struct tap_test *all = calloc(n, sizeof(*all));
+
+	if (!all)
+		return 1;
+	node = open(node_path, O_RDONLY | O_CLOEXEC);
+	if (node < 0) {
+		printf("Bail out! %s: %s\n", node_path, strerror(errno));
+		return 1;
+	}
+	memcpy(all, dispatch_tests, n_dispatch_tests * sizeof(*all));
+	memcpy(all + n_dispatch_tests, object_tests, n_object_tests * sizeof(*all));
+	memcpy(all + n_dispatch_tests + n_object_tests, rights_tests,
+	       n_rights_tests * sizeof(*all));
+	return tap_run(all, n, argc > 1 ? argv[1] : NULL);
+}

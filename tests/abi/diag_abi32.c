@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The same ABI from a 32-bit program: sizes are asserted by the compiler, calls
+ * go through compat_ioctl. Freestanding, as build machines have no 32-bit libc.
+ */
+#include <asm/unistd.h>
+
+#include "uapi/erdma_diag.h"
+
+_Static_assert(sizeof(void *) == 4, "not a 32-bit program");
+_Static_assert(sizeof(struct erdma_diag_rec) == 8, "rec");
+_Static_assert(sizeof(struct erdma_diag_owner) == 24, "owner");
+_Static_assert(sizeof(struct erdma_diag_queue) == 48, "queue");
+_Static_assert(sizeof(struct erdma_diag_qp) == 248, "qp");
+_Static_assert(sizeof(struct erdma_diag_cq) == 128, "cq");
+_Static_assert(sizeof(struct erdma_diag_eq) == 160, "eq");
+_Static_assert(sizeof(struct erdma_diag_cmdq) == 184, "cmdq");
+_Static_assert(sizeof(struct erdma_diag_hw) == 272, "hw");
+_Static_assert(sizeof(struct erdma_diag_info) == 344, "info");
+_Static_assert(sizeof(struct erdma_diag_list) == 48, "list");
+_Static_assert(sizeof(struct erdma_diag_context) == 40, "context");
+_Static_assert(sizeof(struct erdma_diag_ring_read) == 72, "ring_read");
+_Static_assert(sizeof(struct erdma_diag_debug) == 136, "debug");
+_Static_assert(__builtin_offsetof(struct erdma_diag_info, mac) == 224, "info.mac");
+_Static_assert(__builtin_offsetof(struct erdma_diag_ring_read, buf) == 24, "ring_read.buf");
+
+#define EOPNOTSUPP 95
+#define EMSGSIZE 90
+#define EINVAL 22
+
+static long sys3(long nr, long a, long b, long c)
+{
+	long ret;
+
+	__asm__ volatile("int $0x80" : "=a"(ret) : "a"(nr), "b"(a), "c"(b), "d"(c) : "memory");
+	return ret;
+}
+
+static int node;
+
+static long call(unsigned int cmd, void *arg)
+{
+	return sys3(__NR_ioctl, node, cmd, (long)arg);
+}
+
+static void print(const char *s)
+{
+	long len = 0;
+
+	while (s[len])
+		len++;
+	sys3(__NR_write, 1, (long)s, len);
+}
+
+static int tests, failed;
+
+static void result(int good, const char *name)
+{
+	char number[2] = { '0' + ++tests, 0 };	/* fewer than ten */
+
+	failed += !good;
+	print(good ? "ok " : "not ok ");
+	print(number);
+	print(" - 32-bit ");
+	print(name);
+	print("\n");
+}
+
+static unsigned char buf[8192];
+
+/* The compiler may call these. */
+void *memset(void *to, int c, unsigned int n);
+void *memset(void *to, int c, unsigned int n)
+{
+	volatile unsigned char *p = to;
+
+	while (n--)
+		*p++ = c;
+	return to;
+}
+
+static int test_info(void)
+{
+	struct erdma_diag_info i = { .size = sizeof(i) };
+
+	return !call(ERDMA_DIAG_INFO, &i) && i.size == sizeof(i) && i.pci_vendor == 0x1ded &&
+	       i.abi_cmds == 0x1f && i.max_qp && i.time_real_ns;
+}
+
+static int test_list(void)
+{
+	struct erdma_diag_list l = {
+		.size = sizeof(l), .obj = ERDMA_DIAG_OBJ_EQ, .buf = (unsigned long)buf,
+		.buf_len = sizeof(buf),
+	};
+
+	return !call(ERDMA_DIAG_LIST, &l) && l.out_count >= 3 &&
+	       ((struct erdma_diag_rec *)buf)->len == 168;
+}
+
+static int test_context(void)
+{
+	struct erdma_diag_context c = {
+		.size = sizeof(c), .obj = ERDMA_DIAG_OBJ_CMDQ, .buf = (unsigned long)buf,
+		.buf_len = sizeof(buf),
+	};
+
+	return !call(ERDMA_DIAG_CONTEXT, &c) && c.out_len == 192 && c.time_ns &&
+	       ((struct erdma_diag_cmdq *)(buf + 8))->credits == 128;
+}
+
+static int test_needed_size(void)
+{
+	struct erdma_diag_context c = { .size = sizeof(c), .obj = ERDMA_DIAG_OBJ_CMDQ };
+
+	return call(ERDMA_DIAG_CONTEXT, &c) == -EMSGSIZE && c.out_len == 192;
+}
+
+static int test_ring_read(void)
+{
+	struct erdma_diag_ring_read r = {
+		.size = sizeof(r), .ring = ERDMA_DIAG_RING_CMDQ_SQ, .count = 4,
+		.buf = (unsigned long)buf, .buf_len = sizeof(buf),
+	};
+
+	return !call(ERDMA_DIAG_RING_READ, &r) && r.out_count == 4 && r.out_depth == 512 &&
+	       r.out_time_ns;
+}
+
+static int test_debug(void)
+{
+	struct erdma_diag_debug d = { .size = sizeof(d) };
+
+	return !call(ERDMA_DIAG_DEBUG, &d) && d.out_count == ERDMA_DIAG_CAT_COUNT;
+}
+
+static int test_errors(void)
+{
+	struct erdma_diag_info i = { .size = sizeof(i) - 1 };
+	struct erdma_diag_list l = { .size = sizeof(l), .flags = 1 };
+
+	return call(ERDMA_DIAG_INFO, &i) == -EINVAL && call(ERDMA_DIAG_LIST, &l) == -EOPNOTSUPP;
+}
+
+void _start(void);
+void _start(void)
+{
+	node = sys3(__NR_open, (long)"/dev/erdma/diag0", 0, 0);
+	if (node < 0) {
+		print("Bail out! /dev/erdma/diag0 cannot be opened\n");
+		sys3(__NR_exit, 1, 0, 0);
+	}
+	print("1..7\n");
+	result(test_info(), "info");
+	result(test_list(), "list");
+	result(test_context(), "context");
+	result(test_needed_size(), "needed size");
+	result(test_ring_read(), "ring_read");
+	result(test_debug(), "debug");
+	result(test_errors(), "errors");
+	sys3(__NR_exit, failed, 0, 0);
+	__builtin_unreachable();
+}
