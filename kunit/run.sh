@@ -34,7 +34,7 @@ stage_framework()
 		update "$lib/$f" "$dir/$f"
 	done
 	# Members of task_struct and struct module that this kernel does not have
-	sed -e 's/current->kunit_test = .*;/;/' -e 's/^#ifdef CONFIG_MODULES$/#if 0/' \
+	sed -e 's/current->kunit_test = .*;/;/' -e 's/^#ifdef CONFIG_MODULES$/#ifdef CONFIG_ERDMA_NEVER/' \
 		"$lib/test.c" >"$dir/test.c.new"
 	if grep -q 'kunit_test = test' "$dir/test.c.new"; then
 		die "lib/kunit/test.c is not as expected" "compare with the sed in kunit/run.sh"

@@ -35,9 +35,11 @@
 	X(ERDMA_WC_GENERAL_ERR, "general-error", "the peer reported an error or gave no reason") \
 	X(ERDMA_WC_RQE_FORMAT, "rqe-format", "malformed receive request") \
 	X(ERDMA_WC_RECV_STAG, "recv-key-invalid", "key unknown or invalidated at the target") \
-	X(ERDMA_WC_RECV_BOUNDS, "recv-out-of-bounds", "address range outside the target's region or buffer") \
+	X(ERDMA_WC_RECV_BOUNDS, "recv-out-of-bounds", \
+	  "address range outside the target's region or buffer") \
 	X(ERDMA_WC_RECV_RIGHTS, "recv-no-right", "the target's region does not grant this access") \
-	X(ERDMA_WC_RECV_PD, "recv-wrong-pd", "the target's region belongs to another protection domain") \
+	X(ERDMA_WC_RECV_PD, "recv-wrong-pd", \
+	  "the target's region belongs to another protection domain") \
 	X(ERDMA_WC_RECV_WRAP, "recv-address-wrap", "address range wraps around at the target") \
 	X(ERDMA_WC_SQE_FORMAT, "sqe-format", "malformed send request") \
 	X(ERDMA_WC_ORD, "ord-exceeded", "too many outstanding reads or atomics") \

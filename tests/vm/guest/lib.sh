@@ -11,6 +11,8 @@
 #   pair NAME SERVER -- CLIENT  one test: two programs (command strings), the
 #                          client starts when the server listens
 #   tap_program NAME CMD... the tests of a program that prints TAP itself
+#   run_pair LOG SERVER -- CLIENT   the same without a test
+#   start_traffic SIZE, stop_traffic   ib_write_bw in the background
 #   skip NAME REASON       one test that cannot run here
 #   group NAME...          tests run only when a name matches $TESTS (patterns)
 #   finish                 the plan; ends the script
@@ -229,61 +231,113 @@ listening()
 
 port=20000
 
-# perftest connects twice, and its client can be faster than its server is
-# listening again. The refusal that follows is not handled well: the client
-# fails, or crashes in librdmacm. That says nothing about the device.
-lost_own_race()
+# split_pair SERVER... -- CLIENT...: fills the arrays server and client, with a
+# port of their own for %p and the card's address for %a.
+split_pair()
 {
-	grep -q 'RDMA_CM_EVENT_REJECTED; error: -111' "$1"
-}
-
-# run_pair LOG COMMAND... -- COMMAND...: both must succeed.
-run_pair()
-{
-	local log=$1 server=() client=() words seen=0 pid rc=0
-	shift
+	local words seen=0
 	port=$((port + 1))
-	for words in "$@"; do
+	server=()
+	client=()
+	for words; do
 		words=${words//%p/$port}
 		words=${words//%a/$(card_address "${CARD:-1}")}
 		if [ "$words" = -- ]; then seen=1; continue; fi
 		if [ $seen = 0 ]; then server+=("$words"); else client+=("$words"); fi
 	done
-	echo "server: ${server[*]}" >"$log"
-	echo "client: ${client[*]}" >>"$log"
-	timeout --kill-after=5 "$LIMIT" "${server[@]}" >"$log.server" 2>&1 </dev/null &
-	pid=$!
-	if wait_until 30 "the server to listen on port $port" listening "$port" >>"$log"; then
-		timeout --kill-after=5 "$LIMIT" "${client[@]}" >>"$log" 2>&1 </dev/null || rc=$?
-	else
-		rc=1
-	fi
-	if [ $rc -ne 0 ]; then
-		kill "$pid" 2>/dev/null
-		wait "$pid" 2>/dev/null
-		return "$rc"
-	fi
-	wait "$pid" || rc=$?
-	if [ $rc -ne 0 ]; then echo "the server failed, exit status $rc" >>"$log"; fi
-	return "$rc"
 }
 
-# pair NAME SERVER -- CLIENT: %p in both is replaced by a port of their own,
-# %a by the address of the card. Both must succeed.
+# perftest connects twice: its server listens, takes one connection, stops
+# listening, and listens again for the next. A client that comes in between is
+# refused and does not handle that well: it fails, or crashes in librdmacm. That
+# says nothing about the device: start anew.
+lost_own_race()
+{
+	grep -aq 'RDMA_CM_EVENT_REJECTED; error: -111' "$1"
+}
+
+stop_processes()
+{
+	kill -KILL "$@" 2>/dev/null
+	wait "$@" 2>/dev/null
+	return 0
+}
+
+# run_pair LOG SERVER... -- CLIENT...: both must succeed; their outputs go to
+# LOG.server and LOG.
+run_pair()
+{
+	local log=$1 server client try rc pid
+	shift
+	for try in 1 2 3 4 5; do
+		split_pair "$@"
+		rc=0
+		printf 'server: %s\nclient: %s\n' "${server[*]}" "${client[*]}" >"$log"
+		timeout --kill-after=5 "$LIMIT" "${server[@]}" >"$log.server" 2>&1 </dev/null &
+		pid=$!
+		if ! wait_until 30 "the server to listen on port $port" listening $port >>"$log"; then
+			stop_processes $pid
+			return 1
+		fi
+		timeout --kill-after=5 "$LIMIT" "${client[@]}" >>"$log" 2>&1 </dev/null || rc=$?
+		if [ $rc -eq 0 ]; then
+			wait $pid || { rc=$?; echo "the server failed, exit status $rc" >>"$log"; }
+			return $rc
+		fi
+		stop_processes $pid
+		lost_own_race "$log" || return $rc
+		say "try $try: the client was faster than the server (${client[*]})" >>/results/races.log
+	done 2>/dev/null		# "Segmentation fault", as the shell says
+	return $rc
+}
+
+# One test: see the top.
 pair()
 {
-	local name=$1 log rc=0 try
+	local name=$1 log rc=0
 	shift
 	wanted "$name" || return 0
 	log=$(logfile "$name")
-	for try in 1 2 3; do
-		rc=0
-		run_pair "$log" "$@" || rc=$?
-		if [ $rc -eq 0 ] || ! lost_own_race "$log"; then break; fi
-		say "# $name: the client was faster than the server, try $try"
-	done
+	run_pair "$log" "$@" || rc=$?
 	sed 's/^/server: /' "$log.server" | tail -n 8 >>"$log"
 	result "$name" "$rc" "$log"
+}
+
+tx_bytes()
+{
+	rdma -j statistic show link "$(rdma_device)/1" | jq '.[0].tx_bytes'
+}
+
+moving_or_over()
+{
+	! kill -0 "$client_pid" || [ "$(tx_bytes)" -gt "$1" ]
+}
+
+# start_traffic SIZE: endless ib_write_bw; returns when data moves. Sets
+# server_pid and client_pid; logs in /results/traffic.{server,client}.log.
+start_traffic()
+{
+	local try before log=/results/traffic
+	for try in 1 2 3 4 5; do
+		port=$((port + 1))
+		ib_write_bw -R -F --run_infinitely -s "$1" -p $port >$log.server.log 2>&1 </dev/null &
+		server_pid=$!
+		wait_until 30 "the server to listen" listening $port || return 1
+		before=$(tx_bytes)
+		ib_write_bw -R -F --run_infinitely -s "$1" -p $port "$(card_address)" \
+			>$log.client.log 2>&1 </dev/null &
+		client_pid=$!
+		wait_until 60 "data to move" moving_or_over $((before + 1000000)) || return 1
+		if kill -0 $client_pid 2>/dev/null; then return 0; fi
+		stop_processes $server_pid $client_pid
+		lost_own_race $log.client.log || { tail -n 5 $log.client.log; return 1; }
+	done 2>/dev/null
+	return 1
+}
+
+stop_traffic()
+{
+	stop_processes "$client_pid" "$server_pid"
 }
 
 finish()

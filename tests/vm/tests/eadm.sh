@@ -176,13 +176,7 @@ stat_equals_rdma()
 
 traffic()
 {
-	port=$((port + 1))
-	ib_write_bw -R -F --run_infinitely -s 65536 -p $port >/tmp/server.log 2>&1 &
-	server_pid=$!
-	wait_until 20 "the server to listen" listening $port || return 1
-	ib_write_bw -R -F --run_infinitely -s 65536 -p $port "$(card_address)" >/tmp/client.log 2>&1 &
-	client_pid=$!
-	wait_until 30 "the client's queue pair to write" writing
+	start_traffic 65536 && wait_until 30 "the client's queue pair to write" writing
 }
 
 # The client's big queue, once it has written something.
@@ -226,20 +220,12 @@ keys_of()
 
 everything_under_traffic()
 {
-	local i
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		eadm list qp >/dev/null && eadm list cq >/dev/null && eadm list eq >/dev/null &&
 			eadm dump qp >/dev/null && eadm dump eq 1 >/dev/null && eadm dump cmdq >/dev/null &&
 			eadm stat >/dev/null && eadm info qp "$busy_qpn" >/dev/null && eadm info dev >/dev/null || return 1
 	done
 	kill -0 "$server_pid" "$client_pid"
-}
-
-stop_traffic()
-{
-	kill -TERM "$client_pid" "$server_pid" 2>/dev/null
-	wait "$client_pid" "$server_pid" 2>/dev/null
-	return 0
 }
 
 # ---- debug levels ---------------------------------------------------------------
@@ -307,7 +293,7 @@ if traffic; then
 	check "every command works under traffic" everything_under_traffic
 	stop_traffic
 else
-	result "ib_write_bw runs" 1 /tmp/client.log
+	result "ib_write_bw runs" 1 /results/traffic.client.log
 fi
 
 check "debug-level turns messages on and off" debug_messages

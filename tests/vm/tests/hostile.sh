@@ -46,15 +46,6 @@ garbage_under_traffic()
 	works
 }
 
-mapped_page_only()
-{
-	# The pages a process gets are doorbells, and only writable ones exist.
-	strace -f -e trace=mmap -o /tmp/trace "$progs/verbs_data" "$(card_address)" 'passive*' >/tmp/out ||
-		return 1
-	grep uverbs /tmp/trace | head -4
-	cat /tmp/out
-}
-
 for seed in 1 2 3; do
 	check "garbage in every register, seed $seed" garbage_in_registers $seed
 	check "the driver comes up after it, seed $seed" comes_up
