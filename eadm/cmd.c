@@ -407,6 +407,16 @@ static int check_columns(struct ctx *c)
 			 "no column '%.*s'", (int)strcspn(bad, ","), bad);
 }
 
+static int check_sort(struct ctx *c, const struct args *a)
+{
+	const char *key = a->opt[OPT_SORT];
+
+	if (!key || schema_field(c->cmd->schema, key + (key[0] == '-')) >= 0)
+		return 0;
+	return ctx_usage(c, "use the heading of a column or a JSON key; '-' in front turns the "
+			 "order round.", "cannot sort by '%s'", key + (key[0] == '-'));
+}
+
 static int check_operands(struct ctx *c, const struct args *a)
 {
 	const char *hint = pool_printf(&c->pool, "%s", cmd_synopsis(&c->pool, c->cmd));
@@ -515,5 +525,7 @@ int cmd_parse(struct ctx *c, int argc, char **argv, struct args *a)
 	if (c->opt.help || c->opt.version)
 		return 0;
 	ret = check_operands(c, a);
-	return ret ? ret : check_columns(c);
+	if (!ret)
+		ret = check_columns(c);
+	return ret ? ret : check_sort(c, a);
 }

@@ -30,16 +30,18 @@ enum exit_code {
 };
 
 #define EXIT_CODES(X) \
-	X(EX_DONE, "done; an empty list is an answer") \
-	X(EX_FAILED, "failed: driver, device or I/O error not listed below") \
-	X(EX_BAD_USAGE, "usage: unknown command or option, bad value") \
-	X(EX_NOT_FOUND, "device or object does not exist") \
-	X(EX_DENIED, "permission denied") \
-	X(EX_NO_DRIVER, "driver not loaded, or without the diagnostic node") \
-	X(EX_UNSUPPORTED, "not supported by this driver, firmware or kernel") \
-	X(EX_PARTIAL, "partial: some objects failed, or changed while they were read") \
-	X(EX_NO_ANSWER, "the device did not answer in time, or its command queue is down") \
-	X(EX_INTERRUPTED, "interrupted")
+	X(EX_DONE, "done", "done; an empty list is an answer") \
+	X(EX_FAILED, "failed", "failed: driver, device or I/O error not listed below") \
+	X(EX_BAD_USAGE, "usage", "usage: unknown command or option, bad value") \
+	X(EX_NOT_FOUND, "not-found", "device or object does not exist") \
+	X(EX_DENIED, "denied", "permission denied") \
+	X(EX_NO_DRIVER, "no-driver", "driver not loaded, or without the diagnostic node") \
+	X(EX_UNSUPPORTED, "unsupported", "not supported by this driver, firmware or kernel") \
+	X(EX_PARTIAL, "partial", \
+	  "partial: some objects failed, or changed while they were read") \
+	X(EX_NO_ANSWER, "no-answer", \
+	  "the device did not answer in time, or its command queue is down") \
+	X(EX_INTERRUPTED, "interrupted", "interrupted")
 
 enum format { FMT_TEXT, FMT_JSON, FMT_JSONL };
 
@@ -282,6 +284,8 @@ int ctx_call_failed(struct ctx *c, const struct dev *dev, int err, enum target t
 int ctx_ring_denied(struct ctx *c, const struct dev *dev, int err, enum target t, uint32_t id,
 		    const struct erdma_diag_owner *owner);
 
+void note_hidden(struct ctx *c, const struct dev *dev, enum target t, uint32_t seen, uint32_t n);
+
 #define DEVS_MANY	(1 << 0)	/* without -d all devices */
 #define DEVS_NODE	(1 << 1)	/* the node is needed */
 
@@ -295,7 +299,7 @@ int each_object(struct ctx *c, struct dev *dev, enum target t, const struct id_s
 		int (*fn)(struct ctx *c, struct dev *dev, uint32_t id, void *arg), void *arg);
 int list_objects(struct ctx *c, struct dev *dev, enum target t,
 		 void (*fn)(void *arg, uint32_t id, const struct rec *rec), void *arg);
-int sort_data(struct ctx *c, const struct args *a);
+void sort_data(struct ctx *c, const struct args *a);
 struct obj *side_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id,
 			const uint8_t *buf, uint32_t len, uint16_t flags);
 

@@ -91,32 +91,30 @@ struct cmdq_dump {
 
 static int read_ring(struct dump *d, uint32_t ring)
 {
-	int ret = source_ring(&d->c->src, d->dev, ring, 0, &d->data);
+	int ret = dump_read(d, ring);
 
-	if (ret)
-		return ctx_call_failed(d->c, d->dev, ret, TARGET_CMDQ, 0);
-	dump_ring_init(d);
-	return 0;
+	return ret ? ctx_call_failed(d->c, d->dev, ret, TARGET_CMDQ, 0) : 0;
 }
 
 static int dump_sq(struct dump *d, const struct erdma_diag_cmdq *cmdq)
 {
 	struct req_format f = { .blocks_mask = ERDMA_CMD_HDR_WQEBBS };
-	int ret = read_ring(d, ERDMA_DIAG_RING_CMDQ_SQ);
+	int ret;
 
-	if (ret)
-		return ret;
 	/* A slot that was never used would pass for a request of one block */
 	if (cmdq->slot_wqebbs) {
 		f.id_mask = ERDMA_CMD_HDR_WQEBBS;
 		f.id = ERDMA_PREP(ERDMA_CMD_HDR_WQEBBS, cmdq->slot_wqebbs - 1);
 	}
+	d->fmt = &f;
 	d->ring_name = "sq";
 	d->schema = &schema_cmd;
 	d->decode = decode_cmd;
 	d->raw_field = M_RAW;
-	dump_requests(d, &f);
-	return 0;
+	ret = read_ring(d, ERDMA_DIAG_RING_CMDQ_SQ);
+	if (!ret)
+		dump_show(d);
+	return ret;
 }
 
 /* The words for completions, from the commands they belong to */
@@ -146,15 +144,17 @@ static int dump_cq(struct dump *d)
 	struct ring_data sq = { 0 };
 	struct ring sq_ring = { 0 };
 	struct ctx *c = d->c;
-	int ret = read_ring(d, ERDMA_DIAG_RING_CMDQ_CQ);
+	int ret;
 
-	if (ret)
-		return ret;
 	d->ring_name = "cq";
 	d->schema = &schema_ccqe;
 	d->decode = decode_cmd_cqe;
 	d->raw_field = K_RAW;
-	dump_owned(d, 0);
+	d->owner_byte = 0;
+	ret = read_ring(d, ERDMA_DIAG_RING_CMDQ_CQ);
+	if (ret)
+		return ret;
+	dump_show(d);
 	if (!source_ring(&c->src, d->dev, ERDMA_DIAG_RING_CMDQ_SQ, 0, &sq)) {
 		sq_ring.data = sq.data;
 		sq_ring.depth = sq.depth;
@@ -165,16 +165,18 @@ static int dump_cq(struct dump *d)
 
 static int dump_eq(struct dump *d)
 {
-	int ret = read_ring(d, ERDMA_DIAG_RING_EQ);
+	int ret;
 
-	if (ret)
-		return ret;
 	d->ring_name = "eq";
 	d->schema = &schema_ceqe;
 	d->decode = decode_ceqe;
 	d->raw_field = E_RAW;
-	dump_owned(d, 3);
-	return 0;
+	d->owner_byte = 3;
+	d->index_mask = ERDMA_EQ_CI_MASK;
+	ret = read_ring(d, ERDMA_DIAG_RING_EQ);
+	if (!ret)
+		dump_show(d);
+	return ret;
 }
 
 static int cmdq_dump_dev(struct ctx *c, struct dev *dev, void *arg)

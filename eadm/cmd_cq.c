@@ -10,6 +10,7 @@
 struct cq_list {
 	struct ctx *c;
 	struct dev *dev;
+	uint32_t seen;
 };
 
 static void cq_row(void *arg, uint32_t id, const struct rec *rec)
@@ -21,6 +22,7 @@ static void cq_row(void *arg, uint32_t id, const struct rec *rec)
 	(void)id;
 	if (rec->type != ERDMA_DIAG_REC_CQ)
 		return;
+	l->seen++;
 	rec_copy(rec, &cq, sizeof(cq));
 	o = obj_new(&l->c->pool, &schema_cq_list);
 	obj_str(o, CL_DEV, dev_title(l->dev));
@@ -34,10 +36,13 @@ static void cq_row(void *arg, uint32_t id, const struct rec *rec)
 
 static int cq_list_dev(struct ctx *c, struct dev *dev, void *arg)
 {
-	struct cq_list l = { c, dev };
+	struct cq_list l = { .c = c, .dev = dev };
+	int ret = list_objects(c, dev, TARGET_CQ, cq_row, &l);
 
 	(void)arg;
-	return list_objects(c, dev, TARGET_CQ, cq_row, &l);
+	if (!ret)
+		note_hidden(c, dev, TARGET_CQ, l.seen, dev->info.n_cq);
+	return ret;
 }
 
 /**
@@ -51,7 +56,8 @@ int cmd_list_cq(struct ctx *c, const struct args *a)
 {
 	int ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE, cq_list_dev, NULL);
 
-	return ret ? ret : sort_data(c, a);
+	sort_data(c, a);
+	return ret;
 }
 
 static int cq_context(struct ctx *c, struct dev *dev, uint32_t cqn, bool hw,
@@ -129,7 +135,7 @@ static int cq_dump(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
 	struct dump d = {
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_CQ, .id = cqn, .name = "cq",
 		.ring_name = "ring", .schema = &schema_cqe, .decode = decode_cqe,
-		.raw_field = C_RAW,
+		.raw_field = C_RAW, .owner_byte = CQE_OWNER_BYTE,
 	};
 	struct erdma_diag_cq cq;
 	const uint8_t *buf;
@@ -140,13 +146,12 @@ static int cq_dump(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
 	ret = cq_context(c, dev, cqn, false, &cq, &rec, &buf, &len);
 	if (ret)
 		return ret;
-	ret = source_ring(&c->src, dev, ERDMA_DIAG_RING_CQ, cqn, &d.data);
+	ret = dump_read(&d, ERDMA_DIAG_RING_CQ);
 	if (ret == -EPERM || ret == -EACCES)
 		return ctx_ring_denied(c, dev, ret, TARGET_CQ, cqn, &cq.owner);
 	if (ret)
 		return ctx_call_failed(c, dev, ret, TARGET_CQ, cqn);
-	dump_ring_init(&d);
-	dump_owned(&d, CQE_OWNER_BYTE);
+	dump_show(&d);
 	return 0;
 }
 

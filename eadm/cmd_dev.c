@@ -106,13 +106,13 @@ int cmd_list_dev(struct ctx *c, const struct args *a)
 		ctx_note(c, "NO_ADAPTER", NULL, "no ERDMA adapter in this machine");
 		return 0;
 	}
-	if (!any_rdma(&c->src) || (c->opt.device && strcmp(c->opt.device, "all"))) {
+	if (!any_rdma(&c->src) || (c->opt.device && strcmp(c->opt.device, "all")))
 		ret = ctx_each_dev(c, DEVS_MANY, list_dev, NULL);
-		return ret ? ret : sort_data(c, a);
-	}
-	for (d = c->src.devs; d; d = d->next)
-		list_dev(c, d, NULL);
-	return sort_data(c, a);
+	else
+		for (d = c->src.devs; d; d = d->next)
+			list_dev(c, d, NULL);
+	sort_data(c, a);
+	return ret;
 }
 
 /* ---- info dev ----------------------------------------------------------- */

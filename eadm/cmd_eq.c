@@ -2,6 +2,8 @@
 /* Event queues. */
 #include <errno.h>
 
+#include "erdma/erdma_hw.h"
+
 #include "decode.h"
 #include "dump.h"
 
@@ -49,7 +51,8 @@ int cmd_list_eq(struct ctx *c, const struct args *a)
 {
 	int ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE, eq_list_dev, NULL);
 
-	return ret ? ret : sort_data(c, a);
+	sort_data(c, a);
+	return ret;
 }
 
 static int eq_number(struct ctx *c, const struct args *a, uint32_t *eqn)
@@ -111,13 +114,13 @@ static int eq_dump_dev(struct ctx *c, struct dev *dev, void *arg)
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_EQ, .id = q->eqn,
 		.name = "eq", .ring_name = "ring", .schema = aeq ? &schema_aeqe : &schema_ceqe,
 		.decode = aeq ? decode_aeqe : decode_ceqe, .raw_field = aeq ? A_RAW : E_RAW,
+		.owner_byte = EQE_OWNER_BYTE, .index_mask = ERDMA_EQ_CI_MASK,
 	};
-	int ret = source_ring(&c->src, dev, ERDMA_DIAG_RING_EQ, q->eqn, &d.data);
+	int ret = dump_read(&d, ERDMA_DIAG_RING_EQ);
 
 	if (ret)
 		return ctx_call_failed(c, dev, ret, TARGET_EQ, q->eqn);
-	dump_ring_init(&d);
-	dump_owned(&d, EQE_OWNER_BYTE);
+	dump_show(&d);
 	return 0;
 }
 

@@ -30,6 +30,7 @@ struct qp_list {
 	struct ctx *c;
 	struct dev *dev;
 	const struct qp_filter *f;
+	uint32_t seen;
 };
 
 static bool qp_wanted(const struct qp_filter *f, const struct obj *o)
@@ -54,6 +55,7 @@ static void qp_row(void *arg, uint32_t id, const struct rec *rec)
 	(void)id;
 	if (rec->type != ERDMA_DIAG_REC_QP)
 		return;
+	l->seen++;
 	rec_copy(rec, &qp, sizeof(qp));
 	o = obj_new(&l->c->pool, &schema_qp_list);
 	obj_str(o, QL_DEV, dev_title(l->dev));
@@ -68,9 +70,12 @@ static void qp_row(void *arg, uint32_t id, const struct rec *rec)
 
 static int qp_list_dev(struct ctx *c, struct dev *dev, void *arg)
 {
-	struct qp_list l = { c, dev, arg };
+	struct qp_list l = { .c = c, .dev = dev, .f = arg };
+	int ret = list_objects(c, dev, TARGET_QP, qp_row, &l);
 
-	return list_objects(c, dev, TARGET_QP, qp_row, &l);
+	if (!ret)
+		note_hidden(c, dev, TARGET_QP, l.seen, dev->info.n_qp);
+	return ret;
 }
 
 static bool state_exists(const char *state)
@@ -114,7 +119,8 @@ int cmd_list_qp(struct ctx *c, const struct args *a)
 	if (ret)
 		return ret;
 	ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE, qp_list_dev, &f);
-	return ret ? ret : sort_data(c, a);
+	sort_data(c, a);
+	return ret;
 }
 
 /* ---- info qp ------------------------------------------------------------ */
@@ -232,19 +238,11 @@ static int qp_facts(struct ctx *c, struct dev *dev, uint32_t qpn, const struct q
 	return 0;
 }
 
-/* Indices the ring read did not tell: from the doorbell record, from the device */
-static void qp_indices(struct dump *d, const struct erdma_diag_queue *q, bool have_hw,
-		       uint16_t hw_ci)
+/* Applications keep their CI to themselves, but the device has one */
+static void qp_indices(struct dump *d, bool user, bool have_hw, uint16_t hw_ci)
 {
-	uint32_t pi;
-
-	if (d->r.have_pi && !(q->valid & ERDMA_DIAG_Q_PI))
+	if (user)
 		d->pi_from = "doorbell-record";
-	if (!d->r.have_pi && queue_pi(q, ERDMA_SQE_HDR_PI, &pi)) {
-		d->r.have_pi = true;
-		d->r.pi = pi;
-		d->pi_from = "doorbell-record";
-	}
 	if (d->r.have_ci || !have_hw || !d->r.have_pi)
 		return;
 	if (erdma_ring_used16(d->r.pi, hw_ci) > d->r.depth) {
@@ -258,14 +256,11 @@ static void qp_indices(struct dump *d, const struct erdma_diag_queue *q, bool ha
 
 static int qp_ring(struct dump *d, uint32_t ring, const struct erdma_diag_owner *owner)
 {
-	int ret = source_ring(&d->c->src, d->dev, ring, d->id, &d->data);
+	int ret = dump_read(d, ring);
 
 	if (ret == -EPERM || ret == -EACCES)
 		return ctx_ring_denied(d->c, d->dev, ret, d->target, d->id, owner);
-	if (ret)
-		return ctx_call_failed(d->c, d->dev, ret, d->target, d->id);
-	dump_ring_init(d);
-	return 0;
+	return ret ? ctx_call_failed(d->c, d->dev, ret, d->target, d->id) : 0;
 }
 
 static int qp_dump_sq(struct ctx *c, struct dev *dev, const struct qp_dump *q,
@@ -278,14 +273,14 @@ static int qp_dump_sq(struct ctx *c, struct dev *dev, const struct qp_dump *q,
 	struct dump d = {
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = f->qp.qpn,
 		.name = "qp", .ring_name = "sq", .schema = &schema_wqe, .decode = decode_wqe,
-		.raw_field = W_RAW,
+		.raw_field = W_RAW, .fmt = &fmt,
 	};
 	int ret = qp_ring(&d, ERDMA_DIAG_RING_SQ, &f->qp.owner);
 
 	if (ret)
 		return ret;
-	qp_indices(&d, &f->qp.sq, f->have_hw, f->hw_ci[0]);
-	dump_requests(&d, &fmt);
+	qp_indices(&d, !f->qp.owner.kernel, f->have_hw, f->hw_ci[0]);
+	dump_show(&d);
 	return 0;
 }
 
@@ -298,14 +293,14 @@ static int qp_dump_rq(struct ctx *c, struct dev *dev, const struct qp_dump *q,
 	struct dump d = {
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = f->qp.qpn,
 		.name = "qp", .ring_name = "rq", .schema = &schema_rqe, .decode = decode_rqe,
-		.raw_field = R_RAW,
+		.raw_field = R_RAW, .fmt = &fmt,
 	};
 	int ret = qp_ring(&d, ERDMA_DIAG_RING_RQ, &f->qp.owner);
 
 	if (ret)
 		return ret;
-	qp_indices(&d, &f->qp.rq, f->have_hw, f->hw_ci[1]);
-	dump_requests(&d, &fmt);
+	qp_indices(&d, !f->qp.owner.kernel, f->have_hw, f->hw_ci[1]);
+	dump_show(&d);
 	return 0;
 }
 
@@ -352,9 +347,11 @@ int cmd_dump_qp(struct ctx *c, const struct args *a)
 		return ret;
 	if (a->n) {
 		q.ids = &ids;
-	} else if (!q.sel.range && !q.sel.newest) {
-		q.sel.inflight = true;
-		q.sel.skip_idle = true;
+	} else {
+		q.sel.skip_idle = !q.sel.range && !q.sel.newest;
 	}
-	return ctx_each_dev(c, DEVS_NODE, qp_dump_dev, &q);
+	ret = ctx_each_dev(c, DEVS_NODE, qp_dump_dev, &q);
+	if (!ret && !c->data.n && !c->raw_len)
+		ctx_note(c, "IDLE", NULL, "nothing is in flight; --last N shows older requests");
+	return ret;
 }

@@ -79,7 +79,7 @@ static const struct meaning meanings[] = {
 #define KIND "command-common"
 	ERDMA_CMDS_COMMON(MEANING)
 #undef KIND
-#define EXIT_MEANING(code, text) { "exit-status", code, #code, text },
+#define EXIT_MEANING(code, word, text) { "exit-status", code, word, text },
 	EXIT_CODES(EXIT_MEANING)
 };
 

@@ -249,7 +249,10 @@ static const char *denied_hint(struct ctx *c)
 int ctx_call_failed(struct ctx *c, const struct dev *dev, int err, enum target t, uint32_t id)
 {
 	const char *path = target_path(c, dev, t, id), *noun = target_noun(c, t, id);
-	const char *name = dev_title(dev);
+	const char *name = dev_title(dev), *pre = "";
+
+	if (t != TARGET_DEV)
+		pre = pool_printf(&c->pool, "%s: ", noun);
 
 	switch (-err) {
 	case ENOENT:
@@ -258,34 +261,34 @@ int ctx_call_failed(struct ctx *c, const struct dev *dev, int err, enum target t
 					       name, targets[t].list), "no %s", noun);
 	case EPERM:
 	case EACCES:
-		return ctx_problem(c, -err, path, denied_hint(c), "%s: permission denied", noun);
+		return ctx_problem(c, -err, path, denied_hint(c), "%spermission denied", pre);
 	case ENODEV:
 		return ctx_problem(c, ENODEV, path, "'eadm list dev' shows what is left.",
-				   "%s: the device was removed", noun);
+				   "%sthe device was removed", pre);
 	case ENOTTY:
 	case EOPNOTSUPP:
 		return ctx_problem(c, -err, path,
 				   pool_printf(&c->pool, "'eadm -d %s info dev' shows what the "
 					       "driver offers.", name),
-				   "%s: not supported by this driver", noun);
+				   "%snot supported by this driver", pre);
 	case E2BIG:
 		return ctx_problem(c, E2BIG, path, "the driver is older than eadm; update it.",
-				   "%s: not supported by this driver", noun);
+				   "%snot supported by this driver", pre);
 	case ETIMEDOUT:
 		return ctx_problem(c, ETIMEDOUT, path,
 				   pool_printf(&c->pool, "'eadm -d %s --no-hw info cmdq' shows the "
 					       "command queue.", name),
-				   "%s: no answer in time", noun);
+				   "%sno answer in time", pre);
 	case EBUSY:
 	case EAGAIN:
 		return ctx_problem(c, -err, path, "try again.",
-				   "%s: the driver is busy with other diagnostics", noun);
+				   "%sthe driver is busy with other diagnostics", pre);
 	case EPROTO:
 		return ctx_problem(c, EPROTO, path, "driver and eadm do not fit together; "
-				   "update both.", "%s: malformed reply: %s", noun,
+				   "update both.", "%smalformed reply: %s", pre,
 				   c->src.why ? c->src.why : "an attribute is missing");
 	}
-	return ctx_problem(c, -err, path, NULL, "%s: %s", noun, strerror(-err));
+	return ctx_problem(c, -err, path, NULL, "%s%s", pre, strerror(-err));
 }
 
 /**
@@ -310,6 +313,23 @@ int ctx_ring_denied(struct ctx *c, const struct dev *dev, int err, enum target t
 	return ctx_problem(c, -err, target_path(c, dev, t, id),
 			   "run as that user with ptrace rights, or with CAP_SYS_PTRACE.",
 			   "%s belongs to pid %u; its ring is not readable", noun, owner->pid);
+}
+
+/**
+ * note_hidden - say that a list left out what the caller may not see
+ * @c: run
+ * @dev: device
+ * @t: kind of object
+ * @seen: objects in the list
+ * @n: objects there were a moment before
+ *
+ * The numbers may differ by objects that come and go, too.
+ */
+void note_hidden(struct ctx *c, const struct dev *dev, enum target t, uint32_t seen, uint32_t n)
+{
+	if (seen < n && (!seen || geteuid()))
+		ctx_note(c, "HIDDEN", dev_title(dev), "%u of %u %ss are not shown: they belong to "
+			 "others, and that needs CAP_NET_ADMIN", n - seen, n, targets[t].noun);
 }
 
 /* ---- devices ------------------------------------------------------------ */

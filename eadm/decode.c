@@ -267,7 +267,8 @@ static void wqe_payload(struct obj *o, uint64_t hdr, const uint8_t *buf, size_t 
 	uint64_t n = ERDMA_GET(ERDMA_SQE_HDR_SGL_LEN, hdr);
 	struct obj *s;
 
-	if (len < off)
+	/* Less than a block: the rest was withheld */
+	if (len < off || len < ERDMA_WQEBB_SIZE)
 		return;
 	if (ERDMA_GET(ERDMA_SQE_HDR_INLINE, hdr)) {
 		if (n > ERDMA_MAX_INLINE || n > len - off)

@@ -79,7 +79,6 @@ void decode_cq_device(struct obj *o, const void *buf, size_t len);
 void decode_eq_device(struct obj *o, const void *buf, size_t len);
 void decode_cmdq(struct obj *o, const struct erdma_diag_cmdq *cmdq);
 
-bool queue_pi(const struct erdma_diag_queue *q, uint64_t pi_mask, uint32_t *pi);
 const char *eq_name(uint32_t eqn, char buf[16]);
 const char *errno_name(int err);
 

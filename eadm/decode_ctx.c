@@ -42,25 +42,6 @@ const char *eq_name(uint32_t eqn, char buf[16])
 	return buf;
 }
 
-/**
- * queue_pi - producer index, from the driver or the doorbell record
- * @q: queue
- * @pi_mask: where a doorbell record has the index
- * @pi: result
- *
- * Return: true if it is known.
- */
-bool queue_pi(const struct erdma_diag_queue *q, uint64_t pi_mask, uint32_t *pi)
-{
-	if (q->valid & ERDMA_DIAG_Q_PI)
-		*pi = q->pi;
-	else if (q->valid & ERDMA_DIAG_Q_DBREC)
-		*pi = (uint32_t)ERDMA_GET(pi_mask, q->dbrec);
-	else
-		return false;
-	return true;
-}
-
 static const char *qp_type_name(uint32_t type)
 {
 	switch (type) {		/* enum ib_qp_type, also IB_UVERBS_QPT_* */
@@ -117,19 +98,15 @@ struct queue_fields {
 static void set_queue(struct obj *o, const struct queue_fields *f,
 		      const struct erdma_diag_queue *q)
 {
-	uint32_t pi, used;
-	bool have_pi = queue_pi(q, ERDMA_SQE_HDR_PI, &pi);
+	const uint32_t both = ERDMA_DIAG_Q_PI | ERDMA_DIAG_Q_CI;
+	uint32_t used = erdma_ring_used16(q->pi, q->ci);
 
 	obj_u64(o, f->depth, q->depth);
-	if (have_pi)
-		obj_u64(o, f->pi, pi);
-	if (!(q->valid & ERDMA_DIAG_Q_CI))
-		return;
-	obj_u64(o, f->ci, q->ci);
-	if (!have_pi)
-		return;
-	used = erdma_ring_used16(pi, q->ci);
-	if (used <= q->depth)
+	if (q->valid & ERDMA_DIAG_Q_PI)
+		obj_u64(o, f->pi, q->pi);
+	if (q->valid & ERDMA_DIAG_Q_CI)
+		obj_u64(o, f->ci, q->ci);
+	if ((q->valid & both) == both && used <= q->depth)
 		obj_u64(o, f->used, used);
 }
 

@@ -17,6 +17,9 @@
 
 #define SHOW_IN_FLIGHT	32
 #define SHOW_IDLE	8
+#define READ_TRIES	4
+/* A producer may have begun requests it has not announced yet */
+#define MOVE_MARGIN	8
 
 /* The first fields of every entry, see ENTRY_FIELDS(); problems come before raw bytes */
 enum { EN_MARKS, EN_INDEX, EN_SLOT, EN_STATE, EN_OWNER };
@@ -86,11 +89,7 @@ static size_t show_from(struct dump *d, size_t n, size_t open)
 
 /* ---- the ring itself ---------------------------------------------------- */
 
-/**
- * dump_ring_init - bytes and indices as the driver gave them
- * @d: with @data
- */
-void dump_ring_init(struct dump *d)
+static void ring_init(struct dump *d)
 {
 	const struct ring_data *rd = &d->data;
 
@@ -107,6 +106,41 @@ void dump_ring_init(struct dump *d)
 	}
 }
 
+/* Did the ring hold still enough while it was read? */
+static bool ring_usable(const struct dump *d)
+{
+	uint32_t pi;
+
+	if (d->fmt)
+		return !d->r.have_pi || d->data.moved < d->r.depth;
+	return owner_find_pi(&d->r, d->owner_byte, &pi);
+}
+
+/**
+ * dump_read - read a ring, again if it moved too much
+ * @d: ring
+ * @ring: ERDMA_DIAG_RING_*
+ *
+ * Return: 0 or a negative error number, which is not reported.
+ */
+int dump_read(struct dump *d, uint32_t ring)
+{
+	int ret, tries;
+
+	if (!d->index_mask)
+		d->index_mask = d->fmt ? 0xffff : UINT32_MAX;
+	for (tries = 0; tries < READ_TRIES; tries++) {
+		ret = source_ring(&d->c->src, d->dev, ring, d->id, &d->data);
+		if (ret)
+			return ret;
+		ring_init(d);
+		if (ring_usable(d))
+			return 0;
+	}
+	d->data.flags |= ERDMA_DIAG_RING_TORN;
+	return 0;
+}
+
 /**
  * dump_problem - say what is wrong with a ring as a whole
  * @d: ring
@@ -121,11 +155,11 @@ void dump_problem(struct dump *d, const char *text)
 static void ring_indices(struct dump *d, struct obj *o)
 {
 	if (d->r.have_pi) {
-		obj_u64(o, RI_PI, d->r.pi);
+		obj_u64(o, RI_PI, d->r.pi & d->index_mask);
 		obj_str(o, RI_PI_FROM, d->pi_from);
 	}
 	if (d->r.have_ci) {
-		obj_u64(o, RI_CI, d->r.ci);
+		obj_u64(o, RI_CI, d->r.ci & d->index_mask);
 		obj_str(o, RI_CI_FROM, d->ci_from);
 	}
 }
@@ -175,7 +209,7 @@ static struct obj *entry_new(struct dump *d, uint32_t index, uint32_t blocks, co
 	obj_word(o, EN_MARKS, NULL);
 	if (d->r.have_ci && ((d->r.ci - index) & d->index_mask) < blocks)
 		obj_word(o, EN_MARKS, "CI");
-	obj_u64(o, EN_INDEX, index);
+	obj_u64(o, EN_INDEX, index & d->index_mask);
 	obj_u64(o, EN_SLOT, erdma_ring_slot(index, d->r.depth));
 	obj_str(o, EN_STATE, state);
 	return o;
@@ -196,6 +230,19 @@ static void raw_append(struct ctx *c, const uint8_t *p, size_t n)
 	c->raw_len += n;
 }
 
+/*
+ * The kernel may have zeroed everything but the first 8 or 16 bytes. Zeros that
+ * stand for nothing must not be decoded.
+ */
+static size_t visible(const uint8_t *buf, size_t len)
+{
+	size_t n = len;
+
+	while (n && !buf[n - 1])
+		n--;
+	return n <= 8 ? 8 : n <= 16 ? 16 : len;
+}
+
 /* Decode the bytes of an entry, which may wrap at the end of the ring */
 static void entry_fill(struct dump *d, struct obj *o, uint32_t index, uint32_t blocks)
 {
@@ -205,9 +252,12 @@ static void entry_fill(struct dump *d, struct obj *o, uint32_t index, uint32_t b
 	if (len > sizeof(buf))
 		return;
 	ring_copy(&d->r, index, blocks, buf);
-	d->decode(o, buf, len);
-	if (d->data.flags & ERDMA_DIAG_RING_HIDDEN)
+	if (d->data.flags & ERDMA_DIAG_RING_HIDDEN) {
+		d->decode(o, buf, visible(buf, len));
 		hide_keys(o);
+	} else {
+		d->decode(o, buf, len);
+	}
 	if (d->sel->hex)
 		obj_bytes(o, d->raw_field, buf, len);
 	if (d->sel->raw)
@@ -241,8 +291,9 @@ static void add_request(struct dump *d, struct obj *ring, const struct req *q)
 	list_add(obj_list(ring, RI_ENTRIES), o);
 }
 
-static void requests_find_pi(struct dump *d, const struct req_format *f)
+static void requests_find_pi(struct dump *d)
 {
+	const struct req_format *f = d->fmt;
 	uint32_t blocks;
 
 	if (!d->r.have_pi) {
@@ -275,21 +326,30 @@ static size_t count_open(const struct dump *d, const struct req *q, size_t n)
 	return open;
 }
 
-/**
- * dump_requests - add a ring of requests to the document
- * @d: ring
- * @f: format of its headers
- */
-void dump_requests(struct dump *d, const struct req_format *f)
+/* Leave out what the producer may have overwritten while the ring was read */
+static size_t skip_overwritten(const struct dump *d, const struct req *q, size_t n)
+{
+	uint32_t lost = d->data.moved ? d->data.moved + MOVE_MARGIN : 0;
+	size_t i;
+
+	for (i = 0; i < n && q[i].done; i++)
+		if (erdma_ring_used16(d->r.pi, q[i].index) + lost <= d->r.depth)
+			break;
+	return i;
+}
+
+static void show_requests(struct dump *d)
 {
 	struct req *q = pool_alloc(&d->c->pool, (d->r.depth + 1) * sizeof(*q));
 	size_t n = 0, i, from, open, shown = 0;
 	struct obj *ring;
 
-	d->index_mask = 0xffff;
-	requests_find_pi(d, f);
+	requests_find_pi(d);
 	if (d->r.have_pi)
-		n = req_walk(&d->r, f, q);
+		n = req_walk(&d->r, d->fmt, q);
+	i = skip_overwritten(d, q, n);
+	q += i;
+	n -= i;
 	open = count_open(d, q, n);
 	if (d->sel->skip_idle && d->r.have_ci && !open && !d->n_problems)
 		return;
@@ -309,9 +369,9 @@ void dump_requests(struct dump *d, const struct req_format *f)
 
 /* ---- reports ------------------------------------------------------------ */
 
-static void owned_find_pi(struct dump *d, uint32_t owner_byte)
+static void owned_find_pi(struct dump *d)
 {
-	uint32_t pi;
+	uint32_t pi, owner_byte = d->owner_byte;
 
 	if (!owner_find_pi(&d->r, owner_byte, &pi))
 		dump_problem(d, "the owner bits change more than once");
@@ -325,11 +385,11 @@ static void owned_find_pi(struct dump *d, uint32_t owner_byte)
 	d->r.pi = pi;
 }
 
-static void add_report(struct dump *d, struct obj *ring, uint32_t index, uint32_t owner_byte)
+static void add_report(struct dump *d, struct obj *ring, uint32_t index)
 {
 	uint32_t slot = erdma_ring_slot(index, d->r.depth);
 	bool unread = d->r.have_ci && d->r.pi - index <= d->r.pi - d->r.ci;
-	bool bit = owner_bit(&d->r, slot, owner_byte);
+	bool bit = owner_bit(&d->r, slot, d->owner_byte);
 	bool empty = !unread && ring_never_written(&d->r, slot);
 	struct obj *o;
 
@@ -344,19 +404,13 @@ static void add_report(struct dump *d, struct obj *ring, uint32_t index, uint32_
 	list_add(obj_list(ring, RI_ENTRIES), o);
 }
 
-/**
- * dump_owned - add a ring that the device writes to the document
- * @d: ring
- * @owner_byte: byte whose top bit is the owner bit
- */
-void dump_owned(struct dump *d, uint32_t owner_byte)
+static void show_reports(struct dump *d)
 {
 	uint32_t depth = d->r.depth, index, unread = 0;
 	size_t n = 0, from, shown = 0;
 	struct obj *ring;
 
-	d->index_mask = UINT32_MAX;
-	owned_find_pi(d, owner_byte);
+	owned_find_pi(d);
 	if (d->r.have_ci)
 		unread = d->r.pi - d->r.ci;
 	/* Entries that were never written can only be the oldest */
@@ -373,8 +427,20 @@ void dump_owned(struct dump *d, uint32_t owner_byte)
 		obj_u64(ring, RI_USED, unread);
 	for (index = d->r.pi - depth + (uint32_t)from; index != d->r.pi; index++)
 		if (!d->sel->range || in_range(d, index, 1))
-			add_report(d, ring, index, owner_byte);
+			add_report(d, ring, index);
 	if (!d->sel->range || in_range(d, d->r.pi, 1))
 		entry_pi(d, ring);
 	ctx_add(d->c, ring);
+}
+
+/**
+ * dump_show - add a ring to the document
+ * @d: ring that was read
+ */
+void dump_show(struct dump *d)
+{
+	if (d->fmt)
+		show_requests(d);
+	else
+		show_reports(d);
 }

@@ -41,7 +41,9 @@ struct selector {
  * @schema: of the entries
  * @decode: bytes to facts
  * @raw_field: field for the bytes; the one before is for problems
- * @index_mask: width of the indices, set by the functions below
+ * @fmt: rings of requests: format of their headers
+ * @owner_byte: rings that the device writes: byte whose top bit is the owner bit
+ * @index_mask: width of the indices; 0 = 32 bits
  * @data: what the driver returned
  * @r: the same with indices
  * @pi_from: who told PI
@@ -60,6 +62,8 @@ struct dump {
 	const struct schema *schema;
 	void (*decode)(struct obj *o, const void *buf, size_t len);
 	unsigned int raw_field;
+	const struct req_format *fmt;
+	uint32_t owner_byte;
 	uint32_t index_mask;
 	struct ring_data data;
 	struct ring r;
@@ -70,9 +74,8 @@ struct dump {
 };
 
 int dump_selector(struct ctx *c, const struct args *a, struct selector *sel);
-void dump_ring_init(struct dump *d);
+int dump_read(struct dump *d, uint32_t ring);
 void dump_problem(struct dump *d, const char *text);
-void dump_requests(struct dump *d, const struct req_format *f);
-void dump_owned(struct dump *d, uint32_t owner_byte);
+void dump_show(struct dump *d);
 
 #endif /* EADM_DUMP_H */

@@ -5,10 +5,17 @@
 
 #include "emit.h"
 
-/* "erdma_0/qp/99" concerns erdma_0 */
-static int device_part(const char *object)
+/* "erdma_0/qp/99" concerns erdma_0, which is named unless the text does so */
+static void put_device(const struct problem *p)
 {
-	return (int)strcspn(object, "/");
+	size_t n = p->object ? strcspn(p->object, "/") : 0;
+	const char *s;
+
+	for (s = p->text; *s; s++)
+		if (n && !strncmp(s, p->object, n))
+			return;
+	if (n)
+		fprintf(stderr, "%.*s: ", (int)n, p->object);
 }
 
 /**
@@ -25,8 +32,7 @@ void emit_problems(struct ctx *c)
 		if (p->note && (c->opt.quiet || c->opt.format != FMT_TEXT))
 			continue;
 		fputs("eadm: ", stderr);
-		if (p->object)
-			fprintf(stderr, "%.*s: ", device_part(p->object), p->object);
+		put_device(p);
 		if (p->note)
 			fprintf(stderr, "note: %s\n", p->text);
 		else

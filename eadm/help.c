@@ -251,7 +251,7 @@ static void man_commands(FILE *f)
 static void man_exit(FILE *f)
 {
 	fputs(".Bl -tag -width Ds\n", f);
-#define EXIT_LINE(code, text) \
+#define EXIT_LINE(code, word, text) \
 	fprintf(f, ".It %d\n%c%s.\n", code, upper(text[0]), &text[1]);
 	EXIT_CODES(EXIT_LINE)
 #undef EXIT_LINE

@@ -79,11 +79,10 @@ int main(int argc, char **argv)
 	if (owes_document(&c))
 		emit_document(&c);
 out:
-	fflush(c.out);
-	emit_problems(&c);
 	code = ctx_exit(&c);
 	if (emit_flush(&c) && code == EX_DONE)
 		code = EX_FAILED;
+	emit_problems(&c);
 	/* A call that hangs may still write into the pool */
 	if (c.src.ops && !source_close(&c.src))
 		_exit(code);

@@ -121,25 +121,18 @@ int each_object(struct ctx *c, struct dev *dev, enum target t, const struct id_s
 /**
  * sort_data - order the document after --sort
  * @c: run
- * @a: arguments
- *
- * Return: 0, or a negative error number after reporting it.
+ * @a: arguments; cmd_parse() has made sure that there is such a field
  */
-int sort_data(struct ctx *c, const struct args *a)
+void sort_data(struct ctx *c, const struct args *a)
 {
 	const char *key = a->opt[OPT_SORT];
-	bool down;
 	int field;
 
 	if (!key)
-		return 0;
-	down = key[0] == '-';
-	field = schema_field(c->cmd->schema, key + down);
-	if (field < 0)
-		return ctx_usage(c, "use the heading of a column, or a JSON key; '-' in front "
-				 "turns the order round.", "cannot sort by '%s'", key + down);
-	list_sort(&c->data, (unsigned int)field, down);
-	return 0;
+		return;
+	field = schema_field(c->cmd->schema, key + (key[0] == '-'));
+	if (field >= 0)
+		list_sort(&c->data, (unsigned int)field, key[0] == '-');
 }
 
 /* ---- driver and device, side by side ------------------------------------ */
@@ -167,6 +160,13 @@ static const struct {
 	[TARGET_EQ] = { ERDMA_DIAG_REC_EQ, ERDMA_DIAG_REC_EQ_HW, "eq", decode_eq_device },
 };
 
+static const char *why_no_context(struct ctx *c, const struct erdma_diag_hw *hw)
+{
+	if (hw->syndrome)
+		return pool_printf(&c->pool, ": the device refused with status %u", hw->syndrome);
+	return hw->status == ENODEV ? ": the command queue is down" : "";
+}
+
 /* The device's context, if it could be had; else why not */
 static void device_side(struct ctx *c, struct dev *dev, enum target t, uint32_t id,
 			struct obj *o, const struct rec *rec)
@@ -176,11 +176,9 @@ static void device_side(struct ctx *c, struct dev *dev, enum target t, uint32_t 
 
 	rec_copy(rec, &hw, sizeof(hw));
 	if (hw.status) {
-		ctx_problem(c, (int)hw.status, path, hw.status == ETIMEDOUT ?
-			    "'eadm --no-hw' leaves the device alone." : NULL,
-			    "device context not read%s", !hw.syndrome ? "" :
-			    pool_printf(&c->pool, ": the device refused with status %u",
-					hw.syndrome));
+		ctx_problem(c, (int)hw.status, path, hw.status == EOPNOTSUPP ? NULL :
+			    "'eadm --no-hw' leaves the device alone.",
+			    "device context not read%s", why_no_context(c, &hw));
 		return;
 	}
 	if (hw.len > sizeof(hw.data) || hw.len < sizeof(struct erdma_resp_hdr) ||

@@ -17,7 +17,6 @@
 #define CONTEXT_BUF	(4U * 1024)
 #define CONTEXT_BUF_MAX	(1024U * 1024)
 #define RING_CHUNK	4096U	/* entries of one call */
-#define RING_RETRIES	3	/* of a ring that moves while it is copied */
 
 /* ---- calls -------------------------------------------------------------- */
 
@@ -427,7 +426,7 @@ static int ring_call(struct source *src, struct dev *dev, struct erdma_diag_ring
 	return ret ? ret : ring_check(src, r->ring, asked, r);
 }
 
-/* All entries, in pieces; torn if the indices moved between or during pieces */
+/* All entries, in pieces */
 static int ring_copy_all(struct source *src, struct dev *dev, uint32_t ring, uint32_t id,
 			 struct ring_data *out)
 {
@@ -447,12 +446,7 @@ static int ring_copy_all(struct source *src, struct dev *dev, uint32_t ring, uin
 			return ret;
 		if (r.out_depth != out->depth)
 			return broken(src, "the ring changed its depth");
-		if (slot && (r.out_pi != out->pi || r.out_ci != out->ci))
-			out->flags |= ERDMA_DIAG_RING_TORN;
-		out->flags |= r.out_flags;
-		out->pi = r.out_pi;
-		out->ci = r.out_ci;
-		out->time_ns = r.out_time_ns;
+		out->flags |= r.out_flags & ERDMA_DIAG_RING_HIDDEN;
 	}
 	return 0;
 }
@@ -463,27 +457,33 @@ static int ring_copy_all(struct source *src, struct dev *dev, uint32_t ring, uin
  * @dev: open device
  * @ring: ERDMA_DIAG_RING_*
  * @id: its owner
- * @out: result; ERDMA_DIAG_RING_TORN if it moved every time it was read
+ * @out: result
+ *
+ * The ring is in use meanwhile. Indices are those of the beginning; what the
+ * producer overwrites until the end is told by @out->moved.
  *
  * Return: 0 or -errno.
  */
 int source_ring(struct source *src, struct dev *dev, uint32_t ring, uint32_t id,
 		struct ring_data *out)
 {
-	struct erdma_diag_ring_read r = { .ring = ring, .id = id };
-	int ret, tries;
+	const struct erdma_diag_ring_read ask = { .ring = ring, .id = id };
+	struct erdma_diag_ring_read r = ask;
+	int ret;
 
 	ret = ring_call(src, dev, &r);
 	if (ret)
 		return ret;
-	*out = (struct ring_data){ .depth = r.out_depth, .entry_size = r.out_entry_size };
+	*out = (struct ring_data){ .depth = r.out_depth, .entry_size = r.out_entry_size,
+				   .pi = r.out_pi, .ci = r.out_ci, .time_ns = r.out_time_ns };
+	out->flags = r.out_flags & (ERDMA_DIAG_RING_PI | ERDMA_DIAG_RING_CI);
 	out->data = pool_alloc(src->pool, (size_t)out->depth * out->entry_size);
-	for (tries = 0; tries < RING_RETRIES; tries++) {
-		out->flags = 0;
-		ret = ring_copy_all(src, dev, ring, id, out);
-		if (ret || !(out->flags & ERDMA_DIAG_RING_TORN))
-			break;
-	}
+	ret = ring_copy_all(src, dev, ring, id, out);
+	if (ret)
+		return ret;
+	r = ask;
+	ret = ring_call(src, dev, &r);
+	out->moved = (r.out_pi - out->pi) & 0xffff;
 	return ret;
 }
 

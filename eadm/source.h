@@ -131,8 +131,9 @@ struct rec {
  * @depth: entries
  * @entry_size: bytes
  * @flags: ERDMA_DIAG_RING_*
- * @pi: if ERDMA_DIAG_RING_PI
- * @ci: if ERDMA_DIAG_RING_CI
+ * @pi: before the first entry was read, if ERDMA_DIAG_RING_PI
+ * @ci: ditto, if ERDMA_DIAG_RING_CI
+ * @moved: how far PI went on until the last entry was read, modulo 2^16
  * @time_ns: CLOCK_MONOTONIC
  */
 struct ring_data {
@@ -142,6 +143,7 @@ struct ring_data {
 	uint32_t flags;
 	uint32_t pi;
 	uint32_t ci;
+	uint32_t moved;
 	uint64_t time_ns;
 };
 

@@ -299,9 +299,17 @@ static int kernel_call(struct source *src, struct dev *dev, unsigned int cmd, vo
 static int kernel_counters(struct source *src, struct dev *dev, unsigned int port,
 			   counter_fn fn, void *arg)
 {
+	char name[DEV_NAME_LEN];
+	int ret;
+
 	if (!src->priv || dev->index < 0)
 		return src->netlink_err ? src->netlink_err : -ENODEV;
-	return nl_rdma_counters(src->priv, (uint32_t)dev->index, port, fn, arg);
+	ret = nl_rdma_counters(src->priv, (uint32_t)dev->index, port, fn, arg);
+	/* Netlink has the same answer for no such device and for no counters */
+	if (ret == -EINVAL)
+		ret = nl_rdma_netdev(src->priv, (uint32_t)dev->index, name, sizeof(name)) ?
+		      -ENODEV : -EOPNOTSUPP;
+	return ret;
 }
 
 static bool kernel_lockdown(struct source *src)

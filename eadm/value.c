@@ -52,7 +52,7 @@ static char *rate_text(struct pool *p, double v, bool exact)
 
 	if (exact)
 		return pool_printf(p, "%.3f", v);
-	while (v >= 10000 && u < 3) {
+	while (v >= (u < 0 ? 10000 : 1000) && u < 3) {
 		v /= 1000;
 		u++;
 	}

@@ -341,6 +341,8 @@ static json_object *find_ring(json_object *a, const struct erdma_diag_ring_read 
 	return NULL;
 }
 
+static json_object *went_on;
+
 static void ring_numbers(json_object *o, struct erdma_diag_ring_read *r)
 {
 	uint64_t moves = fake_number(o, "moves", 0);
@@ -356,11 +358,15 @@ static void ring_numbers(json_object *o, struct erdma_diag_ring_read *r)
 		r->out_ci = (uint32_t)fake_number(o, "ci", 0);
 		r->out_flags |= ERDMA_DIAG_RING_CI;
 	}
-	/* A ring that is torn so many times, then holds still */
-	if (moves && r->count) {
-		r->out_flags |= ERDMA_DIAG_RING_TORN;
+	/* A producer that goes round once between two calls, so many times */
+	if (moves) {
+		r->out_pi += (uint32_t)moves * r->out_depth;
 		json_object_object_add(o, "moves", json_object_new_uint64(moves - 1));
 	}
+	/* One that goes on a little after the indices were asked for */
+	if (fake_number(o, "goes_on", 0) && o == went_on)
+		r->out_pi += (uint32_t)fake_number(o, "goes_on", 0);
+	went_on = o;
 	r->out_time_ns = 123456789;
 }
 

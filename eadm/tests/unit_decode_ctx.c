@@ -25,12 +25,11 @@ static void qp_row_of_a_user_qp(void **state)
 	struct erdma_diag_qp qp = some_qp();
 
 	(void)state;
-	/* D: SQ doorbell, QPN 0x2A, PI 6 */
-	qp.sq = (struct erdma_diag_queue){ .depth = 16, .valid = ERDMA_DIAG_Q_DBREC,
-					   .dbrec = 0x0000002A00000006ULL };
-	/* D: RQ doorbell, first receive; bits 31:16 are whatever was there */
-	qp.rq = (struct erdma_diag_queue){ .depth = 8, .valid = ERDMA_DIAG_Q_DBREC,
-					   .dbrec = 0x0000002Abeef0001ULL };
+	qp.sq = (struct erdma_diag_queue){ .depth = 16, .pi = 6, .dbrec = 0x0000002A00000006ULL,
+					   .valid = ERDMA_DIAG_Q_PI | ERDMA_DIAG_Q_DBREC };
+	/* a record the driver does not trust */
+	qp.rq = (struct erdma_diag_queue){ .depth = 8, .pi = 9, .valid = ERDMA_DIAG_Q_DBREC,
+					   .dbrec = 0x1234002Abeef0001ULL };
 	decode_qp_row(o, &qp, NOW);
 	has_num(o, QL_QPN, 17);
 	has_str(o, QL_TYPE, "RC");
@@ -43,7 +42,7 @@ static void qp_row_of_a_user_qp(void **state)
 	has_num(o, QL_SQ_PI, 6);
 	has_none(o, QL_SQ_CI);
 	has_none(o, QL_SQ_USED);
-	has_num(o, QL_RQ_PI, 1);
+	has_none(o, QL_RQ_PI);
 	has_num(o, QL_SEND_CQN, 5);
 	has_num(o, QL_RECV_CQN, 6);
 	has_num(o, QL_AGE, 10000000000ULL);

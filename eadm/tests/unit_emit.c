@@ -42,7 +42,10 @@ static void text_of_rates(void **state)
 	assert_string_equal(text_of(T_RATE, D(0), false), "0");
 	assert_string_equal(text_of(T_RATE, D(12.34), false), "12.3");
 	assert_string_equal(text_of(T_RATE, D(9999), false), "9999");
+	assert_string_equal(text_of(T_RATE, D(133900), false), "133.9K");
+	assert_string_equal(text_of(T_RATE, D(4902000), false), "4.9M");
 	assert_string_equal(text_of(T_RATE, D(12345678), false), "12.3M");
+	assert_string_equal(text_of(T_RATE, D(7268500000.0), false), "7.3G");
 	assert_string_equal(text_of(T_RATE, D(12345678), true), "12345678.000");
 }
 

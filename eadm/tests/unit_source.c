@@ -240,19 +240,23 @@ static void ring_replies_that_break_the_rules(void **state)
 	}
 }
 
-static void ring_that_moves_is_read_again(void **state)
+static void ring_tells_how_far_it_moved(void **state)
 {
 	struct ring_data out;
 	struct source src;
-	struct dev *d = open_scenario(&src, "settles");
+	struct dev *d = open_scenario(&src, "basic");
 
 	(void)state;
-	assert_int_equal(source_ring(&src, d, ERDMA_DIAG_RING_SQ, 17, &out), 0);
-	assert_false(out.flags & ERDMA_DIAG_RING_TORN);
+	assert_int_equal(source_ring(&src, d, ERDMA_DIAG_RING_SQ, 18, &out), 0);
+	assert_int_equal(out.depth, 16);
+	assert_int_equal(out.pi, 6);
+	assert_int_equal(out.ci, 1);
+	assert_int_equal(out.moved, 0);
 	assert_true(source_close(&src));
-	d = open_scenario(&src, "torn");
+	d = open_scenario(&src, "goes-on");
 	assert_int_equal(source_ring(&src, d, ERDMA_DIAG_RING_SQ, 17, &out), 0);
-	assert_true(out.flags & ERDMA_DIAG_RING_TORN);
+	assert_int_equal(out.pi, 20);
+	assert_int_equal(out.moved, 3);
 	assert_true(source_close(&src));
 }
 
@@ -427,7 +431,7 @@ int unit_source(void)
 		TEST(list_comes_in_pages), TEST(list_replies_that_break_the_rules),
 		TEST(context_buffer_grows_when_told),
 		TEST(context_asks_the_device_only_if_allowed),
-		TEST(ring_replies_that_break_the_rules), TEST(ring_that_moves_is_read_again),
+		TEST(ring_replies_that_break_the_rules), TEST(ring_tells_how_far_it_moved),
 		TEST(call_that_hangs_is_left_behind), TEST(debug_reply_with_too_many_categories),
 		TEST(netlink_device), TEST(netlink_device_with_short_number), TEST(netlink_node),
 		TEST(netlink_counters), TEST(netlink_counters_cut), TEST(netlink_random),

@@ -297,9 +297,9 @@ def queue(prefix, **kw):
 
 def adapter():
     u17 = qp(17, flags=1 | 8, sdb=0x80, rdb=0x81,
-             **queue("sq", depth=16, valid=4, page_shift=12, page_cnt=1, dma=0x10000,
+             **queue("sq", depth=16, valid=5, pi=20, page_shift=12, page_cnt=1, dma=0x10000,
                      dbrec_dma=0x3000, dbrec=17 << 32 | 20),
-             **queue("rq", depth=4, valid=4, page_shift=12, page_cnt=1, dma=0x20000,
+             **queue("rq", depth=4, valid=5, pi=6, page_shift=12, page_cnt=1, dma=0x20000,
                      dbrec_dma=0x3008, dbrec=17 << 32 | 0xbeef << 16 | 6),
              **{"owner.pid": 4711, "owner.comm": "ib_write_bw"})
     u17["hw"] = {"data": qpc(17, (4, 20, 14), (2, 6, 4), 3, (5, 5),
@@ -363,9 +363,9 @@ def adapter():
                          dbrec=4 * n_cmds),
                  **queue("cq", depth=128, valid=2, ci=n_cmds - 2)},
         "rings": [
-            ring(1, 17, 16, user_sq(17)),
+            ring(1, 17, 16, user_sq(17), pi=20),
             ring(2, 17, 4, [(i, rqe(i, 17, 0x7f0000100000 + 4096 * i, 4096, 0x401))
-                            for i in range(2, 6)]),
+                            for i in range(2, 6)], pi=6),
             ring(1, 18, 16, kernel_sq(18), pi=6, ci=1),
             ring(2, 18, 4, [(i, rqe(i, 18, 0x100000 + 4096 * i, 2048 if i != 4 else 0, 0x501))
                             for i in range(1, 5)], pi=5, ci=3),
@@ -407,7 +407,7 @@ def second():
     a.update({"pci": "0000:00:06.0", "name": "erdma_1", "index": 7, "netdev": "eth1",
               "node": "/dev/erdma/diag1", "qp": [], "cq": []})
     a["info"].update({"ib_index": 7, "ib_name": "erdma_1", "netdev": "eth1",
-                      "pci": "0000:00:06.0"})
+                      "pci": "0000:00:06.0", "n_qp": 0, "n_cq": 0})
     return a
 
 
@@ -430,7 +430,8 @@ def swapped_ring():
     blocks = [(0, local_inv(0, 18, 1)), (1, [b"\xff" * 32, b"\xff" * 32]),
               (3, local_inv(3, 18, 2))]
     a["rings"][2] = ring(1, 18, 16, blocks, pi=4, ci=0)
-    a["qp"][0]["sq.valid"] = 0
+    a["qp"][0]["sq.valid"] = 4
+    del a["rings"][0]["pi"]
     a["qp"][0]["hw"] = {"data": "00" * 16}
     return a
 
@@ -439,9 +440,38 @@ def hidden():
     a = adapter()
     r = ring(1, 17, 16, [(4, write(0, 4, 17, 0, 0, 0x7f0000000000, [(0x7f0000001000, 64, 0)])),
                          (6, write(0, 6, 17, 0, 0, 0x7f0000000000, [(0x7f0000001000, 64, 0)]))],
-             flags=2)
+             flags=2, pi=8)
     a["rings"][0] = r
-    a["qp"][0]["sq.dbrec"] = 17 << 32 | 8
+    return a
+
+
+def busy():
+    """A full receive queue."""
+    return qp(18, **queue("sq", depth=16, valid=3), **queue("rq", depth=64, valid=3,
+              pi=40, ci=0), **{"owner.kernel": 1})
+
+
+def masked():
+    """As the driver masks rings for those who may not see keys: headers and lengths."""
+    a = adapter()
+    for r in a["rings"]:
+        if r["ring"] not in (1, 5):
+            continue
+        r["flags"] = 2
+        starts = set()
+        blocks = user_sq(17) if r["id"] == 17 else kernel_sq(18) if r["id"] == 18 else \
+            [(4 * i, None) for i in range(len(commands()))]
+        for index, _ in blocks:
+            starts.add(str(index % r["depth"]))
+        for slot, data in r["entries"].items():
+            if slot not in starts:
+                r["entries"][slot] = "00" * 32
+            elif r["ring"] == 5:
+                r["entries"][slot] = data[:16] + "00" * 24
+            else:
+                opcode = int(data[6:8], 16) >> 3
+                length = data[24:32] if opcode in (0, 1, 2, 3, 9, 13, 16) else "00000000"
+                r["entries"][slot] = data[:16] + "00000000" + length + "00" * 16
     return a
 
 
@@ -459,6 +489,15 @@ SCENARIOS = {
     "no-file": scenario(changed(open_errno="ENOENT")),
     "broken-rings": scenario(swapped_ring()),
     "hidden": scenario(hidden()),
+    "masked": scenario(masked()),
+    "busy": scenario(changed(qp=[busy()], rings=[
+        ring(1, 18, 16, [], pi=0, ci=0),
+        ring(2, 18, 64, [(i, rqe(i, 18, 4096 * i, 4096, 1)) for i in range(40)], pi=40, ci=0)])),
+    "idle": scenario(changed(qp=[busy()], rings=[ring(1, 18, 16, [], pi=0, ci=0),
+                                                 ring(2, 18, 64, [], pi=0, ci=0)])),
+    "not-shown": scenario(changed(qp=[], cq=[])),
+    "goes-on": scenario(changed(rings=[dict(r, goes_on=3) if r["ring"] == 1 and r["id"] == 17
+                                       else r for r in adapter()["rings"]])),
     "torn": scenario(changed(rings=[dict(r, moves=100) if r["ring"] == 1 else r
                                     for r in adapter()["rings"]])),
     "settles": scenario(changed(rings=[dict(r, moves=2) if r["ring"] == 1 else r

@@ -17,7 +17,7 @@ fails()
 	out=$("$@" 2>/tmp/stderr) || rc=$?
 	err=$(cat /tmp/stderr)
 	echo "status $rc, stdout '$out', stderr '$err'"
-	[ $rc -eq "$want" ] && [ -z "$out" ] && grep -Eq "$pattern" <<<"$err" && grep -q '^Hint:' <<<"$err"
+	[ "$rc" -eq "$want" ] && [ -z "$out" ] && grep -Eq "$pattern" <<<"$err" && grep -q '^Hint:' <<<"$err"
 }
 
 # With -j the failure is a document on stdout.
@@ -27,7 +27,7 @@ fails_json()
 	shift 2
 	out=$("$@" -j 2>/dev/null) || rc=$?
 	echo "status $rc, $out"
-	[ $rc -eq "$want" ] &&
+	[ "$rc" -eq "$want" ] &&
 		jq -e ".ok == false and .exit == $want and .error.code == \"$code\"" <<<"$out"
 }
 
@@ -44,7 +44,7 @@ full_disk()
 
 help_needs_no_kernel()
 {
-	eadm help | grep -q 'dump qp' && eadm version | grep -q "$(cat $TREE/VERSION)"
+	eadm help | grep -q 'dump qp' && eadm version | grep -q "$(cat "$TREE/VERSION")"
 }
 
 # ---- rings ------------------------------------------------------------------
@@ -193,10 +193,9 @@ writing()
 # them, and addresses must lie in the buffer of perftest.
 writes_under_traffic()
 {
-	local i
 	rdma -j resource show mr >/tmp/mrs.json
 	jq -c '.[] | {pid, lkey, rkey, mrlen}' /tmp/mrs.json
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		eadm -j dump qp "$busy_qpn" --sq --last 16 >/tmp/decoded.json || return 1
 		jq -e '[.data[0].entries[] | select(.opcode)] | length >= 8 and
 			all(.opcode == "RDMA_WRITE" and .length == 65536 and (.sgl | length) == 1 and

@@ -1,0 +1,166 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The unmodified program: sysfs trees of our own, a node answered by a preloaded
+# library, closed and full outputs. No kernel with an adapter is needed.
+
+load helper
+
+setup()
+{
+	export EADM_SYSFS=$BATS_TEST_TMPDIR/sys EADM_DEVROOT=$BATS_TEST_TMPDIR/dev
+	mkdir -p "$EADM_SYSFS/bus/pci/devices" "$EADM_DEVROOT"
+	adapter 0000:00:03.0 0x8086 0x100e
+}
+
+# adapter ADDRESS VENDOR DEVICE
+adapter()
+{
+	local dir=$EADM_SYSFS/bus/pci/devices/$1
+	mkdir -p "$dir"
+	echo "$2" > "$dir/vendor"
+	echo "$3" > "$dir/device"
+}
+
+bound()
+{
+	mkdir -p "$EADM_SYSFS/bus/pci/drivers/$2"
+	ln -s "../../drivers/$2" "$EADM_SYSFS/bus/pci/devices/$1/driver"
+}
+
+# An adapter with driver, RDMA device and node
+working()
+{
+	adapter 0000:00:05.0 0x1ded 0x107f
+	bound 0000:00:05.0 erdma
+	mkdir -p "$EADM_SYSFS/bus/pci/devices/0000:00:05.0/infiniband/erdma_0" \
+		 "$EADM_SYSFS/bus/pci/devices/0000:00:05.0/erdma_diag/erdma!diag0" \
+		 "$EADM_DEVROOT/erdma"
+	: > "$EADM_DEVROOT/erdma/diag0"
+}
+
+# eadm with a node out of a scenario
+node()
+{
+	local scenario=$1
+	shift
+	EADM_SCENARIO=$SCENARIOS/$scenario.json LD_PRELOAD=$TOP/eadm/build/fake-node.so "$EADM" "$@"
+}
+
+@test "real: no adapter" {
+	run --separate-stderr "$EADM" list dev
+	[ "$status" -eq 0 ]
+	run --separate-stderr "$EADM" list qp
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"no ERDMA adapter in this machine [ENODEV]"* ]]
+}
+@test "real: no sysfs at all" {
+	EADM_SYSFS=/nonexistent run --separate-stderr "$EADM" list qp
+	[ "$status" -eq 3 ]
+}
+@test "real: adapter without driver" {
+	adapter 0000:00:05.0 0x1ded 0x107f
+	run --separate-stderr "$EADM" list dev
+	[ "$status" -eq 5 ]
+	[ "$stderr" = "eadm: 1 ERDMA adapter at 0000:00:05.0, no driver bound [ENODEV]
+Hint: modprobe erdma; if that fails: dmesg | grep -i erdma" ]
+}
+@test "real: another device of the same vendor is none of ours" {
+	adapter 0000:00:05.0 0x1ded 0x5007
+	run --separate-stderr "$EADM" list qp
+	[ "$status" -eq 3 ]
+}
+@test "real: adapter given to a guest" {
+	adapter 0000:00:05.0 0x1ded 0x107f
+	bound 0000:00:05.0 vfio-pci
+	run --separate-stderr "$EADM" info
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"'vfio-pci'"* ]]
+}
+@test "real: driver without node" {
+	adapter 0000:00:05.0 0x1ded 0x107f
+	bound 0000:00:05.0 erdma
+	mkdir -p "$EADM_SYSFS/bus/pci/devices/0000:00:05.0/infiniband/erdma_0"
+	run --separate-stderr "$EADM" list qp
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"erdma_0: "* ]]
+}
+@test "real: node not in /dev" {
+	working
+	rm "$EADM_DEVROOT/erdma/diag0"
+	run --separate-stderr "$EADM" list qp
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"/dev/erdma/diag0 is not there"* ]]
+}
+@test "real: node as nobody" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	command -v setpriv > /dev/null || skip "no setpriv"
+	working
+	chmod 600 "$EADM_DEVROOT/erdma/diag0"
+	local p=$EADM_DEVROOT
+	while [ "$p" != / ]; do
+		[ "$(stat -c %a "$p" | tail -c 2)" -ge 5 ] || skip "$p is closed to nobody"
+		p=$(dirname "$p")
+	done
+	run --separate-stderr setpriv --reuid 65534 --clear-groups "$EADM" list qp
+	show
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"Permission denied [EACCES]"* ]]
+}
+@test "real: a file that is no node" {
+	working
+	run --separate-stderr "$EADM" list qp
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"[ENOTTY]"* ]]
+}
+@test "real: list, info, dump by ioctl" {
+	working
+	[ "$(node basic list qp -j | jq -c '[.data[].qpn]')" = '[17,18,21]' ]
+	[ "$(node basic info qp 18 -j | jq -c '.data[0].differs')" = '["pdn","recv_cqn"]' ]
+	[ "$(node basic dump qp 17 --sq -j | jq -c '[.data[0].entries[].index]')" = '[14,17,18,20]' ]
+	[ "$(node basic list dev -j | jq -c '[.data[0] | .dev, .pci, .state]')" = '["erdma_0","0000:00:05.0","ok"]' ]
+	diff <(node basic dump cmdq --last 99) "$BATS_TEST_DIRNAME/golden/dump-cmdq.txt"
+}
+@test "real: errors by ioctl" {
+	working
+	run --separate-stderr node denied-list list qp
+	[ "$status" -eq 4 ]
+	run --separate-stderr node older-driver list qp
+	[ "$status" -eq 6 ]
+	run --separate-stderr node hangs list qp --timeout 100ms
+	[ "$status" -eq 8 ]
+	run --separate-stderr node removed list qp
+	[ "$status" -eq 3 ]
+}
+@test "real: help, version, completion without anything" {
+	local args cmd
+	for cmd in "help" "help dump" "version" "-V" "--help" "completion bash" "explain 2" "list qp --help"; do
+		read -r -a args <<< "$cmd"
+		EADM_SYSFS=/nonexistent EADM_DEVROOT=/nonexistent run --separate-stderr \
+			strace -qq -f -e trace=socket,openat,ioctl -o "$BATS_TEST_TMPDIR/trace" "$EADM" "${args[@]}"
+		[ "$status" -eq 0 ]
+		! grep -E 'socket|/sys|/dev/erdma|nonexistent' "$BATS_TEST_TMPDIR/trace"
+	done
+}
+@test "real: closed stdout" {
+	run bash -c '"$1" version >&-' _ "$EADM"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"cannot write"* ]]
+}
+@test "real: full disk" {
+	[ -e /dev/full ] || skip "no /dev/full"
+	run bash -c '"$1" explain > /dev/full' _ "$EADM"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"cannot write: No space left on device [ENOSPC]"* ]]
+}
+@test "real: reader that goes away" {
+	run bash -c 'set -o pipefail; "$1" explain -j | true; echo "${PIPESTATUS[0]}"' _ "$EADM"
+	[[ "$output" == 0 || "$output" == 1 ]]
+	run bash -c '"$1" explain 2>&1 | head -n 1' _ "$EADM"
+	[ "$status" -eq 0 ]
+	[[ "$output" == KIND* ]]
+}
+@test "real: another locale changes nothing" {
+	working
+	[ "$(LC_ALL=de_DE.UTF-8 node basic stat -i 0.5 -n 1 -j 2>&1)" = "$(node basic stat -i 0.5 -n 1 -j 2>&1)" ]
+	[ "$(LC_ALL=de_DE.UTF-8 node basic list qp)" = "$(node basic list qp)" ]
+}
