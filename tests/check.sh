@@ -9,6 +9,8 @@ set -euo pipefail
 . "$(dirname "$0")/lib/common.sh"
 cd "$ERDMA_TOP"
 
+say "Set-up"
+tests/setup/setup.sh check
 list=$(tests/lib/check.py "$@" --list) || exit
 groups=$(awk '{ print $2 }' <<<"$list" | sort -u)
 wants()
@@ -16,8 +18,6 @@ wants()
 	grep -qxE "$1" <<<"$groups"
 }
 
-say "Set-up"
-tests/setup/setup.sh check
 kdir=$(kernel_dir)
 mkdir -p build/check
 # A part that does not build is one failed test; the other suites still run.
@@ -45,6 +45,7 @@ fi
 if wants vm; then
 	build 600 "the device model" model make -C qemu-model preload QEMU_SRC="$src"
 	build 300 "the test programs" progs make -C tests/vm/progs
+	build 300 "the kernel test module" kverbs make -C tests/vm/kverbs KDIR="$kdir"
 fi
 say "Tests ($(wc -l <<<"$list") suites, logs in build/check)"
 exec tests/lib/check.py "$@" "${failed[@]}"

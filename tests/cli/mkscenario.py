@@ -490,7 +490,7 @@ SCENARIOS = {
     "broken-rings": scenario(swapped_ring()),
     "hidden": scenario(hidden()),
     "masked": scenario(masked()),
-    "busy": scenario(changed(qp=[busy()], rings=[
+    "full-rq": scenario(changed(qp=[busy()], rings=[
         ring(1, 18, 16, [], pi=0, ci=0),
         ring(2, 18, 64, [(i, rqe(i, 18, 4096 * i, 4096, 1)) for i in range(40)], pi=40, ci=0)])),
     "idle": scenario(changed(qp=[busy()], rings=[ring(1, 18, 16, [], pi=0, ci=0),

@@ -122,8 +122,8 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 		or ([.data[].qpn] | unique) == [17,18,21]' <<< "$output"
 }
 @test "dump qp without numbers shows at most 32 of a ring" {
-	[ "$(fake busy dump qp -j | jq -c '[.data[0] | .shown, (.entries | length)]')" = '["32 of 40",33]' ]
-	[ "$(fake busy dump qp --inflight -j | jq -c '.data[0].shown')" = '"40 of 40"' ]
+	[ "$(fake full-rq dump qp -j | jq -c '[.data[0] | .shown, (.entries | length)]')" = '["32 of 40",33]' ]
+	[ "$(fake full-rq dump qp --inflight -j | jq -c '.data[0].shown')" = '"40 of 40"' ]
 }
 @test "dump qp without numbers, nothing in flight: a note" {
 	expect 0 idle dump qp

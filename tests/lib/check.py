@@ -220,8 +220,8 @@ def run_all(suites):
             while waiting and used + min(waiting[0].weight, room) <= room:
                 s = waiting.pop(0)
                 used += min(s.weight, room)
-                done = len(suites) - len(waiting) - len(running)
-                show(f'====  {s.name} ({done} of {len(suites)}; at most {s.limit} s)')
+                show(f'====  {s.name} ({len(suites) - len(waiting)} of {len(suites)}; '
+                     f'at most {s.limit} s)')
                 t = threading.Thread(target=s.run, daemon=True)
                 t.start()
                 running.append((s, t))

@@ -59,15 +59,16 @@ if [ "$debian" != "debian 12" ]; then
 fi
 [ "$(uname -m)" = x86_64 ] || die "this is $(uname -m); the card's driver is for x86-64 only"
 
+if [ $only_ask = 0 ] && [ "$(id -u)" != 0 ]; then
+	die "this takes root: it installs packages and builds the image of a guest" \
+		"sudo make -C $ERDMA_TOP $purpose"
+fi
+
 mapfile -t missing < <(missing_packages)
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 if [ $only_ask = 1 ]; then
 	die "these packages are missing: ${missing[*]}" "sudo $ERDMA_TOP/tests/setup/setup.sh $purpose"
-fi
-if [ "$(id -u)" != 0 ]; then
-	say "$ERDMA_ME: these packages are missing: ${missing[*]}" >&2
-	die "installing them takes root" "sudo $ERDMA_TOP/tests/setup/setup.sh $purpose"
 fi
 
 say "Installing ${#missing[@]} packages: ${missing[*]}"

@@ -16,9 +16,25 @@ mkdir -p "$work"
 count=0
 
 # files PATTERN...: of the repository, also new ones that are not committed yet.
+# Run with sudo the repository may belong to another user; a tarball has none.
+all_files()
+{
+	if git -c safe.directory='*' rev-parse --git-dir >/dev/null 2>&1; then
+		git -c safe.directory='*' ls-files -co --exclude-standard -- "$@"
+	else
+		local p
+		find . -type d -name build -prune -o -type f -printf '%P\n' | while read -r f; do
+			for p; do
+				# shellcheck disable=SC2254	# patterns on purpose
+				case $f in $p) echo "$f" ;; esac
+			done
+		done
+	fi
+}
+
 files()
 {
-	git ls-files -co --exclude-standard -- "$@" | sort -u | while read -r f; do
+	all_files "$@" | sort -u | while read -r f; do
 		if [ -f "$f" ]; then echo "$f"; fi
 	done
 }

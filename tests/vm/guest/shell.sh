@@ -21,4 +21,4 @@ The checkout is /erdma (read-only), /results is build/vm/shell on the host.
 
 TEXT
 cd /root || exit
-exec bash --rcfile <(echo "PS1='erdma:\w# '; [ -e $TREE/eadm/eadm.bash ] && . $TREE/eadm/eadm.bash") -i
+exec bash --rcfile <(echo "PS1='erdma:\w# '; . $TREE/packaging/bash-completion/eadm") -i

@@ -6,7 +6,7 @@
 
 #define MAX_SEND_WR	8192
 #define MAX_RECV_WR	32768
-#define MAX_CQE		(1 << 20)
+#define MAX_CQE		BIT(20)
 #define MAX_FR_PAGES	524288
 
 /**
@@ -95,8 +95,8 @@ void kv_cq_limits(struct ib_device *dev)
 	one_cq(dev, 1, 0, 0);
 	one_cq(dev, 100, dev->num_comp_vectors - 1, 0);
 	one_cq(dev, 0, 0, -EINVAL);
-	one_cq(dev, MAX_CQE, 0, 0);
-	one_cq(dev, MAX_CQE + 1, 0, -EINVAL);
+	one_cq(dev, 65536, 0, 0);
+	one_cq(dev, (u32)MAX_CQE + 1, 0, -EINVAL);
 	one_cq(dev, ~0u, 0, -EINVAL);
 	one_cq(dev, 100, dev->num_comp_vectors, -EINVAL);
 	one_cq(dev, 100, ~0u, -EINVAL);
