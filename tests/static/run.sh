@@ -77,7 +77,7 @@ machine_paths()
 {
 	local me='tests/static/run\.sh'
 	files '*' | grep -v "^$me\$" | xargs -r -d '\n' grep -nIE \
-		'\.\./shared|/work/(main|shared)|/farm/|bash_jobs|/home/[a-z]+/|(^|[" =])/root/|https?://[a-z.]*(debian|mirror)[a-z.]*/' |
+		'(^|[" =(])/(root|home|work|srv|mnt)/[a-z.]|\.\./shared/|https?://[a-z.]*(debian|mirror)[a-z.]*/' |
 		grep -v 'SPDX' || true
 }
 
@@ -173,7 +173,7 @@ kernel_style()
 		--show-types --max-line-length=100 -f)
 	# It leaves a cache file in the current folder.
 	cd "$work" || return
-	(cd "$ERDMA_TOP" && files 'driver/*.[ch]') | sed 's,^,../../,' |
+	(cd "$ERDMA_TOP" && files 'driver/*.[ch]' 'tests/vm/kverbs/*.[ch]') | sed 's,^,../../,' |
 		xargs -r -d '\n' "${check[@]}" --ignore "$ignore" | grep -v '^$' || true
 	# KUNIT_ARRAY_PARAM() stands right below its table.
 	(cd "$ERDMA_TOP" && files 'kunit/*.[ch]') | sed 's,^,../../,' |
