@@ -40,7 +40,7 @@ show_ring()
 	for _ in $(seq 20); do
 		rc=0
 		timeout 30 "$@" >/tmp/ring 2>&1 || rc=$?
-		if [ $rc -ne 7 ]; then break; fi
+		if [ $rc -ne 7 ] && ! grep -q PROBLEM /tmp/ring; then break; fi
 	done
 	cat /tmp/ring
 	[ $rc -eq 0 ] || [ $rc -eq 7 ] || stop "'$*' failed with status $rc"
