@@ -147,14 +147,20 @@ static void cep_timeout(struct work_struct *work)
 	struct erdma_cep *cep = container_of(to_delayed_work(work), struct erdma_cep, timer);
 
 	mutex_lock(&cep->lock);
-	if (cep->timed && time_after_eq(jiffies, cep->deadline))
-		erdma_cm_fail(cep, -ETIMEDOUT);
+	if (cep->timed && time_after_eq(jiffies, cep->deadline)) {
+		cep->timed = false;
+		if (cep->state == ERDMA_CEP_LISTEN)
+			erdma_listen_ready(cep);
+		else
+			erdma_cm_fail(cep, -ETIMEDOUT);
+	}
 	mutex_unlock(&cep->lock);
 	erdma_cep_put(cep);
 }
 
 /**
- * erdma_cep_limit - the state must be left within a time, else -ETIMEDOUT
+ * erdma_cep_limit - the state must be left within a time, else -ETIMEDOUT;
+ *	a listening endpoint tries again to accept
  * @cep: endpoint, locked
  * @ms: limit; replaces the previous one
  *

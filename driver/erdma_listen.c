@@ -21,6 +21,7 @@
 #define LISTEN_MAX_ADDRS	64	/* of an interface; more are not served */
 #define LISTEN_MAX_BACKLOG	1024
 #define LISTEN_TCP_BACKLOG	128	/* connections that TCP keeps for us, at least */
+#define LISTEN_RETRY_MS		200	/* after a failure, e.g. for want of memory */
 #define LISTEN_BUDGET		16	/* connections per run of the work */
 
 /**
@@ -124,6 +125,7 @@ void erdma_listen_ready(struct erdma_cep *cep)
 			erdma_stat_inc(&cep->dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
 			erdma_dbg(cep->dev, CM, ERR, "cannot take a connection: %pe\n",
 				  ERR_PTR(err));
+			erdma_cep_limit(cep, LISTEN_RETRY_MS);
 			return;
 		}
 	}
