@@ -430,24 +430,52 @@ static int check_operands(struct ctx *c, const struct args *a)
 	return 0;
 }
 
-/* Verb, and object if the verb has objects; 0 = words taken */
-static int find_command(struct ctx *c, int argc, char **argv, int *words)
+static bool has_objects(const char *verb)
 {
-	const char *object = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
+	const struct cmd *cmd;
+
+	for (cmd = cmd_table; cmd->verb; cmd++)
+		if (cmd->object && !strcmp(cmd->verb, verb))
+			return true;
+	return false;
+}
+
+/*
+ * The word behind the verb, and where the rest starts. Global options may stand
+ * between verb and object.
+ */
+static int find_object(struct parse *p, int argc, char **argv, const char **object, int *rest)
+{
+	int ret, verb = p->verb;
+
+	*object = NULL;
+	*rest = verb + 1;
+	if (*rest < argc && argv[*rest][0] == '-' && has_objects(argv[verb])) {
+		p->verb = 0;
+		ret = run_argp(p, parse_global, argc - verb, argv + verb, ARGP_IN_ORDER);
+		*rest = p->verb ? verb + p->verb : argc;
+		p->verb = verb;
+		if (ret)
+			return ret;
+	}
+	if (*rest < argc && argv[*rest][0] != '-')
+		*object = argv[*rest];
+	return 0;
+}
+
+static int find_command(struct ctx *c, const char *verb, const char *object)
+{
 	const char *names[MAX_WORDS];
 
-	*words = 1;
-	c->cmd = cmd_find(argv[0], object);
-	if (c->cmd) {
-		*words += c->cmd->object != NULL;
+	c->cmd = cmd_find(verb, object);
+	if (c->cmd)
 		return 0;
-	}
-	if (!visible_words(argv[0], names))
-		return unknown_verb(c, argv[0]);
+	if (!visible_words(verb, names))
+		return unknown_verb(c, verb);
 	/* "info" alone is "info dev" */
-	if (!object && !strcmp(argv[0], "info"))
-		c->cmd = cmd_find(argv[0], "dev");
-	return c->cmd ? 0 : unknown_object(c, argv[0], object);
+	if (!object && !strcmp(verb, "info"))
+		c->cmd = cmd_find(verb, "dev");
+	return c->cmd ? 0 : unknown_object(c, verb, object);
 }
 
 static bool asks_help(int argc, char **argv)
@@ -496,28 +524,31 @@ bool cmd_wants_json(int argc, char **argv)
 int cmd_parse(struct ctx *c, int argc, char **argv, struct args *a)
 {
 	struct parse p = { .c = c, .a = a };
-	int ret, words;
+	const char *object;
+	int ret, from;
 	char **rest;
 
 	ret = run_argp(&p, parse_global, argc, argv, ARGP_IN_ORDER);
 	if (ret || !p.verb)
 		return ret;
-	ret = find_command(c, argc - p.verb, argv + p.verb, &words);
+	ret = find_object(&p, argc, argv, &object, &from);
+	if (!ret)
+		ret = find_command(c, argv[p.verb], object);
 	/* 'eadm list --help' is about all kinds of list */
-	if (ret == -EINVAL && asks_help(argc - p.verb, argv + p.verb) && !c->cmd) {
+	if (ret && asks_help(argc - p.verb, argv + p.verb) && !c->cmd) {
 		c->opt.help = true;
 		a->v = argv + p.verb;
 		a->n = 1;
-		return ret;
 	}
 	if (ret)
 		return ret;
+	from += c->cmd->object && object;
 	p.cmd = c->cmd;
 	p.v = pool_alloc(&c->pool, (size_t)argc * sizeof(*p.v));
 	rest = pool_alloc(&c->pool, (size_t)(argc + 1) * sizeof(*rest));
 	rest[0] = argv[0];
-	memcpy(rest + 1, argv + p.verb + words, (size_t)(argc - p.verb - words) * sizeof(*rest));
-	ret = run_argp(&p, parse_cmd, argc - p.verb - words + 1, rest, 0);
+	memcpy(rest + 1, argv + from, (size_t)(argc - from) * sizeof(*rest));
+	ret = run_argp(&p, parse_cmd, argc - from + 1, rest, 0);
 	if (ret)
 		return ret;
 	a->v = p.v;

@@ -199,125 +199,114 @@ struct qp_dump {
 	bool rq;
 };
 
-/* What is known about a QP before its rings are read */
-struct qp_facts {
-	struct erdma_diag_qp qp;
-	bool have_hw;
-	uint16_t hw_ci[2];	/* SQ, RQ */
-};
-
-static bool qp_ci_unknown(const struct erdma_diag_qp *qp, const struct qp_dump *q)
+static int qp_ring(struct dump *d, uint32_t ring, const struct erdma_diag_qp *qp)
 {
-	return (q->sq && !(qp->sq.valid & ERDMA_DIAG_Q_CI)) ||
-	       (q->rq && !(qp->rq.valid & ERDMA_DIAG_Q_CI));
+	int ret = dump_read(d, ring);
+
+	if (ret == -EPERM || ret == -EACCES)
+		return ctx_ring_denied(d->c, d->dev, ret, d->target, d->id, &qp->owner);
+	if (ret)
+		return ctx_call_failed(d->c, d->dev, ret, d->target, d->id);
+	if (!qp->owner.kernel)
+		d->pi_from = "doorbell-record";
+	return 0;
 }
 
-/* Ask the device only for what the driver does not know */
-static int qp_facts(struct ctx *c, struct dev *dev, uint32_t qpn, const struct qp_dump *q,
-		    struct qp_facts *f)
+/*
+ * Applications keep their CI to themselves, but the device has one. It is asked
+ * after the ring was read: what it has done by then is done for sure.
+ */
+static bool qp_device_ci(struct ctx *c, struct dev *dev, uint32_t qpn, uint16_t ci[2])
 {
 	struct erdma_diag_hw hw;
 	const uint8_t *buf;
 	struct rec rec;
 	uint32_t len;
-	int ret;
 
-	memset(f, 0, sizeof(*f));
-	ret = qp_context(c, dev, qpn, false, &f->qp, &rec, &buf, &len);
-	if (ret || !qp_ci_unknown(&f->qp, q))
-		return ret;
-	ret = source_context(&c->src, dev, ERDMA_DIAG_OBJ_QP, qpn, true, &buf, &len);
-	if (ret || !rec_find(buf, len, ERDMA_DIAG_REC_QP_HW, &rec))
-		return 0;
+	if (source_context(&c->src, dev, ERDMA_DIAG_OBJ_QP, qpn, true, &buf, &len) ||
+	    !rec_find(buf, len, ERDMA_DIAG_REC_QP_HW, &rec))
+		return false;
 	rec_copy(&rec, &hw, sizeof(hw));
-	if (hw.status || hw.len < sizeof(struct erdma_resp_qpc) || hw.len > sizeof(hw.data))
-		return 0;
-	f->have_hw = get_le(hw.data, 2) == ERDMA_RESP_MAGIC;
-	f->hw_ci[0] = (uint16_t)get_le(hw.data + offsetof(struct erdma_resp_qpc, sq.hw_ci), 2);
-	f->hw_ci[1] = (uint16_t)get_le(hw.data + offsetof(struct erdma_resp_qpc, rq.hw_ci), 2);
-	return 0;
+	if (hw.status || hw.len < sizeof(struct erdma_resp_qpc) || hw.len > sizeof(hw.data) ||
+	    get_le(hw.data, 2) != ERDMA_RESP_MAGIC)
+		return false;
+	ci[0] = (uint16_t)get_le(hw.data + offsetof(struct erdma_resp_qpc, sq.hw_ci), 2);
+	ci[1] = (uint16_t)get_le(hw.data + offsetof(struct erdma_resp_qpc, rq.hw_ci), 2);
+	return true;
 }
 
-/* Applications keep their CI to themselves, but the device has one */
-static void qp_indices(struct dump *d, bool user, bool have_hw, uint16_t hw_ci)
+static void set_device_ci(struct dump *d, uint16_t ci)
 {
-	if (user)
-		d->pi_from = "doorbell-record";
-	if (d->r.have_ci || !have_hw || !d->r.have_pi)
+	if (d->r.have_ci || !d->r.have_pi)
 		return;
-	if (erdma_ring_used16(d->r.pi, hw_ci) > d->r.depth) {
+	/* It went on: past everything that was in the ring */
+	if (erdma_ring_used16(ci, d->r.pi) < 0x8000)
+		ci = (uint16_t)d->r.pi;
+	if (erdma_ring_used16(d->r.pi, ci) > d->r.depth) {
 		dump_problem(d, "the device's CI does not fit PI");
 		return;
 	}
 	d->r.have_ci = true;
-	d->r.ci = hw_ci;
+	d->r.ci = ci;
 	d->ci_from = "device";
 }
 
-static int qp_ring(struct dump *d, uint32_t ring, const struct erdma_diag_owner *owner)
+static void qp_find_ci(struct dump *sq, struct dump *rq)
 {
-	int ret = dump_read(d, ring);
+	uint16_t ci[2];
 
-	if (ret == -EPERM || ret == -EACCES)
-		return ctx_ring_denied(d->c, d->dev, ret, d->target, d->id, owner);
-	return ret ? ctx_call_failed(d->c, d->dev, ret, d->target, d->id) : 0;
+	if ((!sq->r.data || sq->r.have_ci) && (!rq->r.data || rq->r.have_ci))
+		return;
+	if (!qp_device_ci(sq->c, sq->dev, sq->id, ci))
+		return;
+	set_device_ci(sq, ci[0]);
+	set_device_ci(rq, ci[1]);
 }
 
-static int qp_dump_sq(struct ctx *c, struct dev *dev, const struct qp_dump *q,
-		      const struct qp_facts *f)
+static int qp_show(struct ctx *c, struct dev *dev, const struct erdma_diag_qp *qp,
+		   const struct qp_dump *q)
 {
-	struct req_format fmt = {
+	struct req_format sq_fmt = {
 		.blocks_mask = ERDMA_SQE_HDR_WQEBBS, .id_mask = ERDMA_SQE_HDR_QPN,
-		.id = ERDMA_PREP(ERDMA_SQE_HDR_QPN, f->qp.qpn),
+		.id = ERDMA_PREP(ERDMA_SQE_HDR_QPN, qp->qpn),
 	};
-	struct dump d = {
-		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = f->qp.qpn,
+	struct req_format rq_fmt = {
+		.id_mask = ERDMA_RQ_DB_QPN, .id = ERDMA_PREP(ERDMA_RQ_DB_QPN, qp->qpn),
+	};
+	struct dump sq = {
+		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = qp->qpn,
 		.name = "qp", .ring_name = "sq", .schema = &schema_wqe, .decode = decode_wqe,
-		.raw_field = W_RAW, .fmt = &fmt,
+		.raw_field = W_RAW, .fmt = &sq_fmt,
 	};
-	int ret = qp_ring(&d, ERDMA_DIAG_RING_SQ, &f->qp.owner);
-
-	if (ret)
-		return ret;
-	qp_indices(&d, !f->qp.owner.kernel, f->have_hw, f->hw_ci[0]);
-	dump_show(&d);
-	return 0;
-}
-
-static int qp_dump_rq(struct ctx *c, struct dev *dev, const struct qp_dump *q,
-		      const struct qp_facts *f)
-{
-	struct req_format fmt = {
-		.id_mask = ERDMA_RQ_DB_QPN, .id = ERDMA_PREP(ERDMA_RQ_DB_QPN, f->qp.qpn),
-	};
-	struct dump d = {
-		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = f->qp.qpn,
+	struct dump rq = {
+		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = qp->qpn,
 		.name = "qp", .ring_name = "rq", .schema = &schema_rqe, .decode = decode_rqe,
-		.raw_field = R_RAW, .fmt = &fmt,
+		.raw_field = R_RAW, .fmt = &rq_fmt,
 	};
-	int ret = qp_ring(&d, ERDMA_DIAG_RING_RQ, &f->qp.owner);
+	int ret = 0, second = 0;
 
-	if (ret)
-		return ret;
-	qp_indices(&d, !f->qp.owner.kernel, f->have_hw, f->hw_ci[1]);
-	dump_show(&d);
-	return 0;
+	if (q->sq)
+		ret = qp_ring(&sq, ERDMA_DIAG_RING_SQ, qp);
+	/* Who may not read one may not read the other */
+	if (q->rq && ret != -EPERM && ret != -EACCES)
+		second = qp_ring(&rq, ERDMA_DIAG_RING_RQ, qp);
+	qp_find_ci(&sq, &rq);
+	if (sq.r.data)
+		dump_show(&sq);
+	if (rq.r.data)
+		dump_show(&rq);
+	return ret ? ret : second;
 }
 
 static int qp_dump(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
 {
-	const struct qp_dump *q = arg;
-	struct qp_facts f;
-	int ret, second = 0;
+	struct erdma_diag_qp qp;
+	const uint8_t *buf;
+	struct rec rec;
+	uint32_t len;
+	int ret = qp_context(c, dev, qpn, false, &qp, &rec, &buf, &len);
 
-	ret = qp_facts(c, dev, qpn, q, &f);
-	if (ret)
-		return ret;
-	if (q->sq)
-		ret = qp_dump_sq(c, dev, q, &f);
-	if (q->rq && ret != -EPERM && ret != -EACCES)
-		second = qp_dump_rq(c, dev, q, &f);
-	return ret ? ret : second;
+	return ret ? ret : qp_show(c, dev, &qp, arg);
 }
 
 static int qp_dump_dev(struct ctx *c, struct dev *dev, void *arg)

@@ -332,8 +332,9 @@ static size_t skip_overwritten(const struct dump *d, const struct req *q, size_t
 	uint32_t lost = d->data.moved ? d->data.moved + MOVE_MARGIN : 0;
 	size_t i;
 
-	for (i = 0; i < n && q[i].done; i++)
-		if (erdma_ring_used16(d->r.pi, q[i].index) + lost <= d->r.depth)
+	for (i = 0; i < n; i++)
+		if ((d->r.have_ci && !q[i].done) ||
+		    erdma_ring_used16(d->r.pi, q[i].index) + lost <= d->r.depth)
 			break;
 	return i;
 }

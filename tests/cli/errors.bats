@@ -217,6 +217,16 @@ fails()
 	[[ "$output" == *"erdma_0"* ]]
 	[[ "$stderr" == *"0000:00:06.0"*"no driver bound"* ]]
 }
+@test "counters cut short: those that came are shown" {
+	expect 7 counters-cut stat
+	[[ "$output" == *"tx_bytes"* ]]
+	[[ "$stderr" == *"counters: malformed reply: an attribute is missing [EPROTO]"* ]]
+}
+@test "one of two rings fails, the other is shown" {
+	expect 7 rq-fails dump qp 17
+	[[ "$output" == *"erdma_0 qp 17 sq"* ]]
+	[[ "$stderr" == *"queue pair 17: "*"[EIO]"* ]]
+}
 @test "one of several rings denied" {
 	expect 7 denied-ring-17 dump qp
 	[[ "$output" == *"erdma_0 qp 18 sq"* ]]

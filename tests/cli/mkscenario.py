@@ -495,6 +495,9 @@ SCENARIOS = {
         ring(2, 18, 64, [(i, rqe(i, 18, 4096 * i, 4096, 1)) for i in range(40)], pi=40, ci=0)])),
     "idle": scenario(changed(qp=[busy()], rings=[ring(1, 18, 16, [], pi=0, ci=0),
                                                  ring(2, 18, 64, [], pi=0, ci=0)])),
+    "ci-ahead": scenario(changed(qp=[dict(adapter()["qp"][0], hw={"data": qpc(
+        17, (4, 90, 88), (2, 9, 9), 3, (5, 5), None).hex()})])),
+    "counters-cut": scenario(changed(counters_errno="EPROTO")),
     "not-shown": scenario(changed(qp=[], cq=[])),
     "goes-on": scenario(changed(rings=[dict(r, goes_on=3) if r["ring"] == 1 and r["id"] == 17
                                        else r for r in adapter()["rings"]])),
@@ -519,6 +522,7 @@ SCENARIOS.update({
     "denied-list": rule(call="list", errno="EPERM"),
     "denied-ring": rule(call="ring", errno="EPERM"),
     "denied-ring-17": rule(call="ring", id=17, errno="EPERM"),
+    "rq-fails": rule(call="ring", obj=2, errno="EIO"),
     "denied-set": rule(call="debug", errno="EPERM"),
     "old-driver": rule(call="context", errno="ENOTTY"),
     "older-driver": rule(call="list", errno="E2BIG"),

@@ -22,6 +22,9 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 	[ "$(fake two -d erdma_0 -j list qp | jq '.data | length')" -eq 3 ]
 	[ "$(fake two list qp -j -d erdma_0 | jq '.data | length')" -eq 3 ]
 	[ "$(fake two list qp --output=json --device erdma_0 | jq '.data | length')" -eq 3 ]
+	[ "$(fake two list -d erdma_0 -j qp | jq '.data | length')" -eq 3 ]
+	[ "$(fake two info -j -d erdma_1 | jq -r '.data[].dev')" = erdma_1 ]
+	[ "$(fake two list -v -d erdma_0 qp)" = "$(fake two list qp -v -d erdma_0)" ]
 }
 @test "list qp --state" {
 	[ "$(numbers basic list qp --state rts)" = '[17,18]' ]
@@ -155,6 +158,9 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 	[ "$(fake basic dump qp 17 --sq --last 99 -j | jq '.data[0].entries[0].index')" -eq 4 ]
 	expect 0 goes-on dump qp 17 --sq --last 99 -j
 	jq -e '.data[0] | .torn == false and .entries[0].index == 14 and .pi == 20' <<< "$output"
+}
+@test "dump: a device that went on past the ring has done all of it" {
+	fake ci-ahead dump qp 17 -j | jq -e '[.data[] | .ci == .pi and .used == 0 and (has("problems") | not)] | all'
 }
 @test "dump cmdq: one ring" {
 	[ "$(fake basic dump cmdq --cq -j | jq -c '[.data[].ring]')" = '["cq"]' ]
