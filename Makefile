@@ -111,7 +111,7 @@ uninstall:
 # Only what git knows, with names and times that do not depend on this machine.
 dist:
 	@mkdir -p build
-	git archive --format=tar --prefix=erdma-$(VERSION)/ HEAD | xz -9 >build/erdma-$(VERSION).tar.xz
+	git -c safe.directory='*' archive --format=tar --prefix=erdma-$(VERSION)/ HEAD | xz -9 >build/erdma-$(VERSION).tar.xz
 	@echo build/erdma-$(VERSION).tar.xz
 
 .PHONY: all help have-build driver eadm model progs clean setup demo shell bench check check-static \

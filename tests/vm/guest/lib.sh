@@ -14,8 +14,10 @@
 #   run_pair LOG SERVER -- CLIENT   the same without a test
 #   start_traffic SIZE, stop_traffic   ib_write_bw in the background
 #   skip NAME REASON       one test that cannot run here
-#   group NAME...          tests run only when a name matches $TESTS (patterns)
 #   finish                 the plan; ends the script
+#
+# Only tests whose name matches $TESTS (patterns, by blanks) run, if it is set:
+# run-vm --env 'TESTS=rping*' tests/vm/tests/basic.sh
 #
 # What a command printed goes to /results/NAME.log, its end below a failure.
 
