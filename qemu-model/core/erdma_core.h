@@ -57,6 +57,14 @@ typedef struct ErdmaOps {
     void (*set_timer)(void *opaque, uint64_t deadline_ns);
     /* Monotonic nanoseconds */
     uint64_t (*now)(void *opaque);
+    /*
+     * Where @host, which came from @map, lies in memory that other processes
+     * can read: a region announced to them and an offset in it. False, or a
+     * NULL callback: not shared; payload then travels as bytes. The range
+     * @len starts in the region and may end behind it: *@len is cut.
+     */
+    bool (*share)(void *opaque, const void *host, uint64_t *len,
+                  uint32_t *region, uint64_t *offset);
     /* May be NULL; @text is one line without newline */
     void (*log)(void *opaque, ErdmaLogLevel level, const char *text);
 } ErdmaOps;
@@ -94,6 +102,48 @@ const char *erdma_core_config_check(const ErdmaConfig *cfg);
  */
 ErdmaFabric *erdma_fabric_new(void);
 void erdma_fabric_free(ErdmaFabric *fabric);    /* must have no cards left */
+
+/*
+ * A wire leads to the fabric of one other process. The surroundings move bytes
+ * in order (in QEMU: a Unix socket) and know the other's shared regions; what
+ * the bytes mean is known to the core alone. Everything that comes in is
+ * hostile: a malformed stream costs its QPs their connection, nothing else.
+ */
+typedef struct ErdmaWire ErdmaWire;
+
+typedef struct ErdmaWireOps {
+    /*
+     * Append to the stream; sent at the latest when the call into the core
+     * that led here has returned. Never blocks. False: closed or too much is
+     * waiting; the core then treats the wire as broken.
+     */
+    bool (*send)(void *opaque, const void *data, size_t len);
+    /* Copy out of the other's shared @region; false if it is not there */
+    bool (*pull)(void *opaque, uint32_t region, uint64_t offset, void *dst,
+                 size_t len);
+    /*
+     * The stream is malformed or cannot be continued; nothing is sent any
+     * more. The surroundings call erdma_wire_free() later, not from here.
+     */
+    void (*broken)(void *opaque, const char *why);
+} ErdmaWireOps;
+
+/* Largest message on a wire, bytes: what an input buffer must be able to hold */
+#define ERDMA_WIRE_MESSAGE_MAX  (128u * 1024)
+
+/* NULL when out of memory. Says hello and offers all QPs that wait. */
+ErdmaWire *erdma_wire_new(ErdmaFabric *fabric, const ErdmaWireOps *ops,
+                          void *opaque);
+/*
+ * Bytes arrived. Returns how many were used: whole messages, bounded work. The
+ * rest is to be offered again, with what follows; if at least one whole message
+ * was left for want of budget, *@again is set and the caller comes back soon
+ * without waiting for more bytes.
+ */
+size_t erdma_wire_input(ErdmaWire *wire, const void *data, size_t len,
+                        bool *again);
+/* The other end is gone: its QPs are peers that stopped (12.7) */
+void erdma_wire_free(ErdmaWire *wire);
 
 /* NULL when out of memory. @cfg is copied and must have passed the check. */
 ErdmaCore *erdma_core_new(const ErdmaConfig *cfg, const ErdmaOps *ops,
