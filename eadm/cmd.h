@@ -300,10 +300,23 @@ int each_object(struct ctx *c, struct dev *dev, enum target t, const struct id_s
 int list_objects(struct ctx *c, struct dev *dev, enum target t,
 		 void (*fn)(void *arg, uint32_t id, const struct rec *rec), void *arg);
 void sort_data(struct ctx *c, const struct args *a);
-struct obj *side_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id,
-			const uint8_t *buf, uint32_t len, uint16_t flags);
 
-void side_finish(struct ctx *c, struct obj *o);
+/**
+ * struct context - records of one object
+ * @buf: all of them
+ * @len: their bytes
+ * @rec: the driver's
+ */
+struct context {
+	const uint8_t *buf;
+	uint32_t len;
+	struct rec rec;
+};
+
+int object_numbers(struct ctx *c, const struct args *a, const char *kind, struct id_set *ids);
+int read_context(struct ctx *c, struct dev *dev, enum target t, uint32_t id, bool hw,
+		 struct context *x);
+int info_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id);
 
 /* emit.c: to the outside */
 void emit_document(struct ctx *c);

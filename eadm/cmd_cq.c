@@ -60,53 +60,15 @@ int cmd_list_cq(struct ctx *c, const struct args *a)
 	return ret;
 }
 
-static int cq_context(struct ctx *c, struct dev *dev, uint32_t cqn, bool hw,
-		      struct erdma_diag_cq *cq, struct rec *rec, const uint8_t **buf,
-		      uint32_t *len)
-{
-	int ret = source_context(&c->src, dev, ERDMA_DIAG_OBJ_CQ, cqn, hw, buf, len);
-
-	if (!ret && !rec_find(*buf, *len, ERDMA_DIAG_REC_CQ, rec)) {
-		c->src.why = "the completion queue's record is missing";
-		ret = -EPROTO;
-	}
-	if (ret)
-		return ctx_call_failed(c, dev, ret, TARGET_CQ, cqn);
-	rec_copy(rec, cq, sizeof(*cq));
-	return 0;
-}
-
 static int cq_info(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
 {
-	struct erdma_diag_cq cq;
-	const uint8_t *buf;
-	struct rec rec;
-	struct obj *o;
-	uint32_t len;
-	int ret;
-
 	(void)arg;
-	ret = cq_context(c, dev, cqn, true, &cq, &rec, &buf, &len);
-	if (ret)
-		return ret;
-	o = side_object(c, dev, TARGET_CQ, cqn, buf, len, rec.flags);
-	decode_cq_driver(obj_sub(o, SI_DRIVER), &cq, dev->info.time_mono_ns);
-	side_finish(c, o);
-	return 0;
+	return info_object(c, dev, TARGET_CQ, cqn);
 }
 
 static int cq_info_dev(struct ctx *c, struct dev *dev, void *arg)
 {
 	return each_object(c, dev, TARGET_CQ, arg, cq_info, NULL);
-}
-
-static int cq_numbers(struct ctx *c, const struct args *a, struct id_set *ids)
-{
-	const char *bad;
-
-	if (!parse_ids(&c->pool, a->v, a->n, ids, &bad))
-		return ctx_usage(c, "write 17, or 5,8-12.", "bad CQ number '%s'", bad);
-	return 0;
 }
 
 /**
@@ -119,7 +81,7 @@ static int cq_numbers(struct ctx *c, const struct args *a, struct id_set *ids)
 int cmd_info_cq(struct ctx *c, const struct args *a)
 {
 	struct id_set ids;
-	int ret = cq_numbers(c, a, &ids);
+	int ret = object_numbers(c, a, "CQ", &ids);
 
 	return ret ? ret : ctx_each_dev(c, DEVS_NODE, cq_info_dev, &ids);
 }
@@ -138,14 +100,13 @@ static int cq_dump(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
 		.raw_field = C_RAW, .owner_byte = CQE_OWNER_BYTE,
 	};
 	struct erdma_diag_cq cq;
-	const uint8_t *buf;
-	struct rec rec;
-	uint32_t len;
+	struct context x;
 	int ret;
 
-	ret = cq_context(c, dev, cqn, false, &cq, &rec, &buf, &len);
+	ret = read_context(c, dev, TARGET_CQ, cqn, false, &x);
 	if (ret)
 		return ret;
+	rec_copy(&x.rec, &cq, sizeof(cq));
 	ret = dump_read(&d, ERDMA_DIAG_RING_CQ);
 	if (ret == -EPERM || ret == -EACCES)
 		return ctx_ring_denied(c, dev, ret, TARGET_CQ, cqn, &cq.owner);
@@ -175,6 +136,6 @@ int cmd_dump_cq(struct ctx *c, const struct args *a)
 	int ret = dump_selector(c, a, &q.sel);
 
 	if (!ret)
-		ret = cq_numbers(c, a, &q.ids);
+		ret = object_numbers(c, a, "CQ", &q.ids);
 	return ret ? ret : ctx_each_dev(c, DEVS_NODE, cq_dump_dev, &q);
 }

@@ -65,25 +65,7 @@ static int eq_number(struct ctx *c, const struct args *a, uint32_t *eqn)
 
 static int eq_info_dev(struct ctx *c, struct dev *dev, void *arg)
 {
-	uint32_t len, eqn = *(const uint32_t *)arg;
-	struct erdma_diag_eq eq;
-	const uint8_t *buf;
-	struct rec rec;
-	struct obj *o;
-	int ret;
-
-	ret = source_context(&c->src, dev, ERDMA_DIAG_OBJ_EQ, eqn, true, &buf, &len);
-	if (!ret && !rec_find(buf, len, ERDMA_DIAG_REC_EQ, &rec)) {
-		c->src.why = "the event queue's record is missing";
-		ret = -EPROTO;
-	}
-	if (ret)
-		return ctx_call_failed(c, dev, ret, TARGET_EQ, eqn);
-	rec_copy(&rec, &eq, sizeof(eq));
-	o = side_object(c, dev, TARGET_EQ, eqn, buf, len, rec.flags);
-	decode_eq_driver(obj_sub(o, SI_DRIVER), &eq);
-	side_finish(c, o);
-	return 0;
+	return info_object(c, dev, TARGET_EQ, *(const uint32_t *)arg);
 }
 
 /**

@@ -125,54 +125,15 @@ int cmd_list_qp(struct ctx *c, const struct args *a)
 
 /* ---- info qp ------------------------------------------------------------ */
 
-/* Context of a QP; *@qp is filled. Reports its problems */
-static int qp_context(struct ctx *c, struct dev *dev, uint32_t qpn, bool hw,
-		      struct erdma_diag_qp *qp, struct rec *rec, const uint8_t **buf,
-		      uint32_t *len)
-{
-	int ret = source_context(&c->src, dev, ERDMA_DIAG_OBJ_QP, qpn, hw, buf, len);
-
-	if (!ret && !rec_find(*buf, *len, ERDMA_DIAG_REC_QP, rec)) {
-		c->src.why = "the queue pair's record is missing";
-		ret = -EPROTO;
-	}
-	if (ret)
-		return ctx_call_failed(c, dev, ret, TARGET_QP, qpn);
-	rec_copy(rec, qp, sizeof(*qp));
-	return 0;
-}
-
 static int qp_info(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
 {
-	struct erdma_diag_qp qp;
-	const uint8_t *buf;
-	struct rec rec;
-	struct obj *o;
-	uint32_t len;
-	int ret;
-
 	(void)arg;
-	ret = qp_context(c, dev, qpn, true, &qp, &rec, &buf, &len);
-	if (ret)
-		return ret;
-	o = side_object(c, dev, TARGET_QP, qpn, buf, len, rec.flags);
-	decode_qp_driver(obj_sub(o, SI_DRIVER), &qp, dev->info.time_mono_ns);
-	side_finish(c, o);
-	return 0;
+	return info_object(c, dev, TARGET_QP, qpn);
 }
 
 static int qp_info_dev(struct ctx *c, struct dev *dev, void *arg)
 {
 	return each_object(c, dev, TARGET_QP, arg, qp_info, NULL);
-}
-
-static int qp_numbers(struct ctx *c, const struct args *a, struct id_set *ids)
-{
-	const char *bad;
-
-	if (!parse_ids(&c->pool, a->v, a->n, ids, &bad))
-		return ctx_usage(c, "write 17, or 5,8-12.", "bad QP number '%s'", bad);
-	return 0;
 }
 
 /**
@@ -185,7 +146,7 @@ static int qp_numbers(struct ctx *c, const struct args *a, struct id_set *ids)
 int cmd_info_qp(struct ctx *c, const struct args *a)
 {
 	struct id_set ids;
-	int ret = qp_numbers(c, a, &ids);
+	int ret = object_numbers(c, a, "QP", &ids);
 
 	return ret ? ret : ctx_each_dev(c, DEVS_NODE, qp_info_dev, &ids);
 }
@@ -301,12 +262,13 @@ static int qp_show(struct ctx *c, struct dev *dev, const struct erdma_diag_qp *q
 static int qp_dump(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
 {
 	struct erdma_diag_qp qp;
-	const uint8_t *buf;
-	struct rec rec;
-	uint32_t len;
-	int ret = qp_context(c, dev, qpn, false, &qp, &rec, &buf, &len);
+	struct context x;
+	int ret = read_context(c, dev, TARGET_QP, qpn, false, &x);
 
-	return ret ? ret : qp_show(c, dev, &qp, arg);
+	if (ret)
+		return ret;
+	rec_copy(&x.rec, &qp, sizeof(qp));
+	return qp_show(c, dev, &qp, arg);
 }
 
 static int qp_dump_dev(struct ctx *c, struct dev *dev, void *arg)
@@ -331,7 +293,7 @@ int cmd_dump_qp(struct ctx *c, const struct args *a)
 	int ret = dump_selector(c, a, &q.sel);
 
 	if (!ret)
-		ret = qp_numbers(c, a, &ids);
+		ret = object_numbers(c, a, "QP", &ids);
 	if (ret)
 		return ret;
 	if (a->n) {

@@ -59,6 +59,24 @@ static void note_id(void *arg, uint32_t id, const struct rec *rec)
 	f->id[f->n++] = id;
 }
 
+/**
+ * object_numbers - the numbers on the command line
+ * @c: run
+ * @a: arguments
+ * @kind: of what, for people: "QP"
+ * @ids: filled
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int object_numbers(struct ctx *c, const struct args *a, const char *kind, struct id_set *ids)
+{
+	const char *bad;
+
+	if (!parse_ids(&c->pool, a->v, a->n, ids, &bad))
+		return ctx_usage(c, "write 17, or 5,8-12.", "bad %s number '%s'", kind, bad);
+	return 0;
+}
+
 static int each_in_range(struct ctx *c, struct dev *dev, enum target t, const struct id_range *r,
 			 int (*fn)(struct ctx *c, struct dev *dev, uint32_t id, void *arg),
 			 void *arg)
@@ -149,16 +167,69 @@ static void set_differs(struct obj *o)
 			obj_word(o, SI_DIFFERS, s->fields[i].key);
 }
 
+static void driver_qp(struct obj *o, const struct rec *rec, uint64_t now)
+{
+	struct erdma_diag_qp qp;
+
+	rec_copy(rec, &qp, sizeof(qp));
+	decode_qp_driver(o, &qp, now);
+}
+
+static void driver_cq(struct obj *o, const struct rec *rec, uint64_t now)
+{
+	struct erdma_diag_cq cq;
+
+	rec_copy(rec, &cq, sizeof(cq));
+	decode_cq_driver(o, &cq, now);
+}
+
+static void driver_eq(struct obj *o, const struct rec *rec, uint64_t now)
+{
+	struct erdma_diag_eq eq;
+
+	(void)now;
+	rec_copy(rec, &eq, sizeof(eq));
+	decode_eq_driver(o, &eq);
+}
+
 static const struct {
 	uint16_t rec;
 	uint16_t hw;
 	const char *noun;
+	const char *missing;
+	void (*driver)(struct obj *o, const struct rec *rec, uint64_t now);
 	void (*device)(struct obj *o, const void *buf, size_t len);
 } sides[] = {
-	[TARGET_QP] = { ERDMA_DIAG_REC_QP, ERDMA_DIAG_REC_QP_HW, "qp", decode_qp_device },
-	[TARGET_CQ] = { ERDMA_DIAG_REC_CQ, ERDMA_DIAG_REC_CQ_HW, "cq", decode_cq_device },
-	[TARGET_EQ] = { ERDMA_DIAG_REC_EQ, ERDMA_DIAG_REC_EQ_HW, "eq", decode_eq_device },
+	[TARGET_QP] = { ERDMA_DIAG_REC_QP, ERDMA_DIAG_REC_QP_HW, "qp",
+			"the queue pair's record is missing", driver_qp, decode_qp_device },
+	[TARGET_CQ] = { ERDMA_DIAG_REC_CQ, ERDMA_DIAG_REC_CQ_HW, "cq",
+			"the completion queue's record is missing", driver_cq, decode_cq_device },
+	[TARGET_EQ] = { ERDMA_DIAG_REC_EQ, ERDMA_DIAG_REC_EQ_HW, "eq",
+			"the event queue's record is missing", driver_eq, decode_eq_device },
 };
+
+/**
+ * read_context - what is known about an object
+ * @c: run
+ * @dev: open device
+ * @t: TARGET_QP, TARGET_CQ or TARGET_EQ
+ * @id: number
+ * @hw: also ask the device
+ * @x: filled; valid until the next call to the source
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int read_context(struct ctx *c, struct dev *dev, enum target t, uint32_t id, bool hw,
+		 struct context *x)
+{
+	int ret = source_context(&c->src, dev, obj_type(t), id, hw, &x->buf, &x->len);
+
+	if (!ret && !rec_find(x->buf, x->len, sides[t].rec, &x->rec)) {
+		c->src.why = sides[t].missing;
+		ret = -EPROTO;
+	}
+	return ret ? ctx_call_failed(c, dev, ret, t, id) : 0;
+}
 
 static const char *why_no_context(struct ctx *c, const struct erdma_diag_hw *hw)
 {
@@ -189,24 +260,10 @@ static void device_side(struct ctx *c, struct dev *dev, enum target t, uint32_t 
 	sides[t].device(obj_sub(o, SI_DEVICE), hw.data, hw.len);
 }
 
-/**
- * side_object - object with a driver and a device side, the latter filled
- * @c: run
- * @dev: device
- * @t: TARGET_QP, TARGET_CQ or TARGET_EQ
- * @id: number
- * @buf: records of the object; the caller filled nothing yet
- * @len: their bytes
- * @flags: flags of the driver's record
- *
- * Return: the object.
- */
-struct obj *side_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id,
-			const uint8_t *buf, uint32_t len, uint16_t flags)
+static struct obj *side_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id)
 {
 	struct obj *o = obj_new(&c->pool, c->cmd->schema);
 	char name[16];
-	struct rec rec;
 
 	obj_str(o, SI_DEV, dev_title(dev));
 	if (dev->index >= 0)
@@ -216,23 +273,36 @@ struct obj *side_object(struct ctx *c, struct dev *dev, enum target t, uint32_t 
 		obj_strf(o, SI_NAME, "eq %s", eq_name(id, name));
 	else
 		obj_strf(o, SI_NAME, "%s %u", sides[t].noun, id);
-	obj_sub(o, SI_DRIVER);
-	if (rec_find(buf, len, sides[t].hw, &rec))
-		device_side(c, dev, t, id, o, &rec);
-	obj_word(o, SI_DIFFERS, NULL);
-	obj_u64(o, SI_TORN, !!(flags & ERDMA_DIAG_REC_F_TORN));
-	obj_u64(o, SI_HIDDEN, !!(flags & ERDMA_DIAG_REC_F_HIDDEN));
 	return o;
 }
 
 /**
- * side_finish - compare the sides and add the object to the document
+ * info_object - an object as driver and device see it, side by side
  * @c: run
- * @o: object with a filled driver side
+ * @dev: open device
+ * @t: TARGET_QP, TARGET_CQ or TARGET_EQ
+ * @id: number
+ *
+ * Return: 0, or a negative error number after reporting it.
  */
-void side_finish(struct ctx *c, struct obj *o)
+int info_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id)
 {
+	struct context x;
+	struct rec hw;
+	struct obj *o;
+	int ret = read_context(c, dev, t, id, true, &x);
+
+	if (ret)
+		return ret;
+	o = side_object(c, dev, t, id);
+	sides[t].driver(obj_sub(o, SI_DRIVER), &x.rec, dev->info.time_mono_ns);
+	if (rec_find(x.buf, x.len, sides[t].hw, &hw))
+		device_side(c, dev, t, id, o, &hw);
+	obj_word(o, SI_DIFFERS, NULL);
+	obj_u64(o, SI_TORN, !!(x.rec.flags & ERDMA_DIAG_REC_F_TORN));
+	obj_u64(o, SI_HIDDEN, !!(x.rec.flags & ERDMA_DIAG_REC_F_HIDDEN));
 	if (obj_has(o, SI_DEVICE))
 		set_differs(o);
 	ctx_add(c, o);
+	return 0;
 }
