@@ -211,47 +211,26 @@ unsigned erdma_cmd_query_eqc(ErdmaCore *c, ErdmaCmd *cmd)
 
 /* ---- A.4 ---- */
 
-#define ATTR_DELAYED_ACK    ERDMA_MASK(0, 0)
-#define ATTR_LEGACY_MODE    ERDMA_MASK(2, 2)
-
-struct set_ext_attr {
-    __le64 hdr;
-    __le32 mask;
-    __u8 count;
-    __u8 enable;
-    __le16 rsvd;
-};
-ERDMA_SIZE_IS(struct set_ext_attr, 16);
-
-struct resp_ext_attr {
-    struct erdma_resp_hdr hdr;
-    __le32 capabilities;
-    __le32 attributes;
-    __u8 delayed_ack;
-    __u8 rsvd[7];
-};
-ERDMA_SIZE_IS(struct resp_ext_attr, 32);
-
 /* Legacy mode connects without addresses: there is nobody to be found */
 unsigned erdma_cmd_set_ext_attr(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    const struct set_ext_attr *req = (const void *)cmd->slot;
+    const struct erdma_cmd_set_ext_attr *req = (const void *)cmd->slot;
     uint32_t mask = le32toh(req->mask);
 
-    if ((mask & ATTR_LEGACY_MODE) && req->enable) {
+    if ((mask & ERDMA_EXT_ATTR_LEGACY_MODE) && req->enable) {
         return ERDMA_CMD_ENOTSUPP;
     }
-    if (mask & ATTR_DELAYED_ACK) {
-        c->ext_mask |= ATTR_DELAYED_ACK;
-        c->ext_delack = req->count;
+    if (mask & ERDMA_EXT_ATTR_DELAYED_ACK) {
+        c->ext_mask |= ERDMA_EXT_ATTR_DELAYED_ACK;
+        c->ext_delack = req->delayed_ack;
     }
     return ERDMA_CMD_OK;
 }
 
 unsigned erdma_cmd_get_ext_attr(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    struct resp_ext_attr r = {
-        .capabilities = htole32(ATTR_DELAYED_ACK),
+    struct erdma_resp_ext_attr r = {
+        .capabilities = htole32(ERDMA_EXT_ATTR_DELAYED_ACK),
         .attributes = htole32(c->ext_mask),
         .delayed_ack = c->ext_delack,
     };

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * User contexts, memory regions, CQs and QPs. Included through erdma.h.
+ */
+#ifndef ERDMA_OBJECTS_H
+#define ERDMA_OBJECTS_H
+
+/* ---- erdma_verbs.c: device, PD, user context, mmap ---------------------- */
+
+/**
+ * struct erdma_attrs - limits, from the capability words (6.4)
+ * @cap0: as the device gave it
+ * @cap1: as the device gave it
+ * @flags: ERDMA_FLAG_*
+ * @max_qp: QPNs 1 .. @max_qp - 1
+ * @max_cq: CQNs 1 .. @max_cq - 1
+ * @max_mr: MR indices 0 .. @max_mr - 1
+ * @max_cqe: per CQ
+ * @max_send_wr: per QP
+ * @max_recv_wr: per QP
+ * @max_mw: reported only
+ * @max_mr_size: bytes
+ * @local_dma_key: device-wide local lkey
+ * @cc: enum erdma_cc of every new QP
+ * @fw_version: QUERY_FW_INFO
+ * @mac: MAC_HI:MAC_LO
+ */
+struct erdma_attrs {
+	u64 cap0;
+	u64 cap1;
+	u32 flags;
+	u32 max_qp;
+	u32 max_cq;
+	u32 max_mr;
+	u32 max_cqe;
+	u32 max_send_wr;
+	u32 max_recv_wr;
+	u32 max_mw;
+	u64 max_mr_size;
+	u32 local_dma_key;
+	u8 cc;
+	u32 fw_version;
+	u8 mac[ETH_ALEN];
+};
+
+/**
+ * struct erdma_idtab - numbers handed out "next free, then wrap" (6.4)
+ * @ida: numbers in use
+ * @lock: protects @next
+ * @min: lowest number ever handed out
+ * @max: highest number
+ * @next: where the search starts
+ * @used: numbers in use
+ */
+struct erdma_idtab {
+	struct ida ida;
+	spinlock_t lock;
+	u32 min;
+	u32 max;
+	u32 next;
+	atomic_t used;
+};
+
+void erdma_idtab_init(struct erdma_idtab *tab, u32 first, u32 min, u32 max);
+void erdma_idtab_exit(struct erdma_idtab *tab);
+int erdma_idtab_alloc(struct erdma_idtab *tab);
+void erdma_idtab_free(struct erdma_idtab *tab, u32 id);
+
+struct erdma_pd {
+	struct ib_pd ibpd;
+	u32 pdn;
+};
+
+/**
+ * struct erdma_mmap_entry - a doorbell page an application may map
+ * @rdma: core's part
+ * @phys: physical address of the page
+ */
+struct erdma_mmap_entry {
+	struct rdma_user_mmap_entry rdma;
+	phys_addr_t phys;
+};
+
+/**
+ * struct erdma_ucontext - an application's context
+ * @ibucontext: core's part
+ * @db: doorbell pages
+ * @sdb: mmap entry of the SQ doorbell page
+ * @rdb: mmap entry of the RQ doorbell page
+ * @cdb: mmap entry of the CQ doorbell page
+ * @dbrec_lock: protects @dbrec_pages
+ * @dbrec_pages: pinned pages of doorbell records (struct erdma_dbrec_page)
+ */
+struct erdma_ucontext {
+	struct ib_ucontext ibucontext;
+	struct erdma_db_pages db;
+	struct rdma_user_mmap_entry *sdb;
+	struct rdma_user_mmap_entry *rdb;
+	struct rdma_user_mmap_entry *cdb;
+	struct mutex dbrec_lock;
+	struct list_head dbrec_pages;
+};
+
+/**
+ * struct erdma_dbrec_page - a pinned user page with doorbell records
+ * @ctx: context
+ * @list: in erdma_ucontext.dbrec_pages
+ * @umem: pinned page
+ * @va: user address of the page
+ * @refs: records in use, under dbrec_lock
+ */
+struct erdma_dbrec_page {
+	struct erdma_ucontext *ctx;
+	struct list_head list;
+	struct ib_umem *umem;
+	u64 va;
+	int refs;
+};
+
+int erdma_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		       struct ib_udata *udata);
+int erdma_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr);
+int erdma_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid);
+int erdma_get_port_immutable(struct ib_device *ibdev, u32 port,
+			     struct ib_port_immutable *immutable);
+void erdma_get_dev_fw_str(struct ib_device *ibdev, char *str);
+int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
+void erdma_dealloc_ucontext(struct ib_ucontext *ibctx);
+void erdma_disassociate_ucontext(struct ib_ucontext *ibctx);
+int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
+void erdma_mmap_free(struct rdma_user_mmap_entry *entry);
+int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+struct erdma_dbrec_page *erdma_dbrec_map(struct erdma_ucontext *ctx, u64 va,
+					 u32 len, dma_addr_t *dma);
+void erdma_dbrec_unmap(struct erdma_dbrec_page *page);
+int erdma_copy_ureq(struct ib_udata *udata, void *req, size_t size);
+bool erdma_keep_memory(struct erdma_dev *dev, const char *what, u32 id, int err);
+
+/* ---- erdma_mtt.c: translation tables ------------------------------------ */
+
+/**
+ * struct erdma_mtt - translation table of a ring or region
+ * @umem: pinned user memory, NULL for kernel tables
+ * @page_shift: log2 of the page size
+ * @page_cnt: entries
+ * @level: 0 = inline (at most four entries), 1..3 = tables
+ * @first_off: offset of the first byte in the first page
+ * @inline_page: entries when @level is 0
+ * @tables: tables of level 1..3, top table first (private to erdma_mtt.c)
+ * @n_tables: their number
+ * @top_dma: bus address of the top table
+ */
+struct erdma_mtt {
+	struct ib_umem *umem;
+	u32 page_shift;
+	u32 page_cnt;
+	u32 level;
+	u32 first_off;
+	u64 inline_page[ERDMA_INLINE_MTT_CNT];
+	struct erdma_mtt_table *tables;
+	u32 n_tables;
+	dma_addr_t top_dma;
+};
+
+/**
+ * enum erdma_mtt_kind - what a translation is for; decides page sizes and format
+ * @ERDMA_MTT_CQ: ring of a user CQ
+ * @ERDMA_MTT_QP: ring of a user QP
+ * @ERDMA_MTT_MR: memory region
+ */
+enum erdma_mtt_kind {
+	ERDMA_MTT_CQ,
+	ERDMA_MTT_QP,
+	ERDMA_MTT_MR,
+};
+
+/**
+ * struct erdma_user_range - user memory to pin and translate
+ * @start: user address
+ * @iova: address by which the device is told about it
+ * @len: bytes, not 0
+ * @access: IB_ACCESS_*
+ */
+struct erdma_user_range {
+	u64 start;
+	u64 iova;
+	u64 len;
+	int access;
+};
+
+int erdma_mtt_init_user(struct erdma_dev *dev, struct erdma_mtt *mtt,
+			const struct erdma_user_range *range, enum erdma_mtt_kind kind);
+int erdma_mtt_init_table(struct erdma_dev *dev, struct erdma_mtt *mtt, u32 page_cnt);
+void erdma_mtt_set(struct erdma_mtt *mtt, u32 i, u64 page);
+u64 erdma_mtt_entry(const struct erdma_mtt *mtt, u32 i);
+void erdma_mtt_exit(struct erdma_dev *dev, struct erdma_mtt *mtt);
+
+/* ---- erdma_mr.c: memory regions ----------------------------------------- */
+
+struct erdma_mr {
+	struct ib_mr ibmr;
+	struct erdma_mtt mtt;
+	u32 index;
+	u32 type;
+	u32 rights;
+	/* FRMR: pages of the next REG_MR work request, in the level 1 table */
+	u32 frmr_max_pages;
+	u32 frmr_pages;
+};
+
+struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access);
+struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 len, u64 virt,
+				int access, struct ib_udata *udata);
+struct ib_mr *erdma_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_sg);
+int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
+		    unsigned int *sg_offset);
+int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+u32 erdma_access_to_rights(int access);
+
+/* ---- erdma_cq.c --------------------------------------------------------- */
+
+/**
+ * struct erdma_cq - completion queue
+ * @ibcq: core's part
+ * @cqn: number
+ * @eqn: completion EQ, 1..31
+ * @depth: entries
+ * @refs: dev->cq_xa and every lookup; the last one completes @free
+ * @free: nobody uses the CQ any more
+ * @kernel: data path state of a kernel CQ
+ * @user: memory of a user CQ
+ * @db: doorbell pages of the owner
+ * @cmdsn: completion events taken, incremented by the CEQ handler
+ * @events: completion events delivered
+ * @async_events: AEQ entries
+ * @created_ns: ktime_get_ns()
+ */
+struct erdma_cq {
+	struct ib_cq ibcq;
+	u32 cqn;
+	u32 eqn;
+	u32 depth;
+	struct kref refs;
+	struct completion free;
+	union {
+		struct {
+			struct erdma_cqe *buf;
+			dma_addr_t dma;
+			__le64 *dbrec;
+			dma_addr_t dbrec_dma;
+			spinlock_t lock;	/* protects ci, arm_count, notify */
+			u32 ci;
+			u32 arm_count;
+			u32 notify;		/* last arm: 0 none, 1 next, 2 solicited */
+		} kernel;
+		struct {
+			struct erdma_mtt mtt;
+			struct erdma_dbrec_page *dbrec_page;
+			dma_addr_t dbrec_dma;
+			u64 dbrec_va;
+		} user;
+	};
+	struct erdma_db_pages db;
+	atomic_t cmdsn;
+	atomic64_t events;
+	atomic_t async_events;
+	u64 created_ns;
+};
+
+int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct ib_udata *udata);
+int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
+int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+struct erdma_cq *erdma_cq_get(struct erdma_dev *dev, u32 cqn);
+void erdma_cq_put(struct erdma_cq *cq);
+void erdma_cq_purge(struct erdma_cq *cq, u32 qpn);
+/* From the EQ handlers, which count; false if there is no such CQ (any more) */
+bool erdma_cq_event(struct erdma_dev *dev, u32 cqn);
+bool erdma_cq_async_event(struct erdma_dev *dev, u32 cqn, u32 type);
+
+/* ---- erdma_qp.c --------------------------------------------------------- */
+
+/**
+ * struct erdma_kqueue - one ring of a kernel QP
+ * @buf: entries
+ * @dma: bus address
+ * @dbrec: doorbell record
+ * @dbrec_dma: its bus address
+ * @db: doorbell
+ * @wr_id: work request ids by slot
+ * @blocks: SQ: WQEBBs of the request that starts in a slot, 0 = none starts
+ *	there; the device cannot change it
+ * @lock: protects @pi, @buf and the doorbell
+ * @pi: producer index, 16 bits significant; SQ in WQEBBs, RQ in RQEs
+ * @ci: consumer index; moved by erdma_poll_cq() under the CQ's lock
+ */
+struct erdma_kqueue {
+	void *buf;
+	dma_addr_t dma;
+	__le64 *dbrec;
+	dma_addr_t dbrec_dma;
+	void __iomem *db;
+	u64 *wr_id;
+	u8 *blocks;
+	spinlock_t lock;
+	u16 pi;
+	u16 ci;
+};
+
+/**
+ * struct erdma_qp - queue pair
+ * @ibqp: core's part
+ * @dev: device
+ * @qpn: number
+ * @refs: dev->qp_xa, connections and every lookup; the last completes @free
+ * @free: nobody uses the QP any more
+ * @sq_depth: WQEBBs
+ * @rq_depth: RQEs
+ * @cap: as asked for
+ * @sig_all: every send is signaled
+ * @is_user: rings belong to an application
+ * @ksq: kernel SQ
+ * @krq: kernel RQ
+ * @user_sq: user SQ
+ * @user_rq: user RQ
+ * @dbrec_page: pinned page of the user doorbell records
+ * @dbrec_dma: bus address of the SQ record; the RQ record is 8 bytes behind
+ * @dbrec_va: user address of the records
+ * @db: doorbell pages of the owner
+ * @scq: send CQ
+ * @rcq: receive CQ
+ * @pd: PD
+ * @cookie: own cookie
+ * @state_lock: protects @state, @conn, @connected, @iw_state; may sleep
+ * @state: as the driver recorded it, enum erdma_qp_state
+ * @connected: @conn is valid
+ * @conn: connection handed to the device
+ * @stopped: set with WRITE_ONCE when the QP left RTS: posts schedule a REFLUSH
+ * @reflush_work: tells the device the newest indices of a stopped kernel QP
+ * @cep: connection, owned by erdma_cm.c (under its locks)
+ * @state_ns: ktime_get_ns() of the last state change
+ * @created_ns: ktime_get_ns()
+ * @async_events: AEQ entries
+ * @last_ae_type: newest of them
+ */
+struct erdma_qp {
+	struct ib_qp ibqp;
+	struct erdma_dev *dev;
+	u32 qpn;
+	struct kref refs;
+	struct completion free;
+	u32 sq_depth;
+	u32 rq_depth;
+	struct ib_qp_cap cap;
+	bool sig_all;
+	bool is_user;
+	struct erdma_kqueue ksq;
+	struct erdma_kqueue krq;
+	struct erdma_mtt user_sq;
+	struct erdma_mtt user_rq;
+	struct erdma_dbrec_page *dbrec_page;
+	dma_addr_t dbrec_dma;
+	u64 dbrec_va;
+	struct erdma_db_pages db;
+	struct erdma_cq *scq;
+	struct erdma_cq *rcq;
+	struct erdma_pd *pd;
+	u32 cookie;
+	struct rw_semaphore state_lock;
+	enum erdma_qp_state state;
+	bool connected;
+	struct erdma_conn conn;
+	bool stopped;
+	struct delayed_work reflush_work;
+	struct erdma_cep *cep;
+	u64 state_ns;
+	u64 created_ns;
+	atomic_t async_events;
+	u32 last_ae_type;
+};
+
+int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
+		    struct ib_udata *udata);
+int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata);
+int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init_attr);
+/* erdma_qp_post.c */
+int erdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad);
+int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad);
+/* Caller must erdma_qp_put(). NULL if @qpn is unknown or going away. Any context. */
+struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn);
+void erdma_qp_hold(struct erdma_qp *qp);
+void erdma_qp_put(struct erdma_qp *qp);
+/* From the AEQ handler, which counts; false if there is no such QP (any more) */
+bool erdma_qp_async_event(struct erdma_dev *dev, u32 qpn, u32 type);
+/*
+ * For the connection manager; both may sleep and take state_lock.
+ * erdma_qp_to_rts() hands a connection to the device (IDLE/RTR -> RTS).
+ * erdma_qp_stop() moves to CLOSING, TERMINATE or ERROR after table 11.1, is
+ * idempotent, starts the REFLUSH of kernel QPs and never calls the connection
+ * manager back.
+ */
+int erdma_qp_to_rts(struct erdma_qp *qp, const struct erdma_conn *conn);
+int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state to);
+enum erdma_qp_state erdma_qp_state(struct erdma_qp *qp);
+void erdma_qp_kick_reflush(struct erdma_qp *qp);
+
+#endif /* ERDMA_OBJECTS_H */

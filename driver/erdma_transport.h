@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Registers, event rings, command transport and commands: what the driver says
+ * to the device and how. Included through erdma.h.
+ */
+#ifndef ERDMA_TRANSPORT_H
+#define ERDMA_TRANSPORT_H
+
+/* ---- erdma_mmio.c: registers -------------------------------------------- */
+
+/**
+ * struct erdma_mmio_ops - how to reach BAR0: the real one, or a fake in KUnit
+ * @read32: read a 32-bit register
+ * @read64: read a 64-bit register
+ * @write32: write a 32-bit register
+ * @write64: write a 64-bit register or doorbell
+ */
+struct erdma_mmio_ops {
+	u32 (*read32)(void *ctx, u32 off);
+	u64 (*read64)(void *ctx, u32 off);
+	void (*write32)(void *ctx, u32 off, u32 value);
+	void (*write64)(void *ctx, u32 off, u64 value);
+};
+
+/**
+ * struct erdma_mmio - BAR0
+ * @ops: access functions
+ * @ctx: their first argument
+ * @bar: mapping of BAR0, NULL with a fake; the data path rings here directly
+ * @phys: bus address of BAR0, for mmap of doorbell pages
+ * @len: bytes
+ */
+struct erdma_mmio {
+	const struct erdma_mmio_ops *ops;
+	void *ctx;
+	void __iomem *bar;
+	phys_addr_t phys;
+	resource_size_t len;
+};
+
+static inline u32 erdma_read32(const struct erdma_mmio *m, u32 off)
+{
+	return m->ops->read32(m->ctx, off);
+}
+
+static inline u64 erdma_read64(const struct erdma_mmio *m, u32 off)
+{
+	return m->ops->read64(m->ctx, off);
+}
+
+static inline void erdma_write32(const struct erdma_mmio *m, u32 off, u32 value)
+{
+	m->ops->write32(m->ctx, off, value);
+}
+
+static inline void erdma_write64(const struct erdma_mmio *m, u32 off, u64 value)
+{
+	m->ops->write64(m->ctx, off, value);
+}
+
+int erdma_mmio_init(struct erdma_mmio *m, struct pci_dev *pdev);
+void erdma_mmio_exit(struct erdma_mmio *m, struct pci_dev *pdev);
+int erdma_reset_device(const struct erdma_mmio *m);
+int erdma_wait_init(const struct erdma_mmio *m);
+
+/* ---- erdma_eq.c: event rings -------------------------------------------- */
+
+/**
+ * struct erdma_eq - one event ring in host memory
+ * @mmio: BAR0
+ * @buf: entries, 16 bytes each
+ * @dma: bus address of @buf
+ * @dbrec: doorbell record
+ * @dbrec_dma: its bus address
+ * @depth: entries
+ * @db: offset of the doorbell in BAR0
+ * @ci: consumer index, free-running; the doorbell carries its low 16 bits.
+ *	Written by the interrupt handler only
+ * @events: entries consumed
+ * @interrupts: handler runs
+ * @notifies: doorbells rung
+ * @unknown: entries naming an object that does not exist
+ * @by_type: AEQ: entries per enum erdma_ae_type, [5] = other types
+ */
+struct erdma_eq {
+	const struct erdma_mmio *mmio;
+	void *buf;
+	dma_addr_t dma;
+	__le64 *dbrec;
+	dma_addr_t dbrec_dma;
+	u32 depth;
+	u32 db;
+	u32 ci;
+	atomic64_t events;
+	atomic64_t interrupts;
+	atomic64_t notifies;
+	atomic64_t unknown;
+	atomic64_t by_type[8];
+};
+
+/**
+ * struct erdma_ceq - a completion EQ with its vector
+ * @dev: device
+ * @eq: ring
+ * @eqn: 1..31, also the MSI-X vector
+ * @irq: Linux interrupt number
+ * @ready: created at the device, handler installed
+ * @name: interrupt name
+ * @affinity: CPU hint
+ */
+struct erdma_ceq {
+	struct erdma_dev *dev;
+	struct erdma_eq eq;
+	u32 eqn;
+	int irq;
+	bool ready;
+	char name[40];
+	cpumask_t affinity;
+};
+
+int erdma_eq_init(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *dbrec_pool,
+		  const struct erdma_mmio *mmio, u32 depth, u32 db);
+void erdma_eq_exit(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *dbrec_pool);
+bool erdma_eq_next(struct erdma_eq *eq, void *entry);
+void erdma_eq_arm(struct erdma_eq *eq);
+int erdma_aeq_init(struct erdma_dev *dev);
+void erdma_aeq_exit(struct erdma_dev *dev);
+void erdma_aeq_irq(struct erdma_dev *dev);
+int erdma_ceqs_init(struct erdma_dev *dev);
+void erdma_ceqs_exit(struct erdma_dev *dev);
+
+/* ---- erdma_cmdq.c: command transport ------------------------------------ */
+
+/**
+ * enum erdma_cmd_state - life of a command context; 0 = free
+ * @ERDMA_CMD_UNUSED: may be taken
+ * @ERDMA_CMD_SUBMITTED: the device has it, a waiter waits
+ * @ERDMA_CMD_DONE: answered; the waiter has not looked yet
+ * @ERDMA_CMD_QUARANTINED: the waiter gave up; only the late answer or a reset
+ *	of the device frees it
+ */
+enum erdma_cmd_state {
+	ERDMA_CMD_UNUSED = 0,
+	ERDMA_CMD_SUBMITTED,
+	ERDMA_CMD_DONE,
+	ERDMA_CMD_QUARANTINED,
+};
+
+/**
+ * struct erdma_resp_buf - memory the device writes a response to by DMA
+ * @pool: where it comes from
+ * @virt: buffer, NULL = none
+ * @dma: its bus address
+ */
+struct erdma_resp_buf {
+	struct dma_pool *pool;
+	void *virt;
+	dma_addr_t dma;
+};
+
+/**
+ * struct erdma_cmd_slot - one command; owns its result
+ * @state: see enum erdma_cmd_state
+ * @done: completed when @state becomes DONE
+ * @sq_index: free-running WQEBB index of the slot in the SQ
+ * @submod: enum erdma_submod
+ * @opcode: opcode within @submod
+ * @syndrome: device status, 0 = success
+ * @resp: response words
+ * @submit_ns: ktime_get_ns() at submission
+ * @buf: of a QUARANTINED command: freed when the device cannot write it any more
+ */
+struct erdma_cmd_slot {
+	enum erdma_cmd_state state;
+	struct completion done;
+	u16 sq_index;
+	u8 submod;
+	u8 opcode;
+	u8 syndrome;
+	u64 resp[2];
+	u64 submit_ns;
+	struct erdma_resp_buf buf;
+};
+
+/* Commands in a row that timed out, nothing answered in between: queue is dead */
+#define ERDMA_CMDQ_MAX_STUCK 4
+#define ERDMA_CMDQ_NO_CTX 0xff
+
+/**
+ * struct erdma_cmdq - command SQ, CQ and EQ
+ * @mmio: BAR0
+ * @dma_dev: for DMA memory
+ * @dbrec_pool: doorbell records
+ * @stats: counters
+ * @dev: for messages; NULL in KUnit
+ * @lock: protects everything below but @eq
+ * @credits: free slots; taken before @lock
+ * @state: ERDMA_DIAG_CMDQ_*
+ * @sq: WQEBBs
+ * @sq_dma: bus address of @sq
+ * @sq_dbrec: doorbell record
+ * @sq_dbrec_dma: its bus address
+ * @sq_pi: producer index in WQEBBs, 16 bits
+ * @cq: CQEs
+ * @cq_dma: bus address of @cq
+ * @cq_dbrec: doorbell record
+ * @cq_dbrec_dma: its bus address
+ * @cq_ci: consumer index
+ * @cmdsn: event sequence number, carried by the arm doorbell
+ * @slots: contexts; the number of a slot is the CTX field of its header
+ * @pos_ctx: by slot position in the SQ: context of the unanswered command
+ *	there, ERDMA_CMDQ_NO_CTX = none
+ * @in_flight: submitted and not answered
+ * @max_in_flight: high-water mark
+ * @quarantined: slots in ERDMA_CMD_QUARANTINED
+ * @stuck: commands that timed out since the device answered one
+ * @timeout_ms: per command; ERDMA_CMDQ_TIMEOUT_MS, shorter in KUnit
+ * @eq: EQ 0
+ */
+struct erdma_cmdq {
+	const struct erdma_mmio *mmio;
+	struct device *dma_dev;
+	struct dma_pool *dbrec_pool;
+	struct erdma_stats *stats;
+	struct erdma_dev *dev;
+	spinlock_t lock;
+	struct semaphore credits;
+	u32 state;
+	void *sq;
+	dma_addr_t sq_dma;
+	__le64 *sq_dbrec;
+	dma_addr_t sq_dbrec_dma;
+	u16 sq_pi;
+	struct erdma_cqe *cq;
+	dma_addr_t cq_dma;
+	__le64 *cq_dbrec;
+	dma_addr_t cq_dbrec_dma;
+	u32 cq_ci;
+	u32 cmdsn;
+	struct erdma_cmd_slot slots[ERDMA_CMDQ_SLOTS];
+	u8 pos_ctx[ERDMA_CMDQ_SLOTS];
+	u32 in_flight;
+	u32 max_in_flight;
+	u32 quarantined;
+	u32 stuck;
+	u32 timeout_ms;
+	struct erdma_eq eq;
+};
+
+/**
+ * struct erdma_cmd_result - what the device answered
+ * @resp: response words, valid after success
+ * @syndrome: device status if the command failed with -EIO
+ */
+struct erdma_cmd_result {
+	u64 resp[2];
+	u8 syndrome;
+};
+
+int erdma_cmdq_init(struct erdma_cmdq *q);
+void erdma_cmdq_exit(struct erdma_cmdq *q);
+void erdma_cmdq_start_events(struct erdma_cmdq *q);
+void erdma_cmdq_irq(struct erdma_cmdq *q);
+void erdma_cmdq_kill(struct erdma_cmdq *q);
+int erdma_cmdq_exec(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req, size_t size,
+		    struct erdma_cmd_result *res, u32 timeout_ms);
+int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
+			size_t size, struct erdma_cmd_result *res, u32 timeout_ms,
+			struct erdma_resp_buf *buf);
+
+/* ---- erdma_cmd.c: one function per command ------------------------------ */
+
+/**
+ * struct erdma_queue_mem - where the device finds a ring
+ * @page_code: page size 4096 << code
+ * @level: 1 = @addr is a table of page addresses
+ * @page_cnt: entries
+ * @first_off: byte offset of the ring in its first page
+ * @addr: page or table
+ * @page: entries 1..3 if @level is 0 and @page_cnt > 1
+ * @dbrec: bus address of the doorbell record
+ */
+struct erdma_queue_mem {
+	u32 page_code;
+	u32 level;
+	u32 page_cnt;
+	u32 first_off;
+	u64 addr;
+	u64 page[3];
+	u64 dbrec;
+};
+
+/**
+ * struct erdma_db_pages - doorbell pages of a user context, as indices from the
+ *	start of BAR0
+ * @valid: allocated from the device (FLAGS.EXT_DB)
+ * @sdb: SQ doorbell page
+ * @rdb: passed as the RQ page in CREATE_QP, mapped as the *CQ* page (2.7)
+ * @cdb: passed as the CQ page in CREATE_CQ, mapped as the *RQ* page (2.7)
+ */
+struct erdma_db_pages {
+	bool valid;
+	u16 sdb;
+	u16 rdb;
+	u16 cdb;
+};
+
+/**
+ * struct erdma_conn - a TCP connection handed to the device (12.5)
+ * @sip: local address
+ * @dip: remote address
+ * @sport: local port
+ * @dport: remote port
+ * @send_nxt: next sequence number to send
+ * @recv_nxt: next sequence number expected
+ * @peer_cookie: of the peer's CREATE_QP
+ * @cc: enum erdma_cc
+ * @passive: this side accepted
+ */
+struct erdma_conn {
+	__be32 sip;
+	__be32 dip;
+	__be16 sport;
+	__be16 dport;
+	u32 send_nxt;
+	u32 recv_nxt;
+	u32 peer_cookie;
+	u8 cc;
+	bool passive;
+};
+
+/**
+ * struct erdma_mr_spec - a memory region for REG_MR
+ * @index: MR index
+ * @key: key byte
+ * @pdn: PD number
+ * @type: enum erdma_mr_type
+ * @rights: ERDMA_RIGHT_*
+ * @va: start address (normal)
+ * @len: bytes (normal)
+ * @page_shift: log2
+ * @page_cnt: pages
+ * @level: translation levels, 0 = @page holds the pages
+ * @page: pages, or page[0] = table
+ */
+struct erdma_mr_spec {
+	u32 index;
+	u8 key;
+	u32 pdn;
+	u32 type;
+	u32 rights;
+	u64 va;
+	u64 len;
+	u32 page_shift;
+	u32 page_cnt;
+	u32 level;
+	u64 page[ERDMA_INLINE_MTT_CNT];
+};
+
+struct erdma_attrs;
+
+int erdma_parse_caps(struct erdma_attrs *attrs, u64 cap0, u64 cap1);
+int erdma_cmd_query_device(struct erdma_dev *dev, u64 *cap0, u64 *cap1);
+int erdma_cmd_query_fw(struct erdma_dev *dev, u32 *fw_version);
+int erdma_cmd_conf_device(struct erdma_dev *dev);
+int erdma_cmd_conf_mtu(struct erdma_dev *dev, u32 mtu);
+int erdma_cmd_create_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq);
+int erdma_cmd_destroy_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq);
+int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_db_pages *db);
+int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db);
+int erdma_cmd_create_cq(struct erdma_dev *dev, u32 cqn, u32 depth, u32 eqn,
+			const struct erdma_queue_mem *mem, const struct erdma_db_pages *db);
+int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn);
+int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie);
+int erdma_cmd_destroy_qp(struct erdma_dev *dev, u32 qpn);
+int erdma_cmd_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state state,
+			const struct erdma_conn *conn);
+int erdma_cmd_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi);
+int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec);
+int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 stag);
+int erdma_cmd_get_stats(struct erdma_dev *dev, struct erdma_resp_stats *out);
+int erdma_cmd_query_ctx(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
+			void *buf, size_t len, u8 *syndrome, u32 timeout_ms);
+
+#endif /* ERDMA_TRANSPORT_H */
