@@ -17,7 +17,7 @@
 
 #define SHOW_IN_FLIGHT	32
 #define SHOW_IDLE	8
-#define READ_TRIES	4
+#define READ_TRIES	8
 /* A producer may have begun requests it has not announced yet */
 #define MOVE_MARGIN	8
 
@@ -106,13 +106,19 @@ static void ring_init(struct dump *d)
 	}
 }
 
-/* Did the ring hold still enough while it was read? */
+/* Entries that the producer may have overwritten while the ring was read */
+static uint32_t ring_lost(const struct dump *d)
+{
+	return d->r.have_pi && d->data.moved ? d->data.moved + MOVE_MARGIN : 0;
+}
+
+/* Did the ring hold still enough while it was read? A quarter of it must be left. */
 static bool ring_usable(const struct dump *d)
 {
 	uint32_t pi;
 
 	if (d->fmt)
-		return !d->r.have_pi || d->data.moved < d->r.depth;
+		return ring_lost(d) <= d->r.depth - d->r.depth / 4;
 	return owner_find_pi(&d->r, d->owner_byte, &pi);
 }
 
@@ -329,7 +335,7 @@ static size_t count_open(const struct dump *d, const struct req *q, size_t n)
 /* Leave out what the producer may have overwritten while the ring was read */
 static size_t skip_overwritten(const struct dump *d, const struct req *q, size_t n)
 {
-	uint32_t lost = d->data.moved ? d->data.moved + MOVE_MARGIN : 0;
+	uint32_t lost = ring_lost(d);
 	size_t i;
 
 	for (i = 0; i < n; i++)

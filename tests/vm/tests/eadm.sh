@@ -220,7 +220,7 @@ writes_under_traffic()
 		consistent_dump dump qp "$busy_qpn" --sq --last 16 || return 1
 		jq -e '[.data[0].entries[] | select(.opcode)] | length >= 8 and
 			all(.opcode == "RDMA_WRITE" and .length == 65536 and (.sgl | length) == 1 and
-			.sgl[0].length == 65536)' /tmp/decoded.json || return 1
+			.sgl[0].length == 65536)' /tmp/decoded.json || { cat /tmp/decoded.json; return 1; }
 	done
 	jq -r "$same_hex"'[.data[0].entries[] | select(.opcode) | .remote.rkey | hex] | unique[]' \
 		/tmp/decoded.json >/tmp/rkeys
