@@ -2,7 +2,8 @@
 # The card in plain C. Whoever builds it compiles these with these flags.
 
 CORE_NAMES := erdma_core regs doorbell cmdq cmd cmd_query eq cq mr qp wqe \
-	exec copy resp local net queue table dma log
+	exec copy resp local net wire remote remote_req \
+	remote_resp remote_data queue table dma log
 CORE_SRCS := $(CORE_NAMES:%=core/%.c)
 CORE_HDRS := $(wildcard core/*.h ../include/erdma/*.h)
 CORE_CFLAGS := -std=gnu11 -Icore -I../include

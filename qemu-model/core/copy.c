@@ -135,6 +135,21 @@ static bool fill(ErdmaCursor *cur, uint64_t want)
     return true;
 }
 
+void *erdma_cursor_peek(ErdmaCursor *cur, uint64_t want, uint64_t *len)
+{
+    if (!cur->host_len && !fill(cur, want)) {
+        return NULL;
+    }
+    *len = cur->host_len < want ? cur->host_len : want;
+    return cur->host;
+}
+
+void erdma_cursor_pass(ErdmaCursor *cur, uint64_t len)
+{
+    cur->host += len;
+    cur->host_len -= len;
+}
+
 void *erdma_cursor_map(ErdmaCursor *cur, uint64_t len)
 {
     void *p;

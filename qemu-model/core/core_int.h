@@ -25,6 +25,8 @@
     ((type *)((char *)(link) - offsetof(type, member)))
 
 typedef struct ErdmaQp ErdmaQp;
+typedef struct ErdmaRemote ErdmaRemote;
+typedef struct ErdmaTransport ErdmaTransport;
 
 /* ---- lists: circular, a link that is on no list has next == NULL ---- */
 
@@ -307,7 +309,7 @@ typedef struct ErdmaReq {
     uint8_t opcode;
     uint8_t wqebbs;
     uint8_t nlocal;
-    bool ce, se, is_inline;
+    bool ce, se, is_inline, fence;
     uint32_t imm;               /* immediate, or STag to invalidate */
     uint64_t length;            /* bytes to move */
     ErdmaSpan local[ERDMA_MAX_SEND_SGE];
@@ -352,8 +354,11 @@ struct ErdmaQp {
     ErdmaCq *scq, *rcq;
     uint64_t sq_addr, rq_addr, sq_dbrec, rq_dbrec;
     uint16_t sq_pi, sq_ci, rq_pi, rq_ci;
+    uint16_t sq_next;           /* not executed yet; from sq_ci: in flight */
     ErdmaConn conn;
-    ErdmaQp *peer;
+    const ErdmaTransport *transport;    /* NULL: no peer found yet */
+    ErdmaQp *peer;              /* in this process */
+    ErdmaRemote *remote;        /* what other processes know of this QP */
     ErdmaLink fabric_link;      /* waiting for the peer */
     ErdmaLink run_link;         /* has work for erdma_core_run() */
     ErdmaLink hold_link;        /* waits for the peer, until hold_deadline */
@@ -361,6 +366,10 @@ struct ErdmaQp {
     ErdmaEvent event;           /* asynchronous event */
     /* the request in execution */
     bool active;
+    bool barrier;               /* the newest in flight must end first */
+    uint8_t inflight;           /* requests between sq_ci and sq_next */
+    uint8_t pulls;              /* READs and atomics of them */
+    uint8_t bad;                /* syndrome of the decoder */
     uint64_t done;              /* bytes moved */
     ErdmaReq req;
     ErdmaRecv recv;             /* receive at the peer it goes to */
@@ -407,9 +416,18 @@ bool erdma_sq_exec(ErdmaQp *qp, ErdmaBudget *b);
 /* Rights the local side of a request needs, any of them */
 uint8_t erdma_req_local_rights(const ErdmaReq *req);
 /* Count a finished request on the card of one of its ends */
-void erdma_req_account(ErdmaCore *c, const ErdmaReq *req, bool requester);
-/* Head request ends with @syndrome; an error stops the QP */
-void erdma_sq_finish(ErdmaQp *qp, uint8_t syndrome);
+void erdma_req_account(ErdmaCore *c, uint8_t opcode, uint64_t length,
+                       bool requester);
+
+/* What its completion needs to know of a request */
+typedef struct ErdmaEnd {
+    uint8_t opcode, wqebbs;
+    bool ce;
+    uint64_t length;
+} ErdmaEnd;
+
+/* Oldest request ends with @syndrome; an error stops the QP */
+void erdma_sq_finish(ErdmaQp *qp, const ErdmaEnd *end, uint8_t syndrome);
 void erdma_sq_post_wc(ErdmaQp *qp, uint8_t opcode, uint8_t syndrome,
                       uint32_t size);
 
@@ -438,6 +456,9 @@ void erdma_cursor_spans(ErdmaCursor *cur, const ErdmaQp *qp,
                         bool remote, bool write, uint64_t skip);
 void erdma_cursor_buffer(ErdmaCursor *cur, const void *data, uint64_t len,
                          uint64_t skip);
+/* Next bytes, at most @want, not yet passed; NULL sets fault */
+void *erdma_cursor_peek(ErdmaCursor *cur, uint64_t want, uint64_t *len);
+void erdma_cursor_pass(ErdmaCursor *cur, uint64_t len);
 /* Map @len bytes in one piece at the cursor; NULL sets fault */
 void *erdma_cursor_map(ErdmaCursor *cur, uint64_t len);
 void erdma_cursor_unmap(ErdmaCursor *cur);
@@ -450,6 +471,8 @@ typedef enum ErdmaStep {
     ERDMA_STEP_DONE,            /* request finished, syndrome set */
     ERDMA_STEP_MORE,            /* budget used up */
     ERDMA_STEP_HOLD,            /* peer not ready */
+    ERDMA_STEP_SENT,            /* in flight, the next one may follow */
+    ERDMA_STEP_WAIT,            /* the end of what is in flight wakes it */
 } ErdmaStep;
 
 /* Oldest posted receive; false with *@syndrome 0: there is none */
@@ -460,37 +483,92 @@ bool erdma_resp_complete(ErdmaQp *peer, const ErdmaReq *req);
 void erdma_resp_recv_error(ErdmaQp *peer, uint8_t syndrome);
 /* The request was refused: peer stops */
 void erdma_resp_refuse(ErdmaQp *peer, uint8_t syndrome);
+/* Moves data to the requester (READ, atomics), not from it */
+bool erdma_op_pulls(uint8_t opcode);
+/* Goes to memory that the request names: WRITE, WRITE_IMM */
+bool erdma_op_writes(uint8_t opcode);
+/*
+ * Where the bytes of a SEND or WRITE go, checked; syndrome of the requester.
+ * The peer was told if it is not 0.
+ */
+uint8_t erdma_resp_target(ErdmaQp *peer, const ErdmaReq *req,
+                          const ErdmaRecv *recv, ErdmaSpan *span);
+/* Cursor there, after @done bytes */
+void erdma_resp_cursor(ErdmaCursor *cur, const ErdmaQp *peer,
+                       const ErdmaReq *req, const ErdmaSpan *span,
+                       uint64_t done);
+/* That cursor met memory that is not there; syndrome of the requester */
+uint8_t erdma_resp_fault(ErdmaQp *peer, const ErdmaReq *req, ErdmaAccess dst);
+/* Read, change and write 8 bytes with one host instruction */
+ErdmaAccess erdma_resp_atomic(ErdmaQp *peer, const ErdmaReq *req,
+                              uint64_t *old);
+/*
+ * Have what a SEND or WRITE must have before its first byte: rights of a
+ * WRITE_IMM, then a receive. DONE: go on, or failed if *@syndrome.
+ */
+ErdmaStep erdma_resp_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
+                           uint8_t *syndrome);
 
 /* ---- fabric (net.c) ---- */
 
 /*
- * How a QP reaches its peer. One exists: cards of one process. Another
- * transport implements the same four calls; all that leads to a completion
- * (decode, local checks, order, flush, timers) is common, and resp.c is the
- * receiving side for all of them.
+ * How a QP reaches its peer: another card of this process (local.c), or a card
+ * of another one (remote.c). All that leads to a completion (decode, local
+ * checks, order, flush, timers) is common, and resp.c is the receiving side.
  */
-typedef struct ErdmaTransport {
-    /* The QP became RTS; the transport wakes it when the peer is there too */
-    void (*connect)(ErdmaQp *qp);
+struct ErdmaTransport {
     /* The QP leaves RTS or is destroyed: forget it, tell the peer's side */
     void (*disconnect)(ErdmaQp *qp);
     /* Advance the active request; *@syndrome is its end if DONE */
     ErdmaStep (*step)(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome);
+    /* Work of the QP that is not in its send queue; true: more is left */
+    bool (*work)(ErdmaQp *qp, ErdmaBudget *b);
     /* Receives were posted: wake a peer that waits for them */
     void (*recv_posted)(ErdmaQp *qp);
-} ErdmaTransport;
+};
 
 #define ERDMA_FABRIC_BUCKETS    1024u
 
 struct ErdmaFabric {
-    const ErdmaTransport *transport;
     uint32_t cards;
     /* QPs in RTS that have no peer yet, by 4-tuple */
     ErdmaLink waiting[ERDMA_FABRIC_BUCKETS];
+    /* other processes (wire.c, remote.c) */
+    ErdmaLink wires;            /* ErdmaWire.link */
+    uint8_t *scratch;           /* one message being built */
+    ErdmaRemote **id;           /* what peers may name */
+    uint32_t ids, ids_used;     /* slots; of them in use or freed before */
+    uint32_t *free_id;          /* stack of those freed */
+    uint32_t free_ids;
+    uint32_t generation;
+    struct ErdmaFlights *spare; /* windows that are not in use */
+    unsigned spares;
 };
+
+/* The QP became RTS: find its peer, or wait for it */
+void erdma_net_connect(ErdmaQp *qp);
+/* It leaves RTS or is destroyed */
+void erdma_net_disconnect(ErdmaQp *qp);
+/*
+ * The QP that waits for this other end, no longer waiting; NULL: none. @seeker
+ * is the other end if it is of this process.
+ */
+ErdmaQp *erdma_net_match(ErdmaFabric *f, const ErdmaConn *conn,
+                         uint32_t cookie, const ErdmaQp *seeker);
 
 extern const ErdmaTransport erdma_transport_local;
 ErdmaStep erdma_local_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome);
+
+/* ---- other processes (remote.c) ---- */
+
+/* Tell all other processes that the QP waits */
+void erdma_remote_offer(ErdmaQp *qp);
+void erdma_remote_forget(ErdmaQp *qp);
+/* Nothing was heard of the oldest request in flight for the hold time */
+void erdma_remote_expired(ErdmaRemote *r);
+uint64_t erdma_remote_deadline(const ErdmaLink *link);
+ErdmaRemote *erdma_remote_watched(ErdmaLink *link);
+void erdma_remote_fabric_free(ErdmaFabric *f);
 
 /* ---- command queue (cmdq.c, cmd.c, cmd_query.c) ---- */
 
@@ -557,6 +635,7 @@ struct ErdmaCore {
 
     ErdmaLink run;              /* ErdmaQp.run_link */
     ErdmaLink held;             /* ErdmaQp.hold_link, oldest first */
+    ErdmaLink watched;          /* ErdmaRemote.watch_link, oldest first */
     uint64_t timer;             /* deadline last given to ops->set_timer() */
 
     uint32_t mtu;
@@ -573,6 +652,8 @@ struct ErdmaCore {
 void erdma_core_quiesce(ErdmaCore *c);
 void erdma_core_kick(ErdmaCore *c);
 void erdma_core_update_timer(ErdmaCore *c);
+/* Be called at @deadline or before */
+void erdma_core_timer_by(ErdmaCore *c, uint64_t deadline);
 uint64_t erdma_reg_read(ErdmaCore *c, uint64_t offset, unsigned size);
 void erdma_reg_write(ErdmaCore *c, uint64_t offset, uint64_t value,
                      unsigned size);

@@ -143,6 +143,7 @@ ErdmaCore *erdma_core_new(const ErdmaConfig *cfg, const ErdmaOps *ops,
     c->log_level = ERDMA_LOG_INFO;
     erdma_list_init(&c->run);
     erdma_list_init(&c->held);
+    erdma_list_init(&c->watched);
     if (!alloc_tables(c)) {
         free_tables(c);
         return NULL;
@@ -274,12 +275,25 @@ void erdma_core_run(ErdmaCore *c)
 
 /* ---- timer ---- */
 
+static uint64_t first_held(const ErdmaCore *c)
+{
+    const ErdmaLink *link = erdma_list_first(&c->held);
+
+    return link ? ERDMA_ENTRY(link, ErdmaQp, hold_link)->hold_deadline : 0;
+}
+
+static uint64_t first_watched(const ErdmaCore *c)
+{
+    const ErdmaLink *link = erdma_list_first(&c->watched);
+
+    return link ? erdma_remote_deadline(link) : 0;
+}
+
 /* Deadlines are all the same time away, so the oldest is the first */
 void erdma_core_update_timer(ErdmaCore *c)
 {
-    ErdmaLink *link = erdma_list_first(&c->held);
-    uint64_t deadline = link ?
-        ERDMA_ENTRY(link, ErdmaQp, hold_link)->hold_deadline : 0;
+    uint64_t held = first_held(c), watched = first_watched(c);
+    uint64_t deadline = !held || (watched && watched < held) ? watched : held;
 
     if (deadline != c->timer) {
         c->timer = deadline;
@@ -287,12 +301,19 @@ void erdma_core_update_timer(ErdmaCore *c)
     }
 }
 
-void erdma_core_timer(ErdmaCore *c)
+/* One that is early costs a look at the lists, one per message costs more */
+void erdma_core_timer_by(ErdmaCore *c, uint64_t deadline)
 {
-    uint64_t now = c->ops->now(c->opaque);
+    if (!c->timer || c->timer > deadline) {
+        c->timer = deadline;
+        c->ops->set_timer(c->opaque, deadline);
+    }
+}
+
+static void expire_held(ErdmaCore *c, uint64_t now)
+{
     ErdmaLink *link;
 
-    c->timer = 0;
     for (unsigned i = 0; i < ERDMA_LIMIT_TIMEOUTS &&
          (link = erdma_list_first(&c->held)); i++) {
         ErdmaQp *qp = ERDMA_ENTRY(link, ErdmaQp, hold_link);
@@ -302,6 +323,28 @@ void erdma_core_timer(ErdmaCore *c)
         }
         erdma_qp_hold_expired(qp);
     }
+}
+
+static void expire_watched(ErdmaCore *c, uint64_t now)
+{
+    ErdmaLink *link;
+
+    for (unsigned i = 0; i < ERDMA_LIMIT_TIMEOUTS &&
+         (link = erdma_list_first(&c->watched)); i++) {
+        if (erdma_remote_deadline(link) > now) {
+            break;
+        }
+        erdma_remote_expired(erdma_remote_watched(link));
+    }
+}
+
+void erdma_core_timer(ErdmaCore *c)
+{
+    uint64_t now = c->ops->now(c->opaque);
+
+    c->timer = 0;
+    expire_held(c, now);
+    expire_watched(c, now);
     erdma_core_update_timer(c);
 }
 

@@ -2,8 +2,9 @@
 /*
  * Execution of send queues (9.8): fetch, decode, local checks, completion.
  *
- * One request of a QP is in execution at a time, so requests complete in order
- * and FENCE, REG_MR and LOCAL_INV need nothing special.
+ * One request of a QP is in execution at a time. With a peer in another process
+ * it may leave others in flight behind it, sq_ci to sq_next; they end in order.
+ * What must not overtake or be overtaken waits until none is.
  */
 #include "core_int.h"
 
@@ -17,13 +18,13 @@ typedef struct Window {
 /* The head request's blocks, or NULL if the ring cannot be read */
 static const uint8_t *fetch(ErdmaQp *qp, Window *w)
 {
-    uint32_t have = erdma_ring_used16(qp->sq_pi, qp->sq_ci);
+    uint32_t have = erdma_ring_used16(qp->sq_pi, qp->sq_next);
     uint32_t need = have < ERDMA_SQE_MAX_WQEBBS ? have : ERDMA_SQE_MAX_WQEBBS;
-    uint16_t off = qp->sq_ci - w->first;
+    uint16_t off = qp->sq_next - w->first;
 
     if (off + need > w->blocks) {
         w->blocks = have < ERDMA_LIMIT_FETCH ? have : ERDMA_LIMIT_FETCH;
-        w->first = qp->sq_ci;
+        w->first = qp->sq_next;
         off = 0;
         if (!erdma_queue_read(qp->core, &qp->sq, w->first, w->blocks,
                               w->data)) {
@@ -45,18 +46,18 @@ static uint8_t start(ErdmaQp *qp, Window *w)
     qp->recv.taken = false;
     if (!sqe) {
         erdma_guest_error(qp->core, "QP %u: send queue cannot be read at %u",
-                          qp->qpn, qp->sq_ci);
+                          qp->qpn, qp->sq_next);
         qp->req.opcode = ERDMA_OP_WRITE;
         qp->req.wqebbs = 1;
         return ERDMA_WC_SQE_FORMAT;
     }
-    syndrome = erdma_wqe_decode(qp, qp->sq_ci, sqe, &qp->req);
+    syndrome = erdma_wqe_decode(qp, qp->sq_next, sqe, &qp->req);
     if (syndrome) {
         erdma_guest_error(qp->core, "QP %u: malformed send request at %u",
-                          qp->qpn, qp->sq_ci);
+                          qp->qpn, qp->sq_next);
     }
     erdma_trace(qp->core, "QP %u: %u at %u, %llu bytes", qp->qpn,
-                qp->req.opcode, qp->sq_ci,
+                qp->req.opcode, qp->sq_next,
                 (unsigned long long)qp->req.length);
     return syndrome;
 }
@@ -95,6 +96,23 @@ static uint8_t check_local(const ErdmaQp *qp)
     return 0;
 }
 
+/* Must what is in flight end before the active request begins? */
+static bool fenced(const ErdmaQp *qp)
+{
+    if (qp->bad || qp->barrier) {
+        return true;
+    }
+    switch (qp->req.opcode) {
+    case ERDMA_OP_REG_MR:
+    case ERDMA_OP_LOCAL_INV:
+        return true;
+    case ERDMA_OP_SEND_INV:     /* may invalidate what is being read */
+        return qp->pulls;
+    default:
+        return qp->req.fence && qp->pulls;
+    }
+}
+
 /* Advance the active request */
 static ErdmaStep execute(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
 {
@@ -115,16 +133,43 @@ static ErdmaStep execute(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
     if (*syndrome) {
         return ERDMA_STEP_DONE;
     }
-    if (b->whole && qp->req.length - qp->done > b->bytes) {
+    if (b->whole && qp->transport == &erdma_transport_local &&
+        qp->req.length - qp->done > b->bytes) {
         return ERDMA_STEP_MORE;
     }
-    step = qp->core->fabric->transport->step(qp, b, syndrome);
+    if (!qp->transport) {
+        return ERDMA_STEP_HOLD;
+    }
+    step = qp->transport->step(qp, b, syndrome);
     if (step == ERDMA_STEP_DONE && !*syndrome &&
         qp->req.opcode == ERDMA_OP_READ_INV &&
         !erdma_mr_invalidate(qp, qp->req.imm)) {
         *syndrome = ERDMA_WC_SEND_STAG;
     }
     return step;
+}
+
+static void finish_active(ErdmaQp *qp, uint8_t syndrome)
+{
+    ErdmaEnd end = {
+        .opcode = qp->req.opcode, .wqebbs = qp->req.wqebbs,
+        .ce = qp->req.ce, .length = qp->req.length,
+    };
+
+    qp->active = false;
+    qp->recv.taken = false;
+    erdma_sq_finish(qp, &end, syndrome);
+    qp->sq_next = qp->sq_ci;
+}
+
+/* The active request is in flight: its end is known to the transport */
+static void leave_active(ErdmaQp *qp)
+{
+    uint32_t left = erdma_ring_used16(qp->sq_pi, qp->sq_next);
+
+    qp->sq_next += qp->req.wqebbs < left ? qp->req.wqebbs : left;
+    qp->barrier = qp->req.opcode == ERDMA_OP_READ_INV;
+    qp->active = false;
 }
 
 bool erdma_sq_exec(ErdmaQp *qp, ErdmaBudget *b)
@@ -134,8 +179,8 @@ bool erdma_sq_exec(ErdmaQp *qp, ErdmaBudget *b)
     w.first = 0;
     w.blocks = 0;
     while (qp->state == ERDMA_QPS_RTS &&
-           (qp->active || qp->sq_ci != qp->sq_pi)) {
-        uint8_t syndrome = 0;
+           (qp->active || qp->sq_next != qp->sq_pi)) {
+        uint8_t syndrome;
         ErdmaStep step = ERDMA_STEP_DONE;
 
         if (!b->steps) {
@@ -143,10 +188,17 @@ bool erdma_sq_exec(ErdmaQp *qp, ErdmaBudget *b)
         }
         b->steps--;
         if (!qp->active) {
-            syndrome = start(qp, &w);
+            qp->bad = start(qp, &w);
         }
+        if (qp->inflight && fenced(qp)) {
+            return false;
+        }
+        syndrome = qp->bad;
         if (!syndrome) {
             step = execute(qp, b, &syndrome);
+        }
+        if (syndrome && qp->inflight) {
+            return false;       /* errors keep the order too */
         }
         switch (step) {
         case ERDMA_STEP_HOLD:
@@ -154,8 +206,13 @@ bool erdma_sq_exec(ErdmaQp *qp, ErdmaBudget *b)
             return false;
         case ERDMA_STEP_MORE:
             return true;
+        case ERDMA_STEP_SENT:
+            leave_active(qp);
+            break;
+        case ERDMA_STEP_WAIT:
+            return false;
         case ERDMA_STEP_DONE:
-            erdma_sq_finish(qp, syndrome);
+            finish_active(qp, syndrome);
             break;
         }
     }
@@ -178,24 +235,14 @@ void erdma_sq_post_wc(ErdmaQp *qp, uint8_t opcode, uint8_t syndrome,
     erdma_cq_post(qp->scq, &wc);
 }
 
-void erdma_req_account(ErdmaCore *c, const ErdmaReq *req, bool requester)
+void erdma_req_account(ErdmaCore *c, uint8_t opcode, uint64_t length,
+                       bool requester)
 {
-    bool pull;
-    uint64_t pkts = erdma_packets(c, req->length);
+    bool pull = erdma_op_pulls(opcode);
+    uint64_t pkts = erdma_packets(c, length);
 
-    switch (req->opcode) {
-    case ERDMA_OP_REG_MR:
-    case ERDMA_OP_LOCAL_INV:
+    if (opcode == ERDMA_OP_REG_MR || opcode == ERDMA_OP_LOCAL_INV) {
         return;
-    case ERDMA_OP_READ:
-    case ERDMA_OP_READ_INV:
-    case ERDMA_OP_ATOMIC_CAS:
-    case ERDMA_OP_ATOMIC_FAA:
-        pull = true;
-        break;
-    default:
-        pull = false;
-        break;
     }
     if (requester) {
         c->n.tx_reqs++;
@@ -205,9 +252,9 @@ void erdma_req_account(ErdmaCore *c, const ErdmaReq *req, bool requester)
         c->n.tx_pkts += requester ? 1 : pkts;
     }
     if (pull == requester) {
-        c->n.rx_bytes += req->length;
+        c->n.rx_bytes += length;
     } else {
-        c->n.tx_bytes += req->length;
+        c->n.tx_bytes += length;
     }
     if (!pull && requester) {
         c->n.tx_pkts += pkts;
@@ -216,25 +263,22 @@ void erdma_req_account(ErdmaCore *c, const ErdmaReq *req, bool requester)
     }
 }
 
-void erdma_sq_finish(ErdmaQp *qp, uint8_t syndrome)
+void erdma_sq_finish(ErdmaQp *qp, const ErdmaEnd *end, uint8_t syndrome)
 {
     uint32_t used = erdma_ring_used16(qp->sq_pi, qp->sq_ci);
-    uint32_t blocks = qp->req.wqebbs < used ? qp->req.wqebbs : used;
+    uint32_t blocks = end->wqebbs < used ? end->wqebbs : used;
 
     if (syndrome) {
-        erdma_sq_post_wc(qp, qp->req.opcode, syndrome, 0);
+        erdma_sq_post_wc(qp, end->opcode, syndrome, 0);
     } else {
-        erdma_req_account(qp->core, &qp->req, true);
+        erdma_req_account(qp->core, end->opcode, end->length, true);
         qp->tx_pkts++;
-        if (qp->req.ce) {
-            erdma_sq_post_wc(qp, qp->req.opcode, ERDMA_WC_SUCCESS,
-                             qp->req.length);
+        if (end->ce) {
+            erdma_sq_post_wc(qp, end->opcode, ERDMA_WC_SUCCESS, end->length);
         }
     }
     qp->last_sqe = qp->sq_ci;
     qp->sq_ci += blocks;
-    qp->active = false;
-    qp->recv.taken = false;
     if (syndrome) {
         erdma_qp_fatal(qp, ERDMA_AE_QP_FATAL);
     }

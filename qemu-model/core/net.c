@@ -26,46 +26,75 @@ static bool mirrored(const ErdmaConn *a, const ErdmaConn *b)
            a->dport == b->sport;
 }
 
-/* 12.5: 4-tuple, cookies and sequence numbers must all agree */
-static bool matches(const ErdmaQp *a, const ErdmaQp *b)
+/*
+ * 12.5: 4-tuple, cookies and sequence numbers must all agree. @told: whose host
+ * may have made the mistake.
+ */
+static bool matches(const ErdmaQp *a, const ErdmaConn *conn, uint32_t cookie,
+                    const ErdmaQp *told)
 {
-    if (a == b || !mirrored(&a->conn, &b->conn)) {
+    if (!mirrored(&a->conn, conn)) {
         return false;
     }
-    if (a->conn.cookie != b->cookie || b->conn.cookie != a->cookie) {
-        erdma_info(a->core, "QP %u: QP %u has the other end's addresses but "
-                   "not its cookie", a->qpn, b->qpn);
+    if (a->conn.cookie != cookie || conn->cookie != a->cookie) {
+        erdma_info(told->core, "QP %u: what has the other end's addresses "
+                   "has not its cookie", told->qpn);
         return false;
     }
-    if (a->conn.send_nxt != b->conn.recv_nxt ||
-        b->conn.send_nxt != a->conn.recv_nxt) {
-        erdma_info(a->core, "QP %u: sequence numbers %u, %u do not agree with "
-                   "those of QP %u: %u, %u", a->qpn, a->conn.send_nxt,
-                   a->conn.recv_nxt, b->qpn, b->conn.recv_nxt,
-                   b->conn.send_nxt);
+    if (a->conn.send_nxt != conn->recv_nxt ||
+        conn->send_nxt != a->conn.recv_nxt) {
+        erdma_info(told->core, "QP %u: sequence numbers of the two ends do "
+                   "not agree: %u, %u and %u, %u", told->qpn,
+                   a->conn.send_nxt, a->conn.recv_nxt, conn->recv_nxt,
+                   conn->send_nxt);
         return false;
     }
     return true;
 }
 
-static void local_connect(ErdmaQp *qp)
+ErdmaQp *erdma_net_match(ErdmaFabric *f, const ErdmaConn *conn,
+                         uint32_t cookie, const ErdmaQp *seeker)
 {
-    ErdmaLink *head = bucket(qp->core->fabric, &qp->conn);
+    ErdmaLink *head = bucket(f, conn);
 
     for (ErdmaLink *l = head->next; l != head; l = l->next) {
-        ErdmaQp *other = ERDMA_ENTRY(l, ErdmaQp, fabric_link);
+        ErdmaQp *qp = ERDMA_ENTRY(l, ErdmaQp, fabric_link);
 
-        if (matches(qp, other)) {
-            erdma_list_del(&other->fabric_link);
-            qp->peer = other;
-            other->peer = qp;
-            erdma_info(qp->core, "QP %u is connected to QP %u", qp->qpn,
-                       other->qpn);
-            erdma_qp_wake(other);
-            return;
+        if (matches(qp, conn, cookie, seeker ? seeker : qp)) {
+            erdma_list_del(&qp->fabric_link);
+            return qp;
         }
     }
-    erdma_list_add_tail(head, &qp->fabric_link);
+    return NULL;
+}
+
+/* A QP is on no list yet when it looks for its peer: it never finds itself */
+void erdma_net_connect(ErdmaQp *qp)
+{
+    ErdmaFabric *f = qp->core->fabric;
+    ErdmaQp *other = erdma_net_match(f, &qp->conn, qp->cookie, qp);
+
+    if (!other) {
+        erdma_list_add_tail(bucket(f, &qp->conn), &qp->fabric_link);
+        erdma_remote_offer(qp);
+        return;
+    }
+    qp->peer = other;
+    other->peer = qp;
+    qp->transport = other->transport = &erdma_transport_local;
+    erdma_info(qp->core, "QP %u is connected to QP %u", qp->qpn, other->qpn);
+    erdma_remote_forget(other);
+    erdma_qp_wake(other);
+}
+
+void erdma_net_disconnect(ErdmaQp *qp)
+{
+    erdma_list_del(&qp->fabric_link);
+    if (qp->transport) {
+        qp->transport->disconnect(qp);
+        qp->transport = NULL;
+    }
+    erdma_remote_forget(qp);
 }
 
 /*
@@ -76,11 +105,17 @@ static void local_disconnect(ErdmaQp *qp)
 {
     ErdmaQp *peer = qp->peer;
 
-    erdma_list_del(&qp->fabric_link);
     if (peer) {
         peer->peer = NULL;
         qp->peer = NULL;
     }
+}
+
+static bool local_work(ErdmaQp *qp, ErdmaBudget *b)
+{
+    (void)qp;
+    (void)b;
+    return false;
 }
 
 /* A peer that waits for receives goes on at once: we are its network */
@@ -95,9 +130,9 @@ static void local_recv_posted(ErdmaQp *qp)
 }
 
 const ErdmaTransport erdma_transport_local = {
-    .connect = local_connect,
     .disconnect = local_disconnect,
     .step = erdma_local_step,
+    .work = local_work,
     .recv_posted = local_recv_posted,
 };
 
@@ -106,7 +141,7 @@ ErdmaFabric *erdma_fabric_new(void)
     ErdmaFabric *f = calloc(1, sizeof(*f));
 
     if (f) {
-        f->transport = &erdma_transport_local;
+        erdma_list_init(&f->wires);
         for (unsigned i = 0; i < ERDMA_FABRIC_BUCKETS; i++) {
             erdma_list_init(&f->waiting[i]);
         }
@@ -116,5 +151,8 @@ ErdmaFabric *erdma_fabric_new(void)
 
 void erdma_fabric_free(ErdmaFabric *f)
 {
-    free(f);
+    if (f) {
+        erdma_remote_fabric_free(f);
+        free(f);
+    }
 }

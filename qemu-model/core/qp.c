@@ -174,12 +174,14 @@ unsigned erdma_qp_create(ErdmaCore *c, const struct erdma_cmd_create_qp *cmd,
 static void detach(ErdmaQp *qp)
 {
     if (qp->state == ERDMA_QPS_RTS) {
-        qp->core->fabric->transport->disconnect(qp);
+        erdma_net_disconnect(qp);
     }
     erdma_qp_unhold(qp);
     erdma_list_del(&qp->run_link);
     qp->active = false;
     qp->recv.taken = false;
+    qp->inflight = 0;           /* to be flushed with the rest */
+    qp->pulls = 0;
 }
 
 void erdma_qp_destroy(ErdmaQp *qp)
@@ -265,9 +267,13 @@ void erdma_qp_work(ErdmaQp *qp, ErdmaBudget *b)
 
     if (erdma_qp_stopped(qp)) {
         more = flush(qp, b);
-    } else if (qp->state == ERDMA_QPS_RTS &&
-               !erdma_link_used(&qp->hold_link)) {
-        more = erdma_sq_exec(qp, b);
+    } else if (qp->state == ERDMA_QPS_RTS) {
+        if (qp->transport) {
+            more = qp->transport->work(qp, b);
+        }
+        if (qp->state == ERDMA_QPS_RTS && !erdma_link_used(&qp->hold_link)) {
+            more |= erdma_sq_exec(qp, b);
+        }
     }
     if (more) {
         erdma_qp_schedule(qp);
@@ -278,7 +284,7 @@ void erdma_qp_wake(ErdmaQp *qp)
 {
     erdma_qp_unhold(qp);
     if (qp->state == ERDMA_QPS_RTS &&
-        (qp->active || qp->sq_ci != qp->sq_pi)) {
+        (qp->active || qp->sq_next != qp->sq_pi)) {
         erdma_qp_schedule(qp);
     }
 }
@@ -318,7 +324,7 @@ static unsigned to_rts(ErdmaQp *qp, const struct erdma_cmd_modify_qp *cmd)
     qp->conn.send_nxt = le32toh(cmd->send_nxt);
     qp->conn.recv_nxt = le32toh(cmd->recv_nxt);
     qp->state = ERDMA_QPS_RTS;
-    qp->core->fabric->transport->connect(qp);
+    erdma_net_connect(qp);
     erdma_qp_wake(qp);
     return ERDMA_CMD_OK;
 }
@@ -436,8 +442,8 @@ void erdma_qp_rq_doorbell(ErdmaQp *qp, uint16_t pi)
     qp->rq_pi = pi;
     if (erdma_qp_stopped(qp)) {
         erdma_qp_work_now(qp);
-    } else {
-        qp->core->fabric->transport->recv_posted(qp);
+    } else if (qp->transport) {
+        qp->transport->recv_posted(qp);
     }
 }
 
@@ -465,9 +471,11 @@ void erdma_qp_unhold(ErdmaQp *qp)
 
 void erdma_qp_hold_expired(ErdmaQp *qp)
 {
+    ErdmaEnd end = { .opcode = qp->req.opcode, .wqebbs = qp->req.wqebbs };
+
     erdma_qp_unhold(qp);
     qp->core->n.retry_exceeded++;
     erdma_info(qp->core, "QP %u: peer did not answer, request %u given up",
                qp->qpn, qp->sq_ci);
-    erdma_sq_finish(qp, ERDMA_WC_RETRY_EXC);
+    erdma_sq_finish(qp, &end, ERDMA_WC_RETRY_EXC);
 }

@@ -184,6 +184,7 @@ uint8_t erdma_wqe_decode(const ErdmaQp *qp, uint16_t index, const uint8_t *data,
     req->wqebbs = ERDMA_GET(ERDMA_SQE_HDR_WQEBBS, sqe.hdr) + 1;
     req->ce = sqe.hdr & ERDMA_SQE_HDR_CE;
     req->se = sqe.hdr & ERDMA_SQE_HDR_SE;
+    req->fence = sqe.hdr & ERDMA_SQE_HDR_FENCE;
     req->is_inline = false;
     req->nlocal = 0;
     req->imm = 0;

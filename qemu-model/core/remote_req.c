@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Requester of a connection to another process: a window of requests in flight.
+ *
+ * The responder answers in order, and every answer says that all requests before
+ * the one it names are done. So an answer is always about the oldest in flight.
+ */
+#include <stdlib.h>
+
+#include "wire_int.h"
+
+#define MAX_SPARES  32u
+
+/* ---- the window ---- */
+
+static ErdmaFlight *flight(ErdmaRemote *r, uint32_t seq)
+{
+    return &r->flights->f[seq % WIRE_WINDOW];
+}
+
+static bool have_window(ErdmaRemote *r)
+{
+    ErdmaFabric *f = r->qp->core->fabric;
+
+    if (!r->flights && f->spare) {
+        r->flights = f->spare;
+        f->spare = f->spare->next;
+        f->spares--;
+    } else if (!r->flights) {
+        r->flights = calloc(1, sizeof(*r->flights));
+    }
+    return r->flights != NULL;
+}
+
+static void release_window(ErdmaRemote *r)
+{
+    ErdmaFabric *f = r->qp->core->fabric;
+
+    if (r->flights && f->spares < MAX_SPARES) {
+        r->flights->next = f->spare;
+        f->spare = r->flights;
+        f->spares++;
+    } else {
+        free(r->flights);
+    }
+    r->flights = NULL;
+    erdma_list_del(&r->watch_link);
+}
+
+/* The peer has the whole hold time again */
+static void progress(ErdmaRemote *r)
+{
+    ErdmaCore *c = r->qp->core;
+
+    r->deadline = c->ops->now(c->opaque) + c->cfg.hold_ns;
+    erdma_list_del(&r->watch_link);
+    erdma_list_add_tail(&c->watched, &r->watch_link);
+    erdma_core_timer_by(c, r->deadline);
+}
+
+uint64_t erdma_remote_deadline(const ErdmaLink *link)
+{
+    return ERDMA_ENTRY(link, ErdmaRemote, watch_link)->deadline;
+}
+
+ErdmaRemote *erdma_remote_watched(ErdmaLink *link)
+{
+    return ERDMA_ENTRY(link, ErdmaRemote, watch_link);
+}
+
+void erdma_req_drop(ErdmaRemote *r)
+{
+    release_window(r);
+    r->tx_acked = r->tx_seq;
+    r->tx_bytes = 0;
+}
+
+/* The oldest ends. With an error @r is gone when this returns. */
+static void end_oldest(ErdmaRemote *r, uint8_t syndrome)
+{
+    ErdmaQp *qp = r->qp;
+    const ErdmaFlight *f = flight(r, r->tx_acked);
+    ErdmaEnd end = {
+        .opcode = f->opcode, .wqebbs = f->wqebbs, .ce = f->ce,
+        .length = f->length,
+    };
+
+    r->tx_bytes -= f->size;
+    r->tx_acked++;
+    r->push_limit = 0;
+    qp->inflight--;
+    qp->pulls -= erdma_op_pulls(f->opcode);
+    if (!qp->inflight) {
+        release_window(r);
+    } else if (!syndrome) {
+        progress(r);
+    }
+    erdma_sq_finish(qp, &end, syndrome);
+}
+
+void erdma_remote_expired(ErdmaRemote *r)
+{
+    ErdmaQp *qp = r->qp;
+
+    qp->core->n.retry_exceeded++;
+    erdma_info(qp->core, "QP %u: peer did not answer, request %u given up",
+               qp->qpn, qp->sq_ci);
+    end_oldest(r, ERDMA_WC_RETRY_EXC);
+}
+
+/* ---- sending ---- */
+
+static void source(const ErdmaQp *qp, const ErdmaFlight *f, ErdmaCursor *src)
+{
+    erdma_cursor_spans(src, qp, f->local, f->nlocal, ERDMA_RIGHT_LOCAL_READ,
+                       false, false, f->done);
+}
+
+/* Payload that goes with the request; syndrome */
+static uint8_t first_payload(ErdmaQp *qp, uint8_t *out, WirePayload *p)
+{
+    const ErdmaReq *req = &qp->req;
+    ErdmaCursor src;
+
+    *p = (WirePayload) { .kind = WIRE_NONE };
+    if (!req->length || erdma_op_pulls(req->opcode)) {
+        return 0;
+    }
+    if (req->is_inline) {
+        erdma_cursor_buffer(&src, req->data, req->length, 0);
+    } else {
+        erdma_cursor_spans(&src, qp, req->local, req->nlocal,
+                           ERDMA_RIGHT_LOCAL_READ, false, false, 0);
+    }
+    erdma_payload_build(qp->core, &src, req->length, 0, out, p);
+    return erdma_access_send(src.fault);
+}
+
+static void remember(ErdmaRemote *r, const WirePayload *p, uint32_t size)
+{
+    const ErdmaReq *req = &r->qp->req;
+    ErdmaFlight *f = flight(r, r->tx_seq);
+
+    f->opcode = req->opcode;
+    f->wqebbs = req->wqebbs;
+    f->nlocal = req->nlocal;
+    f->ce = req->ce;
+    f->imm = req->imm;
+    f->size = size;
+    f->length = req->length;
+    f->done = p->bytes;
+    memcpy(f->local, req->local, req->nlocal * sizeof(req->local[0]));
+    r->tx_bytes += size;
+    r->tx_seq++;
+    r->qp->pulls += erdma_op_pulls(req->opcode);
+    if (!r->qp->inflight++) {
+        progress(r);
+    }
+}
+
+static uint32_t build(ErdmaRemote *r, uint8_t *out, const WirePayload *p)
+{
+    const ErdmaReq *req = &r->qp->req;
+    WireRequest msg = {
+        .h = WIRE_HDR(WIRE_REQUEST, sizeof(msg) + p->size, r->peer_id,
+                      r->peer_gen),
+        .seq = htole32(r->tx_seq), .opcode = req->opcode,
+        .flags = req->se ? WIRE_SOLICITED : 0,
+        .imm = htole32(req->imm), .length = htole64(req->length),
+    };
+
+    msg.h.kind = p->kind;
+    if (erdma_op_pulls(req->opcode) || erdma_op_writes(req->opcode)) {
+        msg.rkey = htole32(req->remote.key);
+        msg.rva = htole64(req->remote.va);
+    }
+    if (req->opcode == ERDMA_OP_ATOMIC_CAS ||
+        req->opcode == ERDMA_OP_ATOMIC_FAA) {
+        msg.swap_add = htole64(req->swap_add);
+        msg.compare = req->opcode == ERDMA_OP_ATOMIC_CAS ?
+                      htole64(req->compare) : 0;
+    }
+    memcpy(out, &msg, sizeof(msg));
+    return sizeof(msg) + p->size;
+}
+
+ErdmaStep erdma_req_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
+{
+    const ErdmaStep blocked = qp->inflight ? ERDMA_STEP_WAIT :
+                                             ERDMA_STEP_HOLD;
+    ErdmaRemote *r = qp->remote;
+    uint8_t *out = qp->core->fabric->scratch;
+    WirePayload p;
+    uint32_t size;
+
+    (void)b;
+    if (!r->wire || qp->inflight >= r->wire->window || !have_window(r)) {
+        return blocked;
+    }
+    *syndrome = first_payload(qp, out + sizeof(WireRequest), &p);
+    size = build(r, out, &p);
+    if (*syndrome || r->tx_bytes + size > r->wire->window_bytes) {
+        if (!qp->inflight) {
+            release_window(r);
+        }
+        return *syndrome ? ERDMA_STEP_DONE : blocked;
+    }
+    if (!erdma_wire_send(r->wire, out, size)) {
+        return blocked;
+    }
+    remember(r, &p, size);
+    return ERDMA_STEP_SENT;
+}
+
+bool erdma_req_pump(ErdmaRemote *r, ErdmaBudget *b)
+{
+    ErdmaQp *qp = r->qp;
+    ErdmaFlight *f;
+
+    if (!r->push_limit || !r->wire) {
+        return false;
+    }
+    f = flight(r, r->tx_acked);
+    while (f->done < r->push_limit) {
+        ErdmaCursor src;
+        WirePayload p;
+
+        if (!b->bytes) {
+            return true;
+        }
+        source(qp, f, &src);
+        erdma_payload_build(qp->core, &src, r->push_limit - f->done,
+                            WIRE_CHUNK_BYTES, qp->core->fabric->scratch +
+                            sizeof(WireValue), &p);
+        if (src.fault) {
+            end_oldest(r, erdma_access_send(src.fault));
+            return false;
+        }
+        if (!erdma_payload_send(r, WIRE_PUSH_DATA, r->tx_acked, f->done, &p)) {
+            return false;
+        }
+        f->done += p.bytes;
+        b->bytes -= p.bytes < b->bytes ? p.bytes : b->bytes;
+    }
+    return false;
+}
+
+/* ---- answers ---- */
+
+/* All before @seq are done, and @seq is in flight unless it is an ack */
+static const char *done_before(ErdmaRemote *r, uint32_t seq, bool ack)
+{
+    uint32_t n = seq - r->tx_acked;
+
+    if (n > r->qp->inflight || (!ack && n == r->qp->inflight)) {
+        return "answer to no request";
+    }
+    while (n--) {
+        const ErdmaFlight *f = flight(r, r->tx_acked);
+
+        if (erdma_op_pulls(f->opcode) || f->done < f->length) {
+            return "end of a request whose data did not go";
+        }
+        end_oldest(r, 0);
+    }
+    return NULL;
+}
+
+static const char *oldest_is(ErdmaRemote *r, __le32 seq, ErdmaFlight **f)
+{
+    const char *wrong = done_before(r, le32toh(seq), false);
+
+    erdma_wire_todo(r);
+    if (!wrong) {
+        *f = flight(r, r->tx_acked);
+    }
+    return wrong;
+}
+
+const char *erdma_req_on_ack(ErdmaRemote *r, const WireAck *ack)
+{
+    if (ack->syndrome || le32toh(ack->seq) == r->tx_acked) {
+        return "ack that says nothing";
+    }
+    erdma_wire_todo(r);
+    return done_before(r, le32toh(ack->seq), true);
+}
+
+const char *erdma_req_on_nak(ErdmaRemote *r, const WireAck *nak)
+{
+    uint32_t syndrome = le32toh(nak->syndrome);
+    ErdmaFlight *f;
+    const char *wrong;
+
+    if (!syndrome || syndrome >= ERDMA_WC_COUNT ||
+        syndrome == ERDMA_WC_FLUSHED) {
+        return "syndrome";
+    }
+    wrong = oldest_is(r, nak->seq, &f);
+    if (!wrong) {
+        end_oldest(r, syndrome);
+    }
+    return wrong;
+}
+
+const char *erdma_req_on_atomic(ErdmaRemote *r, const WireValue *v)
+{
+    ErdmaCursor src, dst;
+    ErdmaFlight *f;
+    const char *wrong = oldest_is(r, v->seq, &f);
+    uint64_t old = le64toh(v->value);
+
+    if (wrong) {
+        return wrong;
+    }
+    if (f->opcode != ERDMA_OP_ATOMIC_CAS && f->opcode != ERDMA_OP_ATOMIC_FAA) {
+        return "old value for another request";
+    }
+    erdma_cursor_buffer(&src, &old, sizeof(old), 0);
+    erdma_cursor_spans(&dst, r->qp, f->local, 1, ERDMA_RIGHT_LOCAL_WRITE,
+                       false, true, 0);
+    erdma_copy(&dst, &src, sizeof(old));
+    end_oldest(r, erdma_access_send(dst.fault));
+    return NULL;
+}
+
+const char *erdma_req_on_credit(ErdmaRemote *r, const WireValue *v,
+                                ErdmaBudget *b)
+{
+    ErdmaFlight *f;
+    const char *wrong = oldest_is(r, v->seq, &f);
+    uint64_t limit = le64toh(v->value);
+
+    if (wrong) {
+        return wrong;
+    }
+    if (erdma_op_pulls(f->opcode) || limit > f->length || limit <= f->done ||
+        limit <= r->push_limit) {
+        return "credit";
+    }
+    r->push_limit = limit;
+    progress(r);
+    if (erdma_req_pump(r, b)) {
+        erdma_qp_schedule(r->qp);
+    }
+    return NULL;
+}
+
+static bool is_read(const ErdmaFlight *f)
+{
+    return f->opcode == ERDMA_OP_READ || f->opcode == ERDMA_OP_READ_INV;
+}
+
+/* The first may come unasked and may be empty, the others not */
+static bool was_asked(ErdmaRemote *r, const ErdmaFlight *f,
+                      const WirePayload *p)
+{
+    if (r->read_ask.length) {
+        return p->bytes && erdma_ask_got(&r->read_ask, p->bytes);
+    }
+    return p->bytes <= f->length;
+}
+
+static void read_done(ErdmaRemote *r, const ErdmaFlight *f)
+{
+    bool ok = f->opcode != ERDMA_OP_READ_INV ||
+              erdma_mr_invalidate(r->qp, f->imm);
+
+    erdma_ask_end(&r->read_ask);
+    end_oldest(r, ok ? 0 : ERDMA_WC_SEND_STAG);
+}
+
+const char *erdma_req_on_data(ErdmaRemote *r, const WireValue *v,
+                              const WireMsg *m, ErdmaBudget *b)
+{
+    ErdmaFlight *f;
+    ErdmaCursor dst;
+    WirePayload p;
+    const char *wrong = erdma_payload_parse(m, &p);
+
+    if (!wrong) {
+        wrong = oldest_is(r, v->seq, &f);
+    }
+    if (wrong) {
+        return wrong;
+    }
+    if (!is_read(f) || le64toh(v->value) != f->done || !was_asked(r, f, &p)) {
+        return "data that was not asked for";
+    }
+    if (!r->wire) {
+        return NULL;            /* lost while it asked for more */
+    }
+    b->bytes -= p.bytes < b->bytes ? p.bytes : b->bytes;
+    if (p.bytes) {
+        erdma_cursor_spans(&dst, r->qp, f->local, f->nlocal,
+                           ERDMA_RIGHT_LOCAL_WRITE | ERDMA_RIGHT_REMOTE_WRITE,
+                           false, true, f->done);
+        if (!erdma_payload_place(r->wire, &dst, &p)) {
+            end_oldest(r, dst.fault ? erdma_access_send(dst.fault) :
+                                      ERDMA_WC_RECV_BOUNDS);
+            return NULL;
+        }
+    }
+    f->done += p.bytes;
+    if (f->done == f->length) {
+        read_done(r, f);
+    } else if (!r->read_ask.length) {
+        progress(r);
+        erdma_ask_begin(&r->read_ask, r->tx_acked, f->done, f->length);
+    } else {
+        progress(r);
+    }
+    return NULL;
+}
