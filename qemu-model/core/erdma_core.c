@@ -191,6 +191,7 @@ void erdma_core_quiesce(ErdmaCore *c)
     c->db_ctx_used = 0;
     c->db_ctx_next = 0;
     memset(&c->cmdq, 0, sizeof(c->cmdq));
+    erdma_core_update_timer(c);
 }
 
 /* ---- BAR0 ---- */

@@ -14,9 +14,26 @@ static void set_mac(ErdmaConfig *cfg, unsigned n)
     cfg->mac[5] += n;
 }
 
-void bed_init_cfg(Bed *b, unsigned hosts, unsigned cards,
-                  void (*tweak)(ErdmaConfig *cfg))
+/* Each card is a process of its own */
+static void join(Bed *b)
 {
+    for (unsigned i = 0; i < b->cards; i++) {
+        for (unsigned k = i + 1; k < b->cards; k++) {
+            WirePair *p = &b->wire[b->wires++];
+
+            wire_pair_init(p, b->more[i], b->card[i].h, b->more[k],
+                           b->card[k].h);
+            CHECK(p->end[0].wire && p->end[1].wire);
+        }
+    }
+    bed_deliver(b);
+}
+
+void bed_init_wired(Bed *b, unsigned hosts, unsigned cards,
+                    void (*tweak)(ErdmaConfig *cfg), WireMode mode)
+{
+    bool wired = mode != WIRE_MODE_OFF && hosts > 1;
+
     memset(b, 0, sizeof(*b));
     b->hosts = hosts;
     b->cards = cards;
@@ -24,6 +41,10 @@ void bed_init_cfg(Bed *b, unsigned hosts, unsigned cards,
     b->fabric = erdma_fabric_new();
     for (unsigned i = 0; i < hosts; i++) {
         fake_host_init(&b->host[i]);
+        b->host[i].shared = mode == WIRE_MODE_SHARED;
+    }
+    for (unsigned i = 0; i < cards && wired; i++) {
+        b->more[i] = i ? erdma_fabric_new() : b->fabric;
     }
     for (unsigned i = 0; i < cards; i++) {
         Card *c = &b->card[i];
@@ -42,9 +63,18 @@ void bed_init_cfg(Bed *b, unsigned hosts, unsigned cards,
         }
         CHECK(!erdma_core_config_check(&c->cfg));
         c->core = c->f.core = erdma_core_new(&c->cfg, &fake_ops, &c->f,
-                                             b->fabric);
+                                             wired ? b->more[i] : b->fabric);
         CHECK(c->core);
     }
+    if (wired) {
+        join(b);
+    }
+}
+
+void bed_init_cfg(Bed *b, unsigned hosts, unsigned cards,
+                  void (*tweak)(ErdmaConfig *cfg))
+{
+    bed_init_wired(b, hosts, cards, tweak, fake_wire_mode);
 }
 
 void bed_init(Bed *b, unsigned hosts, unsigned cards)
@@ -57,6 +87,12 @@ void bed_free(Bed *b)
     for (unsigned i = 0; i < b->cards; i++) {
         erdma_core_free(b->card[i].core);
     }
+    for (unsigned i = 0; i < b->wires; i++) {
+        wire_pair_free(&b->wire[i]);
+    }
+    for (unsigned i = 1; i < MAX_CARDS; i++) {
+        erdma_fabric_free(b->more[i]);
+    }
     erdma_fabric_free(b->fabric);
     for (unsigned i = 0; i < b->hosts; i++) {
         CHECK_EQ(b->host[i].open_maps, 0);
@@ -64,10 +100,32 @@ void bed_free(Bed *b)
     }
 }
 
+static bool deliver_once(Bed *b)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < b->wires; i++) {
+        for (unsigned k = 0; k < 2; k++) {
+            any |= wire_end_deliver(&b->wire[i].end[k]);
+        }
+    }
+    return any;
+}
+
+void bed_deliver(Bed *b)
+{
+    for (unsigned turn = 0; turn < 1000000; turn++) {
+        if (!deliver_once(b)) {
+            return;
+        }
+    }
+    tap_fail(__FILE__, __LINE__, "the wires never come to rest");
+}
+
 void bed_run(Bed *b)
 {
-    for (unsigned turn = 0; turn < 100000; turn++) {
-        bool any = false;
+    for (unsigned turn = 0; turn < 1000000; turn++) {
+        bool any = !b->slow && deliver_once(b);
 
         for (unsigned i = 0; i < b->cards; i++) {
             if (b->card[i].f.kicked) {
@@ -126,6 +184,9 @@ void card_write32(Card *c, uint64_t off, uint32_t v)
 void card_write64(Card *c, uint64_t off, uint64_t v)
 {
     erdma_core_mmio_write(c->core, off, v, 8);
+    if (!c->bed->slow) {
+        bed_deliver(c->bed);
+    }
 }
 
 uint32_t card_read32(Card *c, uint64_t off)
@@ -325,6 +386,15 @@ void expect_aeqe(Card *c, unsigned type, uint32_t object)
     CHECK(eq_poll(c, &c->aeq, &w, NULL));
     CHECK_EQ(ERDMA_GET(ERDMA_AEQE_TYPE, (uint32_t)w), type);
     CHECK_EQ(w >> 32, object);
+}
+
+void expect_no_timer(Card *c)
+{
+    if (c->bed->wires && c->f.timer) {
+        c->f.timer = 0;
+        erdma_core_timer(c->core);
+    }
+    CHECK_EQ(c->f.timer, 0);
 }
 
 void expect_no_aeqe(Card *c)

@@ -15,6 +15,7 @@
 #include "erdma/erdma_hw.h"
 #include "erdma/erdma_ring.h"
 #include "fakehost.h"
+#include "fakewire.h"
 #include "tap.h"
 
 #define MAX_CARDS   3
@@ -47,7 +48,11 @@ typedef struct Card {
 
 typedef struct Bed {
     FakeHost host[MAX_CARDS];
-    ErdmaFabric *fabric;
+    ErdmaFabric *fabric;        /* of the first card */
+    ErdmaFabric *more[MAX_CARDS];       /* with wires: one per card */
+    WirePair wire[MAX_CARDS];   /* between cards 0-1, 0-2, 1-2 */
+    unsigned wires;
+    bool slow;                  /* wires deliver only when told */
     Card card[MAX_CARDS];
     unsigned hosts, cards;
     uint16_t next_port;
@@ -125,7 +130,12 @@ typedef struct Wr {
 void bed_init(Bed *b, unsigned hosts, unsigned cards);
 void bed_init_cfg(Bed *b, unsigned hosts, unsigned cards,
                   void (*tweak)(ErdmaConfig *cfg));
+/* The same with a wire between each two cards, unless @mode is OFF */
+void bed_init_wired(Bed *b, unsigned hosts, unsigned cards,
+                    void (*tweak)(ErdmaConfig *cfg), WireMode mode);
 void bed_free(Bed *b);
+/* Deliver all that is on the wires and all that follows from it */
+void bed_deliver(Bed *b);
 /* Let everything that was kicked run until nothing is left */
 void bed_run(Bed *b);
 void bed_advance(Bed *b, uint64_t ns);
@@ -251,5 +261,7 @@ bool is_fill(const uint8_t *p, size_t len, uint8_t value);
 /* Both ends: AEQE with this type for the QP must be next */
 void expect_aeqe(Card *c, unsigned type, uint32_t object);
 void expect_no_aeqe(Card *c);
+/* Nothing is waited for. With wires a timer may be early: then look again. */
+void expect_no_timer(Card *c);
 
 #endif /* ERDMA_TESTS_DRV_H */

@@ -224,6 +224,30 @@ static bool op_write(void *opaque, uint64_t addr, const void *src, size_t len)
     return true;
 }
 
+static bool op_share(void *opaque, const void *host, uint64_t *len,
+                     uint32_t *region, uint64_t *offset)
+{
+    FakeHost *h = ((FakeCard *)opaque)->host;
+    const uint8_t *p = host;
+
+    for (const Bounce *b = bounces; b; b = b->next) {
+        if (p >= b->copy && p < b->copy + b->len) {
+            if (!h->shared || b->ram < h->ram || b->ram >= h->ram + RAM_SIZE) {
+                return false;
+            }
+            if (*len > (uint64_t)(b->copy + b->len - p)) {
+                die("a range to share is longer than its map");
+            }
+            *region = FAKE_REGION;
+            *offset = b->ram + (p - b->copy) - h->ram;
+            h->shares++;
+            return true;
+        }
+    }
+    die("a range to share is not mapped");
+    return false;
+}
+
 static void op_irq(void *opaque, unsigned vector)
 {
     FakeCard *card = opaque;
@@ -277,5 +301,6 @@ const ErdmaOps fake_ops = {
     .kick = op_kick,
     .set_timer = op_set_timer,
     .now = op_now,
+    .share = op_share,
     .log = op_log,
 };

@@ -14,6 +14,7 @@
 #endif
 #define MAX_HOLES   8
 #define MAX_EVENTS  4096
+#define FAKE_REGION 7u          /* number of the RAM, if it is shared */
 
 /* How ops->map behaves */
 typedef enum MapMode {
@@ -32,6 +33,8 @@ typedef struct FakeHost {
     uint64_t next;              /* bump allocator */
     uint64_t now;
     MapMode mode;
+    bool shared;                /* other processes can read the RAM */
+    unsigned long shares;
     Hole hole[MAX_HOLES];
     unsigned holes;
     unsigned open_maps;

@@ -13,6 +13,7 @@ typedef struct TapCase {
     const char *name;
     const char *file;
     void (*fn)(void);
+    bool one_process;
     struct TapCase *next;
 } TapCase;
 
@@ -20,11 +21,16 @@ void tap_register(TapCase *tc);
 void tap_fail(const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), noreturn));
 
-#define TEST(id)                                                            \
+#define TEST(id) TEST_CASE(id, false)
+/* About two cards of one process; not run when there are wires */
+#define TEST_ONE_PROCESS(id) TEST_CASE(id, true)
+
+#define TEST_CASE(id, one)                                                          \
     static void id(void);                                                   \
     __attribute__((constructor)) static void id##_register(void)            \
     {                                                                       \
-        static TapCase tc = { .name = #id, .file = __FILE__, .fn = id };    \
+        static TapCase tc = { .name = #id, .file = __FILE__, .fn = id,      \
+                              .one_process = one };                         \
         tap_register(&tc);                                                  \
     }                                                                       \
     static void id(void)

@@ -512,7 +512,7 @@ TEST(small_messages_are_done_inside_the_doorbell_write)
     scene_free(s);
 }
 
-TEST(large_message_is_left_to_turns_of_bounded_size)
+TEST_ONE_PROCESS(large_message_is_left_to_turns_of_bounded_size)
 {
     Scene *s = scene_new(2, QUEUE_KERNEL, 9 << 20);
     Wr wr = scene_write(s, 0, 0, 9 << 20);
@@ -536,7 +536,7 @@ TEST(large_message_is_left_to_turns_of_bounded_size)
     scene_free(s);
 }
 
-TEST(queue_pairs_take_turns)
+TEST_ONE_PROCESS(queue_pairs_take_turns)
 {
     Scene *s = scene_new(2, QUEUE_KERNEL, 8 << 20);
     Wr big = scene_write(s, 0, 0, 8 << 20), small = scene_write(s, 0, 0, 8);

@@ -160,7 +160,7 @@ TEST(held_request_gives_up_after_the_hold_time)
     expect_aeqe(s->a, ERDMA_AE_QP_FATAL, s->aqp.qpn);
     CHECK_EQ(counters(s->a).held, 1);
     CHECK_EQ(counters(s->a).retry_exceeded, 1);
-    CHECK_EQ(s->a->f.timer, 0);
+    expect_no_timer(s->a);
     scene_free(s);
 }
 
@@ -216,7 +216,7 @@ TEST(oldest_of_many_held_requests_sets_the_timer)
         CHECK_EQ(wc.qpn, qp[i].qpn);
         CHECK_EQ(wc.syndrome, ERDMA_WC_RETRY_EXC);
     }
-    CHECK_EQ(s->a->f.timer, 0);
+    expect_no_timer(s->a);
     scene_free(s);
 }
 
@@ -247,7 +247,7 @@ TEST(send_without_a_receive_is_held_until_one_is_posted)
     /* on the spot: the receiver's doorbell is the sender's wire */
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
-    CHECK_EQ(s->a->f.timer, 0);
+    expect_no_timer(s->a);
     scene_free(s);
 }
 
@@ -390,7 +390,7 @@ TEST(normal_close_turns_held_work_into_flushes)
     bed_advance(&s->bed, SECOND);
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_CLOSING), 0);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
-    CHECK_EQ(s->a->f.timer, 0);
+    expect_no_timer(s->a);
     expect_no_aeqe(s->a);
     scene_free(s);
 }

@@ -567,7 +567,7 @@ TEST(destroyed_queue_pair_writes_nothing_more)
     scene_free(s);
 }
 
-TEST(connected_queue_pair_can_be_destroyed_in_the_middle_of_a_message)
+TEST_ONE_PROCESS(connected_queue_pair_can_be_destroyed_in_the_middle_of_a_message)
 {
     for (unsigned who = 0; who < 2; who++) {
         Scene *s = scene_new(2, QUEUE_KERNEL, 9 << 20);

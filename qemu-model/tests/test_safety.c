@@ -300,7 +300,7 @@ static Scene *suspended(uint8_t opcode)
     return s;
 }
 
-TEST(region_deregistered_under_a_message_stops_it)
+TEST_ONE_PROCESS(region_deregistered_under_a_message_stops_it)
 {
     Scene *s = suspended(ERDMA_OP_WRITE);
 
@@ -314,7 +314,7 @@ TEST(region_deregistered_under_a_message_stops_it)
     scene_free(s);
 }
 
-TEST(local_region_deregistered_under_a_message_stops_it)
+TEST_ONE_PROCESS(local_region_deregistered_under_a_message_stops_it)
 {
     Scene *s = suspended(ERDMA_OP_READ);
 
@@ -328,7 +328,7 @@ TEST(local_region_deregistered_under_a_message_stops_it)
     scene_free(s);
 }
 
-TEST(request_changed_under_a_message_changes_nothing)
+TEST_ONE_PROCESS(request_changed_under_a_message_changes_nothing)
 {
     Scene *s = suspended(ERDMA_OP_SEND);
 
@@ -341,7 +341,7 @@ TEST(request_changed_under_a_message_changes_nothing)
     scene_free(s);
 }
 
-TEST(stopping_either_end_under_a_message_ends_it)
+TEST_ONE_PROCESS(stopping_either_end_under_a_message_ends_it)
 {
     Scene *s = suspended(ERDMA_OP_SEND);
 

@@ -487,11 +487,11 @@ TEST(trap_26_early_sends_of_the_passive_side_are_held)
     bed_run(&s->bed);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
-    CHECK_EQ(s->b->f.timer, 0);
+    expect_no_timer(s->b);
     scene_free(s);
 }
 
-TEST(trap_27_sequence_numbers_count_the_reply_that_is_sent_afterwards)
+TEST_ONE_PROCESS(trap_27_sequence_numbers_count_the_reply_that_is_sent_afterwards)
 {
     Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
     struct erdma_cmd_modify_qp req = qp_rts_cmd(&s->bqp, &s->aqp, 4, false);
@@ -577,7 +577,7 @@ TEST(trap_31_reset_stops_everything_inside_the_write)
     s->a->h->maps = s->a->h->reads = 0;
     card_write32(s->a, ERDMA_REG_CTRL, ERDMA_CTRL_RESET);
     CHECK_EQ(card_read32(s->a, ERDMA_REG_STATUS), ERDMA_STATUS_RESET_DONE);
-    CHECK_EQ(s->a->f.timer, 0);
+    expect_no_timer(s->a);
     erdma_core_run(s->a->core);
     erdma_core_timer(s->a->core);
     bed_run(&s->bed);

@@ -3,7 +3,7 @@
 
 CORE_BUILD := build/core
 TEST_DIR := tests
-TEST_LIB := tap fakehost drv drv_obj drv_wr
+TEST_LIB := tap fakehost fakewire drv drv_obj drv_wr
 TEST_NAMES := $(patsubst $(TEST_DIR)/%.c,%,$(sort $(wildcard $(TEST_DIR)/test_*.c)))
 TEST_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer
@@ -17,11 +17,15 @@ TEST_HDRS := $(wildcard $(TEST_DIR)/*.h)
 
 check: check-core
 
-# All cases, with three ways in which the host may map guest memory
+# All cases, with three ways in which the host may map guest memory; then with
+# each card in a process of its own
 check-core: $(CORE_BUILD)/core-tests
 	$< --map=direct
 	$< --map=bounce
 	$< --map=short
+	$< --wire=shared
+	$< --wire=bytes --map=bounce
+	$< --wire=shared --map=short
 
 $(CORE_BUILD)/core-tests: $(TEST_OBJS)
 	$(CC) $(TEST_SAN) -Wl,--wrap=calloc -o $@ $^

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Wires in memory: what another process would be to a fabric. Each end has the
+ * bytes that came and were not taken yet. Nothing moves by itself.
+ */
+#ifndef ERDMA_FAKEWIRE_H
+#define ERDMA_FAKEWIRE_H
+
+#include "fakehost.h"
+
+/* How cards on different hosts reach each other, in all tests */
+typedef enum WireMode {
+    WIRE_MODE_OFF,              /* one fabric, no wires */
+    WIRE_MODE_SHARED,           /* a fabric per card; RAM is shared */
+    WIRE_MODE_BYTES,            /* nothing is shared */
+} WireMode;
+
+extern WireMode fake_wire_mode;
+
+typedef struct WireEnd {
+    ErdmaWire *wire;            /* NULL: freed */
+    struct WireEnd *other;
+    FakeHost *other_host;       /* whose RAM is pulled from */
+    uint8_t *buf;               /* came, not taken */
+    size_t len, cap;
+    size_t piece;               /* largest piece given at once; 0: any */
+    bool stuck;                 /* nothing is delivered */
+    bool refuse;                /* the next send fails */
+    bool again;                 /* more work was announced */
+    bool broken;
+    char why[64];
+    unsigned long sends, pulls;
+    uint64_t pulled;
+    size_t most;                /* highest len */
+} WireEnd;
+
+typedef struct WirePair {
+    WireEnd end[2];
+} WirePair;
+
+/* Both ends; @a, @b: the fabrics, @ah, @bh: hosts of their cards */
+void wire_pair_init(WirePair *p, ErdmaFabric *a, FakeHost *ah, ErdmaFabric *b,
+                    FakeHost *bh);
+/* The process at this end dies: the other sees its wire end */
+void wire_pair_free(WirePair *p);
+/* Give what came to this end; true if anything moved */
+bool wire_end_deliver(WireEnd *e);
+/* As if @data had come from the other end */
+void wire_end_feed(WireEnd *e, const void *data, size_t len);
+
+extern const ErdmaWireOps fake_wire_ops;
+
+#endif /* ERDMA_FAKEWIRE_H */
