@@ -541,7 +541,7 @@ struct ErdmaFabric {
     uint32_t *free_id;          /* stack of those freed */
     uint32_t free_ids;
     uint32_t generation;
-    struct ErdmaFlights *spare; /* windows that are not in use */
+    struct ErdmaFlight *spare;  /* records of requests, to be used again */
     unsigned spares;
 };
 
@@ -690,6 +690,9 @@ bool erdma_dma_publish(ErdmaCore *c, uint64_t addr, const void *entry,
 void erdma_log(ErdmaCore *c, ErdmaLogLevel level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void erdma_guest_error(ErdmaCore *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* What a peer may cause any number of times */
+void erdma_peer_info(ErdmaCore *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 #define erdma_info(c, ...) do { \

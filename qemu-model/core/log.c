@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Messages for whoever runs the card. The guest cannot flood them. */
+/* Messages for whoever runs the card. Guests and peers cannot flood them. */
 #include <stdio.h>
 
 #include "core_int.h"
@@ -24,15 +24,13 @@ void erdma_log(ErdmaCore *c, ErdmaLogLevel level, const char *fmt, ...)
     }
 }
 
-/* Every guest error is counted; the log shows the first few of each second. */
-void erdma_guest_error(ErdmaCore *c, const char *fmt, ...)
+/* The first few of each second */
+static bool may_log(ErdmaCore *c)
 {
     uint64_t second;
-    va_list ap;
 
-    c->n.guest_errors++;
     if (!c->ops->log) {
-        return;
+        return false;
     }
     second = c->ops->now(c->opaque) / 1000000000ull;
     if (second != c->log_second) {
@@ -40,9 +38,32 @@ void erdma_guest_error(ErdmaCore *c, const char *fmt, ...)
         c->log_lines = 0;
     }
     if (c->log_lines >= ERDMA_LIMIT_LOG_PER_SECOND) {
-        return;
+        return false;
     }
     c->log_lines++;
+    return true;
+}
+
+void erdma_peer_info(ErdmaCore *c, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (c->log_level >= ERDMA_LOG_INFO && may_log(c)) {
+        va_start(ap, fmt);
+        log_line(c, ERDMA_LOG_INFO, fmt, ap);
+        va_end(ap);
+    }
+}
+
+/* Every guest error is counted */
+void erdma_guest_error(ErdmaCore *c, const char *fmt, ...)
+{
+    va_list ap;
+
+    c->n.guest_errors++;
+    if (!may_log(c)) {
+        return;
+    }
     va_start(ap, fmt);
     log_line(c, ERDMA_LOG_GUEST_ERROR, fmt, ap);
     va_end(ap);

@@ -37,16 +37,16 @@ static bool matches(const ErdmaQp *a, const ErdmaConn *conn, uint32_t cookie,
         return false;
     }
     if (a->conn.cookie != cookie || conn->cookie != a->cookie) {
-        erdma_info(told->core, "QP %u: what has the other end's addresses "
-                   "has not its cookie", told->qpn);
+        erdma_peer_info(told->core, "QP %u: what has the other end's "
+                        "addresses has not its cookie", told->qpn);
         return false;
     }
     if (a->conn.send_nxt != conn->recv_nxt ||
         conn->send_nxt != a->conn.recv_nxt) {
-        erdma_info(told->core, "QP %u: sequence numbers of the two ends do "
-                   "not agree: %u, %u and %u, %u", told->qpn,
-                   a->conn.send_nxt, a->conn.recv_nxt, conn->recv_nxt,
-                   conn->send_nxt);
+        erdma_peer_info(told->core, "QP %u: sequence numbers of the two ends "
+                        "do not agree: %u, %u and %u, %u", told->qpn,
+                        a->conn.send_nxt, a->conn.recv_nxt, conn->recv_nxt,
+                        conn->send_nxt);
         return false;
     }
     return true;

@@ -86,7 +86,7 @@ static ErdmaRemote *get(ErdmaQp *qp)
     }
     r = calloc(1, sizeof(*r));
     if (!r || !give_id(qp->core->fabric, r)) {
-        erdma_info(qp->core, "QP %u: no memory to look for its peer",
+        erdma_peer_info(qp->core, "QP %u: no memory to look for its peer",
                    qp->qpn);
         free(r);
         return NULL;
@@ -122,7 +122,7 @@ void erdma_remote_lose(ErdmaRemote *r)
     erdma_list_del(&r->todo_link);
     r->wire = NULL;
     if (qp) {
-        erdma_info(qp->core, "QP %u: the process of its peer, or the peer, "
+        erdma_peer_info(qp->core, "QP %u: the process of its peer, or the peer, "
                    "has gone", qp->qpn);
     }
 }
@@ -154,7 +154,7 @@ void erdma_remote_forget(ErdmaQp *qp)
 void erdma_remote_fabric_free(ErdmaFabric *f)
 {
     while (f->spare) {
-        ErdmaFlights *next = f->spare->next;
+        ErdmaFlight *next = f->spare->next;
 
         free(f->spare);
         f->spare = next;
@@ -221,7 +221,7 @@ static void connect_to(ErdmaWire *w, ErdmaQp *qp, uint32_t id, uint32_t gen)
     r->peer_gen = gen;
     erdma_list_add_tail(&w->remotes, &r->wire_link);
     qp->transport = &erdma_transport_remote;
-    erdma_info(qp->core, "QP %u is connected to a QP of another process",
+    erdma_peer_info(qp->core, "QP %u is connected to a QP of another process",
                qp->qpn);
     erdma_qp_wake(qp);
 }

@@ -9,53 +9,44 @@
 
 #include "wire_int.h"
 
-#define MAX_SPARES  32u
+#define MAX_SPARES  4096u
 
 /* ---- the window ---- */
 
-static ErdmaFlight *flight(ErdmaRemote *r, uint32_t seq)
+static ErdmaFlight *flight_new(ErdmaFabric *f)
 {
-    return &r->flights->f[seq % WIRE_WINDOW];
-}
+    ErdmaFlight *flight = f->spare;
 
-static bool have_window(ErdmaRemote *r)
-{
-    ErdmaFabric *f = r->qp->core->fabric;
-
-    if (!r->flights && f->spare) {
-        r->flights = f->spare;
-        f->spare = f->spare->next;
+    if (flight) {
+        f->spare = flight->next;
         f->spares--;
-    } else if (!r->flights) {
-        r->flights = calloc(1, sizeof(*r->flights));
+        return flight;
     }
-    return r->flights != NULL;
+    return calloc(1, sizeof(*flight));
 }
 
-static void release_window(ErdmaRemote *r)
+static void flight_free(ErdmaFabric *f, ErdmaFlight *flight)
 {
-    ErdmaFabric *f = r->qp->core->fabric;
-
-    if (r->flights && f->spares < MAX_SPARES) {
-        r->flights->next = f->spare;
-        f->spare = r->flights;
+    if (f->spares < MAX_SPARES) {
+        flight->next = f->spare;
+        f->spare = flight;
         f->spares++;
     } else {
-        free(r->flights);
+        free(flight);
     }
-    r->flights = NULL;
-    erdma_list_del(&r->watch_link);
 }
 
-/* The peer has the whole hold time again */
+/* The peer has the whole hold time again for the oldest, if there is one */
 static void progress(ErdmaRemote *r)
 {
     ErdmaCore *c = r->qp->core;
 
-    r->deadline = c->ops->now(c->opaque) + c->cfg.hold_ns;
     erdma_list_del(&r->watch_link);
-    erdma_list_add_tail(&c->watched, &r->watch_link);
-    erdma_core_timer_by(c, r->deadline);
+    if (r->oldest) {
+        r->deadline = c->ops->now(c->opaque) + c->cfg.hold_ns;
+        erdma_list_add_tail(&c->watched, &r->watch_link);
+        erdma_core_timer_by(c, r->deadline);
+    }
 }
 
 uint64_t erdma_remote_deadline(const ErdmaLink *link)
@@ -70,16 +61,20 @@ ErdmaRemote *erdma_remote_watched(ErdmaLink *link)
 
 void erdma_req_drop(ErdmaRemote *r)
 {
-    release_window(r);
-    r->tx_acked = r->tx_seq;
-    r->tx_bytes = 0;
+    while (r->oldest) {
+        ErdmaFlight *next = r->oldest->next;
+
+        flight_free(r->qp->core->fabric, r->oldest);
+        r->oldest = next;
+    }
+    erdma_list_del(&r->watch_link);
 }
 
 /* The oldest ends. With an error @r is gone when this returns. */
 static void end_oldest(ErdmaRemote *r, uint8_t syndrome)
 {
     ErdmaQp *qp = r->qp;
-    const ErdmaFlight *f = flight(r, r->tx_acked);
+    ErdmaFlight *f = r->oldest;
     ErdmaEnd end = {
         .opcode = f->opcode, .wqebbs = f->wqebbs, .ce = f->ce,
         .length = f->length,
@@ -88,14 +83,18 @@ static void end_oldest(ErdmaRemote *r, uint8_t syndrome)
     r->tx_bytes -= f->size;
     r->tx_acked++;
     r->push_limit = 0;
+    r->oldest = f->next;
     qp->inflight--;
     qp->pulls -= erdma_op_pulls(f->opcode);
-    if (!qp->inflight) {
-        release_window(r);
-    } else if (!syndrome) {
-        progress(r);
-    }
+    flight_free(qp->core->fabric, f);
     erdma_sq_finish(qp, &end, syndrome);
+}
+
+/* The oldest ended well: what is behind it has the whole time */
+static void end_good(ErdmaRemote *r)
+{
+    end_oldest(r, 0);
+    progress(r);
 }
 
 void erdma_remote_expired(ErdmaRemote *r)
@@ -136,10 +135,10 @@ static uint8_t first_payload(ErdmaQp *qp, uint8_t *out, WirePayload *p)
     return erdma_access_send(src.fault);
 }
 
-static void remember(ErdmaRemote *r, const WirePayload *p, uint32_t size)
+static void remember(ErdmaRemote *r, ErdmaFlight *f, const WirePayload *p,
+                     uint32_t size)
 {
     const ErdmaReq *req = &r->qp->req;
-    ErdmaFlight *f = flight(r, r->tx_seq);
 
     f->opcode = req->opcode;
     f->wqebbs = req->wqebbs;
@@ -153,7 +152,13 @@ static void remember(ErdmaRemote *r, const WirePayload *p, uint32_t size)
     r->tx_bytes += size;
     r->tx_seq++;
     r->qp->pulls += erdma_op_pulls(req->opcode);
-    if (!r->qp->inflight++) {
+    r->qp->inflight++;
+    f->next = NULL;
+    if (r->oldest) {
+        r->newest->next = f;
+        r->newest = f;
+    } else {
+        r->oldest = r->newest = f;
         progress(r);
     }
 }
@@ -188,27 +193,31 @@ ErdmaStep erdma_req_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
 {
     const ErdmaStep blocked = qp->inflight ? ERDMA_STEP_WAIT :
                                              ERDMA_STEP_HOLD;
+    ErdmaFabric *fabric = qp->core->fabric;
     ErdmaRemote *r = qp->remote;
-    uint8_t *out = qp->core->fabric->scratch;
+    ErdmaFlight *f;
     WirePayload p;
     uint32_t size;
 
     (void)b;
-    if (!r->wire || qp->inflight >= r->wire->window || !have_window(r)) {
+    if (!r->wire || qp->inflight >= r->wire->window) {
         return blocked;
     }
-    *syndrome = first_payload(qp, out + sizeof(WireRequest), &p);
-    size = build(r, out, &p);
-    if (*syndrome || r->tx_bytes + size > r->wire->window_bytes) {
-        if (!qp->inflight) {
-            release_window(r);
-        }
-        return *syndrome ? ERDMA_STEP_DONE : blocked;
+    *syndrome = first_payload(qp, fabric->scratch + sizeof(WireRequest), &p);
+    if (*syndrome) {
+        return ERDMA_STEP_DONE;
     }
-    if (!erdma_wire_send(r->wire, out, size)) {
+    size = build(r, fabric->scratch, &p);
+    f = r->tx_bytes + size <= r->wire->window_bytes ? flight_new(fabric) :
+                                                      NULL;
+    if (!f) {
         return blocked;
     }
-    remember(r, &p, size);
+    if (!erdma_wire_send(r->wire, fabric->scratch, size)) {
+        flight_free(fabric, f);
+        return blocked;
+    }
+    remember(r, f, &p, size);
     return ERDMA_STEP_SENT;
 }
 
@@ -220,7 +229,7 @@ bool erdma_req_pump(ErdmaRemote *r, ErdmaBudget *b)
     if (!r->push_limit || !r->wire) {
         return false;
     }
-    f = flight(r, r->tx_acked);
+    f = r->oldest;
     while (f->done < r->push_limit) {
         ErdmaCursor src;
         WirePayload p;
@@ -255,13 +264,16 @@ static const char *done_before(ErdmaRemote *r, uint32_t seq, bool ack)
     if (n > r->qp->inflight || (!ack && n == r->qp->inflight)) {
         return "answer to no request";
     }
-    while (n--) {
-        const ErdmaFlight *f = flight(r, r->tx_acked);
+    for (uint32_t i = 0; i < n; i++) {
+        const ErdmaFlight *f = r->oldest;
 
         if (erdma_op_pulls(f->opcode) || f->done < f->length) {
             return "end of a request whose data did not go";
         }
         end_oldest(r, 0);
+    }
+    if (n) {
+        progress(r);
     }
     return NULL;
 }
@@ -272,7 +284,7 @@ static const char *oldest_is(ErdmaRemote *r, __le32 seq, ErdmaFlight **f)
 
     erdma_wire_todo(r);
     if (!wrong) {
-        *f = flight(r, r->tx_acked);
+        *f = r->oldest;
     }
     return wrong;
 }
@@ -320,7 +332,11 @@ const char *erdma_req_on_atomic(ErdmaRemote *r, const WireValue *v)
     erdma_cursor_spans(&dst, r->qp, f->local, 1, ERDMA_RIGHT_LOCAL_WRITE,
                        false, true, 0);
     erdma_copy(&dst, &src, sizeof(old));
-    end_oldest(r, erdma_access_send(dst.fault));
+    if (dst.fault) {
+        end_oldest(r, erdma_access_send(dst.fault));
+    } else {
+        end_good(r);
+    }
     return NULL;
 }
 
@@ -367,7 +383,11 @@ static void read_done(ErdmaRemote *r, const ErdmaFlight *f)
               erdma_mr_invalidate(r->qp, f->imm);
 
     erdma_ask_end(&r->read_ask);
-    end_oldest(r, ok ? 0 : ERDMA_WC_SEND_STAG);
+    if (ok) {
+        end_good(r);
+    } else {
+        end_oldest(r, ERDMA_WC_SEND_STAG);
+    }
 }
 
 const char *erdma_req_on_data(ErdmaRemote *r, const WireValue *v,

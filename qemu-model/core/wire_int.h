@@ -18,8 +18,9 @@
 #include "core_int.h"
 #include "wire_msg.h"
 
-/* A request in flight: what its end needs */
+/* A request in flight: what its end needs. From a pool of the fabric. */
 typedef struct ErdmaFlight {
+    struct ErdmaFlight *next;   /* newer */
     uint8_t opcode, wqebbs, nlocal;
     bool ce;
     uint32_t imm;
@@ -28,12 +29,6 @@ typedef struct ErdmaFlight {
     uint64_t done;              /* payload that is over */
     ErdmaSpan local[ERDMA_MAX_SEND_SGE];
 } ErdmaFlight;
-
-/* A window; a QP has one only while something is in flight */
-typedef struct ErdmaFlights {
-    struct ErdmaFlights *next;
-    ErdmaFlight f[WIRE_WINDOW];
-} ErdmaFlights;
 
 /* Payload that was asked for and has not come yet */
 typedef struct ErdmaAsk {
@@ -59,7 +54,7 @@ struct ErdmaRemote {
     ErdmaLink wire_link;        /* ErdmaWire.remotes */
     ErdmaLink todo_link;        /* ErdmaWire.todo */
     /* requester: tx_acked..tx_seq are in flight */
-    ErdmaFlights *flights;
+    ErdmaFlight *oldest, *newest;
     uint32_t tx_seq, tx_acked;
     uint32_t tx_bytes;
     uint64_t push_limit;        /* the oldest was asked for up to there */

@@ -248,6 +248,9 @@ Scene *scene_new_cfg(unsigned cards, QueueKind kind, uint64_t size,
 /* Not connected yet */
 Scene *scene_new_idle(unsigned cards, QueueKind kind, uint64_t size,
                       void (*tweak)(ErdmaConfig *cfg));
+/* Two hosts, a process each, wires as @mode says; connected or not */
+Scene *scene_new_wired(WireMode mode, uint64_t size, bool connected,
+                       void (*tweak)(ErdmaConfig *cfg));
 void scene_free(Scene *s);
 uint8_t *scene_a(Scene *s, uint64_t off);
 uint8_t *scene_b(Scene *s, uint64_t off);

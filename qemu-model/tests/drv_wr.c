@@ -243,12 +243,12 @@ void qp_recv(Qp *qp, uint64_t addr, uint32_t len, uint32_t key)
 
 /* ---- scene ---- */
 
-Scene *scene_new_idle(unsigned cards, QueueKind kind, uint64_t size,
-                      void (*tweak)(ErdmaConfig *cfg))
+static Scene *scene_new_mode(unsigned cards, QueueKind kind, uint64_t size,
+                             void (*tweak)(ErdmaConfig *cfg), WireMode mode)
 {
     Scene *s = calloc(1, sizeof(*s));
 
-    bed_init_cfg(&s->bed, cards, cards, tweak);
+    bed_init_wired(&s->bed, cards, cards, tweak, mode);
     s->size = size;
     for (unsigned i = 0; i < cards; i++) {
         card_up(&s->bed.card[i], 4, 2);
@@ -264,6 +264,24 @@ Scene *scene_new_idle(unsigned cards, QueueKind kind, uint64_t size,
     s->akey = mr_reg(s->a, s->abuf, s->abuf, size, ALL_RIGHTS);
     s->bkey = mr_reg(s->b, s->bbuf, s->bbuf, size, ALL_RIGHTS);
     pattern(scene_a(s, 0), size, 1);
+    return s;
+}
+
+Scene *scene_new_idle(unsigned cards, QueueKind kind, uint64_t size,
+                      void (*tweak)(ErdmaConfig *cfg))
+{
+    return scene_new_mode(cards, kind, size, tweak, fake_wire_mode);
+}
+
+Scene *scene_new_wired(WireMode mode, uint64_t size, bool connected,
+                       void (*tweak)(ErdmaConfig *cfg))
+{
+    Scene *s = scene_new_mode(2, QUEUE_KERNEL, size, tweak, mode);
+
+    if (connected) {
+        qp_connect(&s->aqp, &s->bqp);
+        bed_run(&s->bed);
+    }
     return s;
 }
 

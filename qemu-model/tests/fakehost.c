@@ -224,6 +224,19 @@ static bool op_write(void *opaque, uint64_t addr, const void *src, size_t len)
     return true;
 }
 
+/* Else @len is cut where private memory begins */
+static bool is_private(const FakeHost *h, uint64_t addr, uint64_t *len)
+{
+    if (addr >= h->private_from && addr - h->private_from < h->private_len) {
+        return true;
+    }
+    if (h->private_len && addr < h->private_from &&
+        *len > h->private_from - addr) {
+        *len = h->private_from - addr;
+    }
+    return false;
+}
+
 static bool op_share(void *opaque, const void *host, uint64_t *len,
                      uint32_t *region, uint64_t *offset)
 {
@@ -233,6 +246,10 @@ static bool op_share(void *opaque, const void *host, uint64_t *len,
     for (const Bounce *b = bounces; b; b = b->next) {
         if (p >= b->copy && p < b->copy + b->len) {
             if (!h->shared || b->ram < h->ram || b->ram >= h->ram + RAM_SIZE) {
+                return false;
+            }
+            if (is_private(h, b->ram + (p - b->copy) - h->ram + RAM_BASE,
+                           len)) {
                 return false;
             }
             if (*len > (uint64_t)(b->copy + b->len - p)) {

@@ -33,7 +33,8 @@ typedef struct FakeHost {
     uint64_t next;              /* bump allocator */
     uint64_t now;
     MapMode mode;
-    bool shared;                /* other processes can read the RAM */
+    bool shared;                /* other processes can read the RAM, */
+    uint64_t private_from, private_len; /* but not this, by bus address */
     unsigned long shares;
     Hole hole[MAX_HOLES];
     unsigned holes;
