@@ -14,6 +14,13 @@
 #include "fakehost.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+const char *__asan_default_options(void);
+
+/* What one input frees stays in quarantine till its end, and fits the cache */
+const char *__asan_default_options(void)
+{
+    return "quarantine_size_mb=8:malloc_context_size=8";
+}
 
 #define CARDS   2u
 #define DEPTH   16u             /* entries of every ring */
@@ -30,7 +37,7 @@ typedef struct Input {
 } Input;
 
 typedef struct Sim {
-    FakeHost host;
+    FakeHost *host;
     FakeCard card[CARDS];
     uint16_t cmd_pi[CARDS], sq_pi[CARDS], rq_pi[CARDS];
 } Sim;
@@ -93,7 +100,7 @@ static void start(Sim *s, unsigned card)
 static void command(Sim *s, unsigned card, unsigned submod, unsigned op,
                     const void *req, size_t len)
 {
-    uint8_t *slot = fake_ptr(&s->host, page(card, P_CMD_SQ) +
+    uint8_t *slot = fake_ptr(s->host, page(card, P_CMD_SQ) +
                              s->cmd_pi[card] % DEPTH * 32, 128);
     uint64_t hdr;
 
@@ -109,7 +116,7 @@ static void command(Sim *s, unsigned card, unsigned submod, unsigned op,
 
 static void create_objects(Sim *s, unsigned card, unsigned kernel)
 {
-    uint64_t *table = fake_ptr(&s->host, page(card, P_TABLE), 4096);
+    uint64_t *table = fake_ptr(s->host, page(card, P_TABLE), 4096);
     struct erdma_cmd_create_eq eq = {
         .addr = page(card, P_CEQ), .vector = 1, .eqn = 1, .depth = 4,
         .type = ERDMA_EQ_CEQ,
@@ -184,7 +191,7 @@ static void step_memory(Sim *s, Input *in, unsigned card)
     if (len > 4096 - off) {
         len = 4096 - off;
     }
-    take_bytes(in, fake_ptr(&s->host, page(card, n) + off, len), len);
+    take_bytes(in, fake_ptr(s->host, page(card, n) + off, len), len);
 }
 
 static void step_command(Sim *s, Input *in, unsigned card)
@@ -209,7 +216,7 @@ static void step_send(Sim *s, Input *in, unsigned card)
           1ull << 32 | (uint16_t)(s->sq_pi[card] + blocks);
     memcpy(wqe, &hdr, 8);
     for (unsigned i = 0; i < blocks; i++) {
-        memcpy(fake_ptr(&s->host, page(card, P_SQ) +
+        memcpy(fake_ptr(s->host, page(card, P_SQ) +
                         (s->sq_pi[card] + i) % DEPTH * 32, 32), wqe + i * 32,
                32);
     }
@@ -224,7 +231,7 @@ static void step_recv(Sim *s, Input *in, unsigned card)
     rqe.addr = take(in, 3);
     rqe.length = take(in, 3);
     rqe.stag = take(in, 1) << 8;
-    memcpy(fake_ptr(&s->host, page(card, P_RQ) + s->rq_pi[card] % DEPTH * 32,
+    memcpy(fake_ptr(s->host, page(card, P_RQ) + s->rq_pi[card] % DEPTH * 32,
                     32), &rqe, 32);
     s->rq_pi[card]++;
     wr(s, card, ERDMA_DB_RQ_BASE, 1ull << 32 | s->rq_pi[card], 8);
@@ -232,16 +239,21 @@ static void step_recv(Sim *s, Input *in, unsigned card)
 
 static void run(Sim *s)
 {
-    for (unsigned turn = 0; turn < 64; turn++) {
+    bool busy = true;
+
+    for (unsigned turn = 0; turn < 64 && busy; turn++) {
+        busy = false;
         for (unsigned i = 0; i < CARDS; i++) {
             FakeCard *f = &s->card[i];
 
             if (f->kicked) {
                 f->kicked = false;
+                busy = true;
                 erdma_core_run(f->core);
             }
-            if (f->timer && f->timer <= s->host.now) {
+            if (f->timer && f->timer <= s->host->now) {
                 f->timer = 0;
+                busy = true;
                 erdma_core_timer(f->core);
             }
         }
@@ -263,11 +275,11 @@ static void step_odd(Sim *s, Input *in, unsigned card)
         s->card[card].bus_master ^= true;
         break;
     case 3:
-        fake_fill_holes(&s->host);
+        fake_fill_holes(s->host);
         break;
     case 4:
-        if (s->host.holes < MAX_HOLES) {
-            fake_hole(&s->host, page(take(in, 1) % CARDS, take(in, 1) %
+        if (s->host->holes < MAX_HOLES) {
+            fake_hole(s->host, page(take(in, 1) % CARDS, take(in, 1) %
                                      P_COUNT) + take(in, 2) % 4096,
                       take(in, 2) + 1);
         }
@@ -276,10 +288,10 @@ static void step_odd(Sim *s, Input *in, unsigned card)
         connect_qp(s, card, take(in, 1));
         break;
     case 6:
-        s->host.mode = (MapMode)(take(in, 1) % 3);
+        s->host->mode = (MapMode)(take(in, 1) % 3);
         break;
     default:
-        s->host.now += take(in, 5);
+        s->host->now += take(in, 5);
         break;
     }
 }
@@ -314,43 +326,71 @@ static void step(Sim *s, Input *in)
         run(s);
         break;
     }
-    if (s->host.open_maps) {
+    if (s->host->open_maps) {
         abort();
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* First byte of an input: where it begins */
+enum {
+    START_EMPTY = 1,            /* no objects */
+    START_ALONE = 2,            /* not connected */
+    START_USER = 4,             /* user queues */
+    START_ONES = 8,             /* memory is all ones */
+    START_DIRECT = 16,          /* direct-WQE groups */
+    START_VERBOSE = 32,         /* every message is formatted */
+};
+
+/* Memory of all zeros, and of all ones: only what was touched is wiped */
+static FakeHost *fresh_host(bool ones)
 {
-    static Sim sim;
-    Input in = { data, data + size };
-    ErdmaFabric *fabric = erdma_fabric_new();
-    unsigned flags = take(&in, 1);
+    static FakeHost host[2];
+
+    if (!host[ones].ram) {
+        fake_host_init(&host[ones]);
+    }
+    fake_host_wipe(&host[ones], ones ? 0xff : 0);
+    return &host[ones];
+}
+
+static void begin(Sim *s, unsigned flags, ErdmaFabric *fabric)
+{
     ErdmaConfig cfg;
 
-    memset(&sim, 0, sizeof(sim));
-    fake_host_init(&sim.host);
-    sim.host.mode = MAP_BOUNCE;
-    memset(sim.host.ram, flags & 8 ? 0xff : 0, RAM_SIZE);
+    s->host = fresh_host(flags & START_ONES);
+    s->host->mode = MAP_BOUNCE;
     erdma_core_config_init(&cfg);
     cfg.mac[5] = 1;
     cfg.bar0_size = 1 << 20;
     cfg.qblock = 1;
     cfg.max_mr_size = 36;
-    cfg.grp_num = flags & 16 ? 24 : 0;
+    cfg.grp_num = flags & START_DIRECT ? 24 : 0;
     for (unsigned i = 0; i < CARDS; i++) {
-        sim.card[i].host = &sim.host;
-        sim.card[i].bus_master = true;
-        sim.card[i].core = erdma_core_new(&cfg, &fake_ops, &sim.card[i],
-                                          fabric);
-        start(&sim, i);
-        if (!(flags & 1)) {
-            create_objects(&sim, i, !(flags & 4));
+        fake_card_init(&s->card[i], s->host);
+        s->card[i].core = erdma_core_new(&cfg, &fake_ops, &s->card[i], fabric);
+        erdma_core_set_log_level(s->card[i].core, flags & START_VERBOSE ?
+                                 ERDMA_LOG_TRACE : ERDMA_LOG_GUEST_ERROR);
+        start(s, i);
+        if (!(flags & START_EMPTY)) {
+            create_objects(s, i, !(flags & START_USER));
         }
     }
-    if (!(flags & 2)) {
-        connect_qp(&sim, 0, 1);
-        connect_qp(&sim, 1, 1);
+    if (!(flags & START_ALONE)) {
+        connect_qp(s, 0, 1);
+        connect_qp(s, 1, 1);
     }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static ErdmaFabric *fabric;
+    static Sim sim;
+    Input in = { data, data + size };
+
+    if (!fabric) {
+        fabric = erdma_fabric_new();
+    }
+    begin(&sim, take(&in, 1), fabric);
     for (unsigned n = 0; n < 512 && in.p < in.end; n++) {
         step(&sim, &in);
     }
@@ -358,7 +398,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (unsigned i = 0; i < CARDS; i++) {
         erdma_core_free(sim.card[i].core);
     }
-    erdma_fabric_free(fabric);
-    fake_host_free(&sim.host);
-    return 0;
+    return 0;                           /* the fabric is empty again */
 }

@@ -3,22 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sanitizer/asan_interface.h>
+
 #include "fakehost.h"
 
 MapMode fake_default_mode = MAP_DIRECT;
 
-/* A bounced map: the copy, and where it goes */
-typedef struct Bounce {
+/* Maps that a core has open at a time; it needs two or three */
+#define MAX_MAPS    16
+
+/* A map: where it is, and with bouncing the copy that the card sees */
+typedef struct Map {
     uint64_t addr;
     uint64_t len;
     bool is_write;
     uint8_t *ram;
-    uint8_t *copy;
-    uint8_t *before;            /* what the copy was at first */
-    struct Bounce *next;
-} Bounce;
+    uint8_t *copy;              /* or @ram; NULL: this entry is free */
+    uint8_t *before;            /* reading: what the copy was at first */
+} Map;
 
-static Bounce *bounces;
+static Map maps[MAX_MAPS];
 
 /* RAM of ended hosts, to be used again: it costs more than most cases */
 static uint8_t *spare_ram[4];
@@ -27,6 +31,85 @@ static void die(const char *what)
 {
     fprintf(stderr, "fakehost: %s\n", what);
     abort();
+}
+
+/* ---- copies for bouncing ---- */
+
+/*
+ * Small copies come from a ring of slots that are poisoned apart from the
+ * bytes in use: an access one byte outside, or after the unmap, is reported as
+ * one to malloc()ed memory would be, for a tenth of the time. Larger ones are
+ * malloc()ed.
+ */
+#define SLOT_SIZE   512u
+#define SLOT_MAX    (SLOT_SIZE - 64)
+#define SLOTS       128u
+
+static _Alignas(64) uint8_t slot[SLOTS][SLOT_SIZE];
+static bool slot_used[SLOTS];
+static unsigned next_slot;
+
+static uint8_t *copy_new(const uint8_t *src, uint64_t len)
+{
+    uint8_t *copy = NULL;
+
+    if (len <= SLOT_MAX) {
+        for (unsigned i = 0; i < SLOTS && !copy; i++) {
+            unsigned n = next_slot++ % SLOTS;
+
+            if (!slot_used[n]) {
+                slot_used[n] = true;
+                ASAN_POISON_MEMORY_REGION(slot[n], SLOT_SIZE);
+                copy = slot[n] + 32;
+            }
+        }
+    }
+    if (copy) {
+        ASAN_UNPOISON_MEMORY_REGION(copy, len);
+    } else {
+        copy = malloc(len);
+        if (!copy) {
+            die("no memory");
+        }
+    }
+    memcpy(copy, src, len);
+    return copy;
+}
+
+static void copy_free(uint8_t *copy)
+{
+    uintptr_t at = (uintptr_t)copy - (uintptr_t)slot;
+
+    if (at < sizeof(slot)) {
+        unsigned n = at / SLOT_SIZE;
+
+        ASAN_POISON_MEMORY_REGION(slot[n], SLOT_SIZE);
+        slot_used[n] = false;
+    } else {
+        free(copy);
+    }
+}
+
+/* ---- life ---- */
+
+static void touch(FakeHost *h, const uint8_t *ram, uint64_t len)
+{
+    uint64_t first = ram - h->ram;
+
+    for (uint64_t n = first / 4096; len && n <= (first + len - 1) / 4096;
+         n++) {
+        h->dirty[n] = true;
+    }
+}
+
+static void start(FakeHost *h)
+{
+    h->next = RAM_BASE;
+    h->now = 1000000000ull;
+    h->mode = fake_default_mode;
+    h->holes = 0;
+    h->open_maps = 0;
+    h->maps = h->reads = h->writes = 0;
 }
 
 void fake_host_init(FakeHost *h)
@@ -42,9 +125,27 @@ void fake_host_init(FakeHost *h)
     if (!h->ram) {
         die("no memory");
     }
-    h->next = RAM_BASE;
-    h->now = 1000000000ull;
-    h->mode = fake_default_mode;
+    memset(h->dirty, true, sizeof(h->dirty));
+    start(h);
+}
+
+void fake_host_wipe(FakeHost *h, uint8_t fill)
+{
+    for (uint64_t n = 0; n < RAM_SIZE / 4096; n++) {
+        if (h->dirty[n] || h->fill != fill) {
+            memset(h->ram + n * 4096, fill, 4096);
+        }
+    }
+    memset(h->dirty, false, sizeof(h->dirty));
+    h->fill = fill;
+    start(h);
+}
+
+void fake_card_init(FakeCard *card, FakeHost *h)
+{
+    memset(card, 0, offsetof(FakeCard, event));
+    card->host = h;
+    card->bus_master = true;
 }
 
 void fake_host_free(FakeHost *h)
@@ -86,6 +187,7 @@ void *fake_ptr(FakeHost *h, uint64_t addr, uint64_t len)
         len > RAM_SIZE - (addr - RAM_BASE)) {
         die("a test touches what is not RAM");
     }
+    touch(h, h->ram + (addr - RAM_BASE), len);
     return h->ram + (addr - RAM_BASE);
 }
 
@@ -137,7 +239,8 @@ static void *op_map(void *opaque, uint64_t addr, uint64_t *len, bool is_write)
 {
     FakeCard *card = opaque;
     FakeHost *h = card->host;
-    Bounce *b;
+    unsigned i = 0;
+    Map *m;
 
     if (!*len) {
         die("map of nothing");
@@ -149,54 +252,62 @@ static void *op_map(void *opaque, uint64_t addr, uint64_t *len, bool is_write)
     if (h->mode == MAP_SHORT && *len > MAP_SHORT_MAX) {
         *len = MAP_SHORT_MAX;
     }
+    while (i < MAX_MAPS && maps[i].copy) {
+        i++;
+    }
+    if (i == MAX_MAPS) {
+        die("too many maps");
+    }
+    m = &maps[i];
     h->open_maps++;
     h->maps++;
-    b = malloc(sizeof(*b));
-    memset(b, 0, sizeof(*b));
-    b->addr = addr;
-    b->len = *len;
-    b->is_write = is_write;
-    b->ram = h->ram + (addr - RAM_BASE);
-    b->copy = b->ram;
+    m->addr = addr;
+    m->len = *len;
+    m->is_write = is_write;
+    m->ram = h->ram + (addr - RAM_BASE);
+    m->copy = m->ram;
+    m->before = NULL;
     if (h->mode != MAP_DIRECT) {
-        b->copy = malloc(*len);
-        memcpy(b->copy, b->ram, *len);
-        b->before = malloc(*len);
-        memcpy(b->before, b->ram, *len);
+        m->copy = copy_new(m->ram, m->len);
+        m->before = is_write ? NULL : copy_new(m->ram, m->len);
+    } else if (is_write) {
+        touch(h, m->ram, m->len);
     }
-    b->next = bounces;
-    bounces = b;
-    return b->copy;
+    return m->copy;
 }
 
 static void op_unmap(void *opaque, void *host, uint64_t len, bool is_write,
                      uint64_t done)
 {
     FakeCard *card = opaque;
-    Bounce **p = &bounces, *b;
+    unsigned i = 0;
+    Map *m;
 
-    while (*p && (*p)->copy != host) {
-        p = &(*p)->next;
+    while (i < MAX_MAPS && (maps[i].copy != host || maps[i].len != len ||
+                            maps[i].is_write != is_write)) {
+        i++;
     }
-    b = *p;
-    if (!b || b->len != len || b->is_write != is_write || done > len) {
+    if (!host || i == MAX_MAPS || done > len) {
         die("unmap does not fit its map");
     }
-    *p = b->next;
-    if (b->copy != b->ram) {
+    m = &maps[i];
+    if (m->copy != m->ram) {
         if (is_write) {
-            memcpy(b->ram, b->copy, done);
-        } else if (memcmp(b->before, b->copy, len)) {
+            memcpy(m->ram, m->copy, done);
+            touch(card->host, m->ram, done);
+        } else if (memcmp(m->before, m->copy, len)) {
             die("a map for reading was written");
         }
-        free(b->before);
-        free(b->copy);
+        if (m->before) {
+            copy_free(m->before);
+        }
+        copy_free(m->copy);
     }
     if (is_write && done) {
-        record(card, EV_WRITE, b->addr, done);
+        record(card, EV_WRITE, m->addr, done);
     }
     card->host->open_maps--;
-    free(b);
+    m->copy = NULL;
 }
 
 static bool op_read(void *opaque, uint64_t addr, void *dst, size_t len)
@@ -220,6 +331,7 @@ static bool op_write(void *opaque, uint64_t addr, const void *src, size_t len)
         return false;
     }
     memcpy(card->host->ram + (addr - RAM_BASE), src, len);
+    touch(card->host, card->host->ram + (addr - RAM_BASE), len);
     record(card, EV_WRITE, addr, len);
     return true;
 }
@@ -297,14 +409,18 @@ static uint64_t op_now(void *opaque)
 
 static void op_log(void *opaque, ErdmaLogLevel level, const char *text)
 {
+    static int show = -1;
     FakeCard *card = opaque;
 
+    if (show < 0) {
+        show = getenv("ERDMA_TEST_LOG") != NULL;
+    }
     card->log_lines[level]++;
     snprintf(card->last_log, sizeof(card->last_log), "%s", text);
     if (strchr(text, '\n')) {
         die("newline in a log text");
     }
-    if (getenv("ERDMA_TEST_LOG")) {
+    if (show) {
         fprintf(stderr, "  [%d] %s\n", level, text);
     }
 }

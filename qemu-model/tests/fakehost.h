@@ -40,6 +40,8 @@ typedef struct FakeHost {
     unsigned holes;
     unsigned open_maps;
     unsigned long maps, reads, writes;
+    uint8_t fill;               /* what RAM was wiped with */
+    bool dirty[RAM_SIZE / 4096];
 } FakeHost;
 
 /* What the guest could observe, in order */
@@ -61,8 +63,8 @@ typedef struct FakeCard {
     unsigned log_lines[3];
     char last_log[256];
     bool record;
-    FakeEvent event[MAX_EVENTS];
     unsigned events;
+    FakeEvent event[MAX_EVENTS];    /* last: see fake_card_init() */
 } FakeCard;
 
 extern MapMode fake_default_mode;
@@ -70,6 +72,10 @@ extern const ErdmaOps fake_ops;
 
 void fake_host_init(FakeHost *h);
 void fake_host_free(FakeHost *h);
+/* As new, with all RAM @fill; costs what was touched since the last time */
+void fake_host_wipe(FakeHost *h, uint8_t fill);
+/* A card of @h without a core yet */
+void fake_card_init(FakeCard *card, FakeHost *h);
 /* @len bytes, page aligned; filled with garbage, as real memory is */
 uint64_t fake_alloc(FakeHost *h, uint64_t len);
 uint64_t fake_zalloc(FakeHost *h, uint64_t len);

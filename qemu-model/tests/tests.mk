@@ -50,15 +50,30 @@ $(CORE_BUILD)/core-bench: $(TEST_DIR)/bench.c $(CORE_SRCS) $(CORE_HDRS)
 # libFuzzer: make fuzz && build/core/core-fuzz CORPUS
 FUZZ_CC ?= clang
 FUZZ_TIME ?= 60
-FUZZ_SAN := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer
+FUZZ_CFLAGS := $(CORE_CFLAGS) -Wall -Wextra -I$(TEST_DIR) -DRAM_SIZE=0x80000u \
+	-O2 -g $(FUZZ_SAN)
+FUZZ_OBJS := $(CORE_BUILD)/fuzz/core_fuzz.o $(CORE_BUILD)/fuzz/fakehost.o \
+	$(CORE_NAMES:%=$(CORE_BUILD)/fuzz/core/%.o)
 
 fuzz: $(CORE_BUILD)/core-fuzz
 
-$(CORE_BUILD)/core-fuzz: fuzz/core_fuzz.c $(TEST_DIR)/fakehost.c \
-		$(CORE_SRCS) $(CORE_HDRS) $(TEST_HDRS)
+$(CORE_BUILD)/core-fuzz: $(FUZZ_OBJS)
+	$(FUZZ_CC) $(FUZZ_SAN) -fsanitize=fuzzer -o $@ $^
+
+# Coverage guides the fuzzer through the core, not through its surroundings
+$(CORE_BUILD)/fuzz/core/%.o: core/%.c $(CORE_HDRS)
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(CORE_CFLAGS) -Wall -Wextra -I$(TEST_DIR) -DRAM_SIZE=0x80000u \
-		-O1 -g $(FUZZ_SAN) -o $@ $(filter %.c,$^)
+	$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
+
+$(CORE_BUILD)/fuzz/%.o: fuzz/%.c $(CORE_HDRS) $(TEST_HDRS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_CFLAGS) -c -o $@ $<
+
+$(CORE_BUILD)/fuzz/%.o: $(TEST_DIR)/%.c $(CORE_HDRS) $(TEST_HDRS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_CFLAGS) -c -o $@ $<
 
 fuzz-run: $(CORE_BUILD)/core-fuzz
 	@mkdir -p $(CORE_BUILD)/corpus
