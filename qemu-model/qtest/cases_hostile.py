@@ -7,11 +7,10 @@ import struct
 import card as hw
 from card import Card, Qp
 from cases_data import SECOND
-from cases_pci import DEVICE, POWER_OFF, RootPort, ports_args
+from cases_pci import DEVICE, POWER_OFF, RootPort, ecam, ports_args
 from qtest import Qemu, RAM_SIZE
 
 BAR0_SIZE = 16 << 20
-ECAM = 0xb0000000
 VTD = 0xfed90000            # registers of the vIOMMU
 # Interesting places: edges of every range of 2.1
 EDGES = [0, 0x50, 0x80, 0x100, 0x1f8, 0x200, 0x300, 0xff8, 0x1000, 0x5f000, 0x60ff8, 0x61000, 0x78ff8,
@@ -80,7 +79,7 @@ def garbage_commands(binary):
         still_works(card)
 
 
-def doorbells_to_nowhere(binary):
+def trap_40_doorbells_to_nowhere_are_dropped(binary):
     """Trap 40: random doorbells into all apertures are dropped silently"""
     with Qemu(binary, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
@@ -131,13 +130,6 @@ def rings_outside_of_memory(binary):
             card.set(hw.CMDQ_SQ_DB, 64, 8)
             vm.step(1000000)
         still_works(card)
-
-
-def ecam(vm, slot, offset):
-    """Address of a register in q35's window of configuration space, bus 0"""
-    vm.outl(0xcf8, 0x80000060)
-    vm.outl(0xcfc, ECAM | 1)
-    return ECAM + (slot << 15) + offset
 
 
 def message_aimed_at_the_card(binary):
@@ -203,6 +195,6 @@ def vectors_far_from_memory(binary):
 
 
 CASES = [every_size_at_every_offset, reads_have_no_effect, garbage_into_registers, garbage_commands,
-         doorbells_to_nowhere, garbage_work_requests, rings_outside_of_memory,
+         trap_40_doorbells_to_nowhere_are_dropped, garbage_work_requests, rings_outside_of_memory,
          message_aimed_at_the_card, message_that_removes_the_card, iommu_tables_on_the_card,
          vectors_far_from_memory]

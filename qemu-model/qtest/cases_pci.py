@@ -52,6 +52,14 @@ class RootPort(Card):
 
 
 POWER_OFF = 0x700               # controller and indicator off
+ECAM = 0xb0000000
+
+
+def ecam(vm, slot, offset):
+    """Address of a register in q35's window of configuration space, bus 0"""
+    vm.outl(0xcf8, 0x80000060)
+    vm.outl(0xcfc, ECAM | 1)
+    return ECAM + (slot << 15) + offset
 
 
 def bar_size(card, offset):
@@ -74,6 +82,36 @@ def identity_and_resources(binary):
             card.cfg_write(offset, 0xffffffff)
             assert card.cfg_read(offset) == 0, f'resource at {offset:#x}'
         assert (card.cfg_read(0x3c) >> 8) & 0xff == 0           # no INTx pin
+
+
+def trap_32_exactly_bar0_and_bar2_and_no_option_rom(binary):
+    """1.2: the driver counts all resources, the ROM and those of SR-IOV, too"""
+    for props in ('vectors=2', 'bar0-size=512K,flags=0xe0', 'bar0-size=256M'):
+        with Qemu(binary, device(props)) as vm:
+            card = Card(vm)
+            resources = set()
+            for number, offset in enumerate((0x10, 0x14, 0x18, 0x1c, 0x20, 0x24, hw.PCI_ROM)):
+                if offset != 0x14 and bar_size(card, offset)[0] != 1 << 32:
+                    resources.add(number)
+            assert resources == {0, 2}, f'{props}: {resources}'
+            assert bar_size(card, 0x10)[1] & 6 == 4         # 0x14 is the upper half of BAR0
+            # no SR-IOV: extended capabilities are seen through ECAM only
+            assert vm.read_num(ecam(vm, 3, 0x100), 4) in (0, 0xffffffff)
+
+
+def trap_34_mac_registers_are_that_of_the_network_interface(binary):
+    """12.2: the driver pairs by them; not to be written, the same after every reset"""
+    for mac, high, low in (('52:54:00:77:00:01', 0x5254, 0x00770001),
+                           ('00:16:3e:ff:fe:fd', 0x0016, 0x3efffefd),
+                           ('fe:00:00:00:00:00', 0xfe00, 0x00000000)):
+        with Qemu(binary, ['-netdev', 'user,id=n', '-device', f'virtio-net-pci,netdev=n,addr=5,mac={mac}',
+                           '-device', f'erdma,addr=3,mac={mac}']) as vm:
+            card = Card(vm).enable()
+            for again in (lambda: None, card.bring_up, lambda: card.set(hw.CTRL, hw.RESET),
+                          lambda: card.set(hw.MAC_LO, 0), lambda: card.set(hw.MAC_HI, 0xffff)):
+                again()
+                assert (card.reg(hw.MAC_HI), card.reg(hw.MAC_LO)) == (high, low), mac
+    assert "'mac' is missing" in run_refused(binary, ['-device', 'erdma'])
 
 
 def capabilities(binary):
@@ -219,6 +257,7 @@ def migration_is_refused(binary):
             assert 'erdma' in str(e), e
 
 
-CASES = [identity_and_resources, capabilities, conventional_bus, properties_reach_the_card,
+CASES = [identity_and_resources, trap_32_exactly_bar0_and_bar2_and_no_option_rom,
+         trap_34_mac_registers_are_that_of_the_network_interface, capabilities, conventional_bus, properties_reach_the_card,
          bad_properties_are_refused, function_level_reset, power_states, system_reset, two_cards,
          hot_plug_and_unplug, failed_hot_plug_leaves_nothing, migration_is_refused]

@@ -133,7 +133,7 @@ def eq_arm_rules(binary):
         card.wait_irq(0)                                        # the arm was kept
 
 
-def vector_zero_is_silent_before_init(binary):
+def trap_33_vector_0_is_silent_before_init(binary):
     """1.4: doorbells of queues that do not exist raise nothing"""
     with Qemu(binary, DEVICE) as vm:
         card = Card(vm).enable()
@@ -181,7 +181,7 @@ def reset_stops_everything_at_once(binary):
         assert not card.irq(0)
 
 
-def no_bus_master_no_dma(binary):
+def trap_39_no_bus_master_no_dma_no_messages(binary):
     """Trap 39: without bus mastering neither DMA nor messages; with it, on it goes"""
     with Qemu(binary, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
@@ -198,5 +198,5 @@ def no_bus_master_no_dma(binary):
 CASES = [reset_values, init_handshake, capability_words, capabilities_follow_properties,
          both_slot_sizes_and_many_wraps, full_queue_in_order, unknown_commands_fail,
          command_event_is_one_shot, arm_closes_the_race, eq_arm_rules,
-         vector_zero_is_silent_before_init, masked_vector_is_pending,
-         reset_stops_everything_at_once, no_bus_master_no_dma]
+         trap_33_vector_0_is_silent_before_init, masked_vector_is_pending,
+         reset_stops_everything_at_once, trap_39_no_bus_master_no_dma_no_messages]

@@ -667,6 +667,40 @@ TEST(trap_36_local_dma_key_works_on_every_pd)
     }
 }
 
+/*
+ * The asker may poll with interrupts off, so nothing that needs a turn of the
+ * main loop may stand before the answer: not other commands, not a transfer.
+ */
+TEST(trap_37_address_handle_commands_are_answered_inside_the_doorbell)
+{
+    static const uint8_t op[] = { ERDMA_CMD_CREATE_AH, ERDMA_CMD_DESTROY_AH };
+    Scene *s = scene_new(2, QUEUE_KERNEL, 9 << 20);
+    Wr wr = scene_write(s, 0, 0, 9 << 20);
+    struct erdma_cqe cqe;
+    unsigned irqs;
+
+    qp_send(&s->aqp, &wr);
+    CHECK(s->a->f.kicked);                      /* busy with that */
+    irqs = s->a->f.irqs_total;
+    for (unsigned i = 0; i < 200; i++) {
+        uint16_t index;
+
+        for (unsigned k = 0; k < i % 32; k++) {
+            card_post_cmd(s->a, 1, ERDMA_CMD_QUERY_FW_INFO, NULL, 8);
+        }
+        index = card_post_cmd(s->a, 0, op[i & 1], NULL, 8);
+        card_ring_cmd(s->a);
+        for (unsigned k = 0; k < i % 32; k++) {
+            CHECK(card_poll_cmd(s->a, &cqe));
+        }
+        CHECK(card_poll_cmd(s->a, &cqe));
+        CHECK_EQ(be32toh(cqe.qe_idx), index);
+        CHECK_EQ(ERDMA_GET(ERDMA_CQE_OPCODE, be32toh(cqe.hdr)), op[i & 1]);
+    }
+    CHECK_EQ(s->a->f.irqs_total, irqs);
+    scene_free(s);
+}
+
 TEST(trap_38_every_command_is_answered)
 {
     Bed b;

@@ -245,6 +245,12 @@ same_layout_32()
 	grep -E '^odd_.* 2$' "$work/layout64" || true
 }
 
+# Each trap of the hardware reference has a test that is named after it.
+traps()
+{
+	tests/static/traps.py
+}
+
 run "SPDX line at the top of every file" spdx
 run "no path or name of one machine" machine_paths
 run "no kernel version tests outside driver/compat" kernel_version_tests
@@ -258,6 +264,7 @@ run "python scripts: syntax" python_scripts
 run "manual pages: mandoc lint" man_pages
 run "headers are complete by themselves, C and C++" headers_alone
 run "diagnostics ABI has one layout for 32 and 64 bits" same_layout_32
+run "every trap of appendix B has its test" traps
 run "kernel code: checkpatch" kernel_style
 run "driver: sparse and gcc W=1 are silent" driver_warnings
 echo "1..$count"

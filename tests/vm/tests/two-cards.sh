@@ -18,6 +18,29 @@ join()
 		ip neigh replace "$one" lladdr 52:54:00:77:00:01 dev eth1 nud permanent
 }
 
+# Two interfaces that swapped their addresses: each card still finds its own.
+permanent_mac_decides()
+{
+	local rc=0
+	ip link set eth0 address 52:54:00:77:00:02 && ip link set eth1 address 52:54:00:77:00:01 &&
+		load_driver && both_devices && same_slot_order || rc=1
+	ip -d link show
+	unload_driver
+	ip link set eth0 address 52:54:00:77:00:01 && ip link set eth1 address 52:54:00:77:00:02
+	return $rc
+}
+
+# The card of eth0 has the lower PCI address.
+same_slot_order()
+{
+	local n slot=()
+	for n in 1 2; do
+		slot+=("$(basename "$(readlink -f "/sys/class/infiniband/$(rdma_device $n)/device")")")
+	done
+	echo "eth0: ${slot[0]}, eth1: ${slot[1]}"
+	[[ ${slot[0]} < ${slot[1]} ]]
+}
+
 both_devices()
 {
 	rdma link show
@@ -78,6 +101,7 @@ one_leaves()
 	wait_until 20 "card 2" rdma_device 2 && "$progs/verbs_data" "$two,$one" 'write of every*'
 }
 
+check "trap 34: cards are paired by the permanent MAC, not by the current one" permanent_mac_decides
 check "both cards register" load_driver
 check "each is paired with its interface" both_devices
 check "node GUIDs differ" names_differ
@@ -88,6 +112,10 @@ pair "rping from card 1 to card 2" \
 	rping -s -a "$two" -p %p -C 100 -S 4096 -v -V -- rping -c -I "$one" -a "$two" -p %p -C 100 -S 4096 -v -V
 pair "rping from card 2 to card 1" \
 	rping -s -a "$one" -p %p -C 100 -S 4096 -v -V -- rping -c -I "$two" -a "$one" -p %p -C 100 -S 4096 -v -V
+pair "listener of every address, over card 1" \
+	rping -s -p %p -C 10 -v -V -- rping -c -I "$two" -a "$one" -p %p -C 10 -v -V
+pair "listener of every address, over card 2" \
+	rping -s -p %p -C 10 -v -V -- rping -c -I "$one" -a "$two" -p %p -C 10 -v -V
 tap_program "between cards" "$progs/verbs_data" "$two,$one"
 tap_program "errors between cards" "$progs/verbs_errors" "$one,$two"
 check "queue pairs on both cards" queues_on_both

@@ -1,0 +1,80 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Appendix B of docs/erdma-hardware.md against the tests.
+
+Traps for model writers: each number is in the name of a test, trap_NN_words, of
+the core (qemu-model/tests) or of the device (qemu-model/qtest). Traps for
+driver writers: driver-traps.txt says which test, and that test exists. Prints
+what is missing; nothing is good."""
+import os
+import re
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def text(path):
+    with open(os.path.join(TOP, path), encoding='utf-8') as f:
+        return f.read()
+
+
+def appendix():
+    """Numbers of the two lists: model writers, driver writers"""
+    part = re.search(r'^## Appendix B\. Traps$(.*?)^## Appendix C', text('docs/erdma-hardware.md'),
+                     re.S | re.M).group(1)
+    model, driver = part.split('**For driver writers**')
+    return [[int(n) for n in re.findall(r'^(\d+)\. ', p, re.M)] for p in (model, driver)]
+
+
+def model_tests():
+    """{number: [name]} of the tests that run: TEST() of C, CASES of Python"""
+    found = {}
+    for folder, pattern in (('qemu-model/tests', r'^TEST\((trap_(\d+)_\w+)\)'),
+                            ('qemu-model/qtest', r'^def (trap_(\d+)_\w+)\(')):
+        for name in sorted(os.listdir(os.path.join(TOP, folder))):
+            if not name.endswith(('.c', '.py')):
+                continue
+            body = text(os.path.join(folder, name))
+            cases = re.search(r'^CASES = \[(.*?)\]', body, re.S | re.M)
+            for test, number in re.findall(pattern, body, re.M):
+                if name.endswith('.py') and not (cases and re.search(rf'\b{test}\b', cases.group(1))):
+                    print(f'{folder}/{name}: {test} is not in CASES')
+                found.setdefault(int(number), []).append(test)
+    return found
+
+
+def check_numbers(what, want, have):
+    if want != list(range(1, len(want) + 1)) or len(want) < 20:
+        print(f'appendix B, {what}: its numbers are not 1 to n: {want}')
+    for n in want:
+        if n not in have:
+            print(f'trap {n} for {what} writers has no test')
+    for n in sorted(set(have) - set(want)):
+        print(f'trap {n} for {what} writers does not exist: {have[n]}')
+
+
+def driver_tests():
+    found = {}
+    for line in text('tests/static/driver-traps.txt').splitlines():
+        if not line or line.startswith('#'):
+            continue
+        number, path, name = (field.strip() for field in line.split('|'))
+        found.setdefault(int(number), []).append(name)
+        if path == '-':
+            continue
+        if not os.path.exists(os.path.join(TOP, path)):
+            print(f'driver-traps.txt: {path} does not exist')
+        elif name not in text(path):
+            print(f'driver-traps.txt: no test "{name}" in {path}')
+    return found
+
+
+def main():
+    model, driver = appendix()
+    check_numbers('model', model, model_tests())
+    check_numbers('driver', driver, driver_tests())
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
