@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Do the unit tests notice? Applies each line of mutations.txt alone to a copy
-# of the core and expects the tests to fail. Usage: mutate.sh [PATTERN]
+# of the core and expects the tests to fail; where a line ends with "=> TEST",
+# that one test. Usage: mutate.sh [PATTERN of names or tests]
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,9 +28,10 @@ fi
 
 caught=0 missed=0 broken=0
 while IFS='|' read -r name file expr; do
-	name=${name% } file=${file# } file=${file% } expr=${expr# }
+	name=${name% } file=${file# } file=${file% } expr=${expr# } want=
 	case $name in ''|'#'*) continue ;; esac
-	case $name in *"${1:-}"*) ;; *) continue ;; esac
+	case $expr in *' => '*) want=${expr##* => } expr=${expr%% => *} ;; esac
+	case "$name $want" in *"${1:-}"*) ;; *) continue ;; esac
 	cp "core/$file" saved
 	sed "$expr" saved >"core/$file"
 	if cmp -s saved "core/$file"; then
@@ -39,9 +41,12 @@ while IFS='|' read -r name file expr; do
 		echo "stale: $name: does not compile"
 		grep -m 3 error build.log
 		broken=$((broken + 1))
-	elif timeout 120 build/core/core-tests --first >run.log 2>&1; then
-		echo "MISSED: $name"
+	elif timeout 120 build/core/core-tests --first $want >run.log 2>&1; then
+		echo "MISSED: $name${want:+ (by $want)}"
 		missed=$((missed + 1))
+	elif grep -q '^1\.\.0' run.log; then
+		echo "stale: $name: there is no test $want"
+		broken=$((broken + 1))
 	else
 		by=$(sed -n 's/^not ok [0-9]* - //p; s/^SUMMARY: //p' run.log | head -n 1)
 		echo "caught: $name: ${by:-crash or time}"
