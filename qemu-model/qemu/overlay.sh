@@ -4,6 +4,7 @@
 # Usage: overlay.sh apply QEMU_TREE            put the device into a QEMU source tree
 #        overlay.sh base  QEMU_SRC BASE        build QEMU without the device (minutes)
 #        overlay.sh build QEMU_SRC BASE OUT    build QEMU with the device (seconds)
+#        overlay.sh key   QEMU_SRC             what a BASE depends on, as a number
 #
 # "apply" changes QEMU_TREE, and may be repeated: it adds the folder hw/erdma,
 # include/erdma and one line each in hw/meson.build, hw/Kconfig and meson.build.
@@ -13,25 +14,51 @@
 # again when QEMU_SRC is another version, or flags or devices change; "build"
 # then compiles only what differs, and leaves OUT/qemu-system-x86_64, with ASan
 # and UBSan and the qtest accelerator. JOBS=n limits the number of compilers.
+# FLAVOUR=fuzz: OUT/qemu-fuzz-x86_64 instead, QEMU's own fuzzers, with clang.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 model=$(dirname "$here")
 top=$(dirname "$model")
 
-configure_flags=(
-	--target-list=x86_64-softmmu --without-default-features --with-git-submodules=ignore
-	--enable-system --enable-tcg --enable-slirp --enable-fdt=system --enable-attr
-	--enable-cap-ng --enable-virtfs --enable-pie --enable-membarrier --enable-malloc-trim
-	--disable-install-blobs --disable-docs --disable-werror --enable-sanitizers
-	--without-default-devices --with-devices-x86_64=erdma
-	--firmwarepath=/usr/share/qemu:/usr/share/seabios:/usr/lib/ipxe/qemu
-)
+FLAVOUR=${FLAVOUR:-asan}
+case $FLAVOUR in
+asan) binary=qemu-system-x86_64 ;;
+fuzz) binary=qemu-fuzz-x86_64 CC=${CC:-clang} CXX=${CXX:-clang++} ;;
+*)
+	echo "overlay.sh: FLAVOUR is asan or fuzz" >&2
+	exit 2
+	;;
+esac
 
 die()
 {
 	printf 'overlay.sh: %s\n' "$*" >&2
 	exit 1
+}
+
+# configure_flags QEMU_TREE: one per line. Switches came and went: 8.2 checks
+# out nothing any more but would download, 9.1 has a switch per sanitizer.
+configure_flags()
+{
+	printf '%s\n' --target-list=x86_64-softmmu --without-default-features --enable-system \
+		--enable-tcg --enable-slirp --enable-fdt=system --enable-attr --enable-cap-ng \
+		--enable-virtfs --enable-pie --enable-membarrier --enable-malloc-trim \
+		--disable-install-blobs --disable-docs --disable-werror \
+		--without-default-devices --with-devices-x86_64=erdma \
+		--firmwarepath=/usr/share/qemu:/usr/share/seabios:/usr/lib/ipxe/qemu
+	if grep -q -e --with-git-submodules "$1/configure"; then
+		echo --with-git-submodules=ignore
+	fi
+	if grep -q -e --disable-download "$1/configure"; then echo --disable-download; fi
+	if grep -q -e --enable-asan "$1/scripts/meson-buildoptions.sh"; then
+		printf '%s\n' --enable-asan --enable-ubsan
+	else
+		echo --enable-sanitizers
+	fi
+	if [ "$FLAVOUR" = fuzz ]; then
+		printf '%s\n' --enable-fuzzing "--cc=$CC" "--cxx=$CXX"
+	fi
 }
 
 check_qemu_tree()
@@ -92,9 +119,10 @@ apply()
 # What decides whether a base is still good
 base_key()
 {
-	local src=$1 base=$2
+	local src=$1
 	{
-		printf '%s\n' "$base" "${configure_flags[@]}"
+		echo 1			# counts changes of make_base()
+		configure_flags "$src"
 		cat "$src/VERSION" "$here/erdma.mak"
 		head -n 1 "$src/debian/changelog" 2>/dev/null || true
 		${CC:-cc} --version
@@ -104,13 +132,13 @@ base_key()
 run_ninja()
 {
 	# Not plain "ninja": that adds 860 steps of QEMU's own tests.
-	(cd "$1/build" && ninja ${JOBS:+-j "$JOBS"} qemu-system-x86_64)
+	(cd "$1/build" && ninja ${JOBS:+-j "$JOBS"} "$binary")
 }
 
 make_base()
 {
-	local src=$1 base=$2 key
-	key=$(base_key "$src" "$base")
+	local src=$1 base=$2 key flags
+	key="$base $(base_key "$src")"
 	if [ "$(cat "$base/key" 2>/dev/null)" = "$key" ]; then
 		return
 	fi
@@ -125,7 +153,8 @@ make_base()
 	: >"$base/src/hw/erdma/placeholder.c"
 	cp --remove-destination "$here/erdma.mak" "$base/src/configs/devices/x86_64-softmmu/erdma.mak"
 	hook_in "$base/src"
-	(cd "$base/build" && ../src/configure "${configure_flags[@]}") ||
+	mapfile -t flags < <(configure_flags "$src")
+	(cd "$base/build" && ../src/configure "${flags[@]}") ||
 		die "QEMU's configure failed; see $base/build/config.log"
 	run_ninja "$base"
 	echo "$key" >"$base/key"
@@ -138,8 +167,8 @@ build()
 	apply "$base/src"
 	run_ninja "$base"
 	mkdir -p "$out"
-	cmp -s "$base/build/qemu-system-x86_64" "$out/qemu-system-x86_64" ||
-		cp --remove-destination "$base/build/qemu-system-x86_64" "$out/"
+	cmp -s "$base/build/$binary" "$out/$binary" ||
+		cp --remove-destination "$base/build/$binary" "$out/"
 }
 
 # with_base SRC BASE FUNCTION ARG...: one at a time works in BASE
@@ -159,6 +188,10 @@ with_base()
 case "${1:-}:$#" in
 apply:2) apply "$2" ;;
 base:3) with_base "$2" "$3" make_base ;;
+key:2)
+	check_qemu_tree "$2"
+	base_key "$2"
+	;;
 build:4) with_base "$2" "$3" build "$4" ;;
 *)
 	sed -n 's/^# \{0,1\}//; /^Usage/,/^$/p' "$0" >&2

@@ -13,7 +13,7 @@ TEST_OBJS := $(TEST_LIB:%=$(CORE_BUILD)/tests/%.o) \
 	$(CORE_NAMES:%=$(CORE_BUILD)/san/%.o)
 TEST_HDRS := $(wildcard $(TEST_DIR)/*.h)
 
-.PHONY: check check-core core-bench fuzz fuzz-run mutate
+.PHONY: check check-core core-bench fuzz fuzz-run fuzz-long fuzz-corpus mutate
 
 check: check-core
 
@@ -77,8 +77,19 @@ $(CORE_BUILD)/fuzz/%.o: $(TEST_DIR)/%.c $(CORE_HDRS) $(TEST_HDRS)
 
 fuzz-run: $(CORE_BUILD)/core-fuzz
 	@mkdir -p $(CORE_BUILD)/corpus
+	if [ -e fuzz/corpus.tar.xz ]; then tar -C $(CORE_BUILD)/corpus -xJf fuzz/corpus.tar.xz; fi
 	$< -max_total_time=$(FUZZ_TIME) -max_len=4096 $(CORE_BUILD)/corpus \
 		fuzz/seeds
+
+# Ten minutes at a time, at the lowest priority, until GOAL inputs were tried
+FUZZ_DIR ?= $(CORE_BUILD)/fuzz-long
+GOAL ?= 50000000
+fuzz-long: $(CORE_BUILD)/core-fuzz
+	fuzz/fuzz-long.sh $< $(FUZZ_DIR) $(GOAL)
+
+# fuzz/corpus.tar.xz: the smallest set of inputs with the same coverage
+fuzz-corpus: $(CORE_BUILD)/core-fuzz
+	fuzz/pack-corpus.sh $< $(FUZZ_DIR)
 
 # Break the model in many small ways; each must turn a test red
 mutate:

@@ -1,22 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Usage: apt-private.sh COMMAND...      (COMMAND is apt-get or apt-cache)
+# Usage: apt-private.sh [--suite SUITE] COMMAND...    (COMMAND is apt-get or apt-cache)
 #
 # Runs COMMAND with a private apt configuration that has deb-src entries for
-# the machine's own Debian sources. /etc/apt is read, never changed.
+# the machine's own Debian sources, or another SUITE of the same mirror.
+# /etc/apt is read, never changed.
 set -euo pipefail
 # shellcheck source=tests/lib/common.sh
 . "$(dirname "$0")/../lib/common.sh"
 
 here=$(dirname "$0")
 dir=$(cache_root)/apt
+suite=()
+if [ "${1:-}" = --suite ]; then
+	suite=(--suite "$2")
+	dir+=-$2
+	shift 2
+fi
 mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial" "$dir/keys"
 
 exec {lockfd}>"$dir/lock"
 flock -w 300 "$lockfd" || die "waited 300 s for the lock $dir/lock"
 
-/usr/bin/python3 "$here/apt-sources.py" --src --keys "$dir/keys" >"$dir/sources.new"
+/usr/bin/python3 "$here/apt-sources.py" --src --keys "$dir/keys" "${suite[@]}" >"$dir/sources.new"
 cat >"$dir/apt.conf" <<CONF
 Dir::Etc::sourcelist "$dir/sources.list";
 Dir::Etc::sourceparts "-";

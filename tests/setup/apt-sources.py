@@ -6,7 +6,8 @@ Reads /etc/apt/sources.list, *.list and *.sources (deb822), keeps only Debian's
 bookworm suites, and prints each with "deb" and, with --src, also "deb-src".
 Nothing of the user's configuration is changed; sources of other vendors, which
 may be unreachable, are left out. Keys written inside a .sources file are put
-into the folder given by --keys.
+into the folder given by --keys. With --suite another suite of the same archive
+is printed instead, from the same mirror.
 """
 import argparse
 import glob
@@ -77,11 +78,16 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument('--src', action='store_true', help='print deb-src lines too')
     p.add_argument('--keys', default='/tmp', help='folder for keys written inside .sources files')
+    p.add_argument('--suite', help='this suite of the archive, not those of the machine')
     args = p.parse_args()
     found = [e for e in entries(args.keys) if SUITES.match(e[2]) and 'main' in e[3]]
     # Vendors publish under the same suite names; Debian's own come first, and
     # an unusual mirror is taken only when there is nothing better.
     found = [e for e in found if looks_like_debian(*e)] or found
+    if args.suite:
+        # -security and -updates live elsewhere or have other names
+        found = [(o, uri, args.suite, c) for o, uri, suite, c in found
+                 if SUITES.match(suite).group(2) is None]
     seen = set()
     for options, uri, suite, _ in found:
         # The architecture list of a deb line says nothing about sources.
