@@ -355,8 +355,8 @@ static bool op_share(void *opaque, const void *host, uint64_t *len,
     FakeHost *h = ((FakeCard *)opaque)->host;
     const uint8_t *p = host;
 
-    for (const Bounce *b = bounces; b; b = b->next) {
-        if (p >= b->copy && p < b->copy + b->len) {
+    for (const Map *b = maps; b < maps + MAX_MAPS; b++) {
+        if (b->copy && p >= b->copy && p < b->copy + b->len) {
             if (!h->shared || b->ram < h->ram || b->ram >= h->ram + RAM_SIZE) {
                 return false;
             }

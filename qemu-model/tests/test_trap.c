@@ -671,7 +671,7 @@ TEST(trap_36_local_dma_key_works_on_every_pd)
  * The asker may poll with interrupts off, so nothing that needs a turn of the
  * main loop may stand before the answer: not other commands, not a transfer.
  */
-TEST(trap_37_address_handle_commands_are_answered_inside_the_doorbell)
+TEST_ONE_PROCESS(trap_37_address_handle_commands_are_answered_inside_the_doorbell)
 {
     static const uint8_t op[] = { ERDMA_CMD_CREATE_AH, ERDMA_CMD_DESTROY_AH };
     Scene *s = scene_new(2, QUEUE_KERNEL, 9 << 20);

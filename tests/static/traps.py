@@ -29,7 +29,7 @@ def appendix():
 def model_tests():
     """{number: [name]} of the tests that run: TEST() of C, CASES of Python"""
     found = {}
-    for folder, pattern in (('qemu-model/tests', r'^TEST\((trap_(\d+)_\w+)\)'),
+    for folder, pattern in (('qemu-model/tests', r'^TEST(?:_ONE_PROCESS)?\((trap_(\d+)_\w+)\)'),
                             ('qemu-model/qtest', r'^def (trap_(\d+)_\w+)\(')):
         for name in sorted(os.listdir(os.path.join(TOP, folder))):
             if not name.endswith(('.c', '.py')):
