@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Processes on one machine that find each other in a directory and talk in
+ * pairs. No daemon, no thread, no polling: file descriptors and one timer.
+ *
+ * Each process has a listening Unix socket in the directory. Its name begins
+ * with the time of its start, and of two processes the younger connects to the
+ * older, so there is exactly one connection per pair. A name appears only when
+ * the socket listens, and is never used again: one that refuses a connection
+ * belongs to a dead process and is removed by whoever sees it.
+ *
+ * A process announces memory (regions) to all others by passing file
+ * descriptors that are open for reading only. What a peer sends is hostile: a
+ * peer that breaks a rule, lies or floods loses its connection, nothing else.
+ *
+ * POSIX and Linux only, no QEMU header. All calls come from one thread at a
+ * time (in QEMU: under the big lock); none blocks.
+ */
+#ifndef ERDMA_MESH_H
+#define ERDMA_MESH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ErdmaMesh ErdmaMesh;
+typedef struct MeshPeer MeshPeer;
+
+/* A descriptor to be watched. The surroundings own @priv. */
+typedef struct MeshWatch {
+    int fd;
+    bool read, write;               /* what is waited for */
+    void (*ready)(struct MeshWatch *w, bool readable, bool writable);
+    ErdmaMesh *mesh;
+    void *priv;
+} MeshWatch;
+
+typedef struct MeshOps {
+    /*
+     * w->read or w->write changed: call erdma_mesh_ready() when w->fd is.
+     * Both false: @w is forgotten and its descriptor about to be closed.
+     */
+    void (*watch)(void *opaque, MeshWatch *w);
+    /* Call erdma_mesh_run() soon, once, from a fresh stack */
+    void (*kick)(void *opaque);
+    /* One timer: call erdma_mesh_timer() at @deadline of now(); 0 = never */
+    void (*set_timer)(void *opaque, uint64_t deadline_ms);
+    /* Monotonic milliseconds */
+    uint64_t (*now)(void *opaque);
+    /* One line without newline. @trouble: the user should hear of it */
+    void (*log)(void *opaque, bool trouble, const char *text);
+
+    /*
+     * The user of the bytes. A wire is a peer that has shown its name.
+     * wire_new() may send; NULL closes the connection. wire_input() takes what
+     * it wants of @data and returns how much; it sets @again if more could be
+     * taken in another turn. Called from erdma_mesh_ready(), _run(), _timer()
+     * and _free() only, hence never from inside a send.
+     */
+    void *(*wire_new)(void *opaque, MeshPeer *peer);
+    size_t (*wire_input)(void *wire, const void *data, size_t len,
+                         bool *again);
+    void (*wire_free)(void *wire);
+} MeshOps;
+
+/* Longest part of the stream that wire_input() may leave as incomplete */
+#define MESH_MESSAGE_MAX    (128u * 1024)
+
+/*
+ * Join the processes in directory @path, which is made if it is missing.
+ * NULL: @error (at least 256 bytes) says why. @opaque goes to all of @ops.
+ */
+ErdmaMesh *erdma_mesh_new(const char *path, const MeshOps *ops, void *opaque,
+                          char *error, size_t error_len);
+/* Leave: the name is removed, all connections are closed */
+void erdma_mesh_free(ErdmaMesh *m);
+/* Only remove the name: the process is about to end */
+void erdma_mesh_unlink(ErdmaMesh *m);
+
+/* Is @path the directory of @m? */
+bool erdma_mesh_is(const ErdmaMesh *m, const char *path);
+
+/* ---- events ---- */
+
+void erdma_mesh_ready(MeshWatch *w, bool readable, bool writable);
+void erdma_mesh_run(ErdmaMesh *m);
+void erdma_mesh_timer(ErdmaMesh *m);
+/* While paused nothing is taken from the wires; peers can come and go. */
+void erdma_mesh_pause(ErdmaMesh *m, bool pause);
+
+/* ---- the stream to a peer ---- */
+
+/* Append. False: the connection is broken, or too much is waiting. */
+bool erdma_mesh_send(MeshPeer *p, const void *data, size_t len);
+/* Copy out of memory that the peer announced; false if it is not there */
+bool erdma_mesh_pull(MeshPeer *p, uint32_t region, uint64_t offset, void *dst,
+                     size_t len);
+/* The peer broke a rule of the user's. Closed later, not from inside. */
+void erdma_mesh_broken(MeshPeer *p, const char *why);
+
+/*
+ * Send what was appended. To be called whenever the user's turn is over; costs
+ * one test when there is nothing.
+ */
+void erdma_mesh_flush_all(ErdmaMesh *m);
+bool erdma_mesh_must_flush(const ErdmaMesh *m);
+
+/* ---- own memory ---- */
+
+/*
+ * Announce @len bytes that this process sees at @host: those of file @fd from
+ * @fd_offset on. False, with a reason: it stays private, which is no error.
+ */
+bool erdma_mesh_region_add(ErdmaMesh *m, const void *host, uint64_t len,
+                           int fd, uint64_t fd_offset, const char **why);
+void erdma_mesh_region_del(ErdmaMesh *m, const void *host);
+/* ErdmaOps.share of erdma_core.h */
+bool erdma_mesh_share(ErdmaMesh *m, const void *host, uint64_t *len,
+                      uint32_t *region, uint64_t *offset);
+
+/* ---- to look at ---- */
+
+typedef struct MeshPeerInfo {
+    const char *name;
+    int pid;
+    bool open;                      /* there is a wire */
+    unsigned regions, mapped;       /* announced by it; mapped, not read */
+    uint64_t tx_bytes, rx_bytes;    /* on the socket */
+    uint64_t pulled_bytes;          /* out of its memory */
+    uint64_t waiting_bytes;         /* not taken by the socket yet */
+} MeshPeerInfo;
+
+typedef struct MeshInfo {
+    const char *name;               /* of our own socket */
+    unsigned regions;               /* that we announce */
+    unsigned peers;                 /* connections, open or under way */
+    uint64_t connects, accepts, lost, stale_removed, refused;
+} MeshInfo;
+
+void erdma_mesh_info(const ErdmaMesh *m, MeshInfo *out);
+/* The @index-th connection; false: there are no more */
+bool erdma_mesh_peer_info(const ErdmaMesh *m, unsigned index,
+                          MeshPeerInfo *out);
+
+#endif /* ERDMA_MESH_H */

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory that is shared with peers: our own, and theirs.
+ *
+ * A peer gets a descriptor opened anew for reading only, so it can neither write
+ * our memory nor change the size of the file by it.
+ *
+ * The other's memory is mapped only if nothing can make an access to the mapping
+ * fail: a memfd sealed against shrinking. Everything else is read with pread(),
+ * which answers with an error where a mapping would kill us (SIGBUS): a file
+ * that was cut off, huge pages that ran out, a disk error.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "mesh_int.h"
+
+#ifndef F_GET_SEALS
+#define F_GET_SEALS         1034
+#define F_SEAL_SHRINK       0x0002
+#endif
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC     0x58465342
+#endif
+
+/*
+ * File systems of this machine whose read() cannot wait for a process (FUSE)
+ * or another machine (NFS)
+ */
+static bool local_fs(int fd)
+{
+    struct statfs fs;
+
+    if (fstatfs(fd, &fs)) {
+        return false;
+    }
+    switch ((uint32_t)fs.f_type) {
+    case TMPFS_MAGIC:
+    case RAMFS_MAGIC:
+    case HUGETLBFS_MAGIC:
+    case EXT4_SUPER_MAGIC:
+    case XFS_SUPER_MAGIC:
+    case BTRFS_SUPER_MAGIC:
+        return true;
+    default:
+        return false;
+    }
+}
+
+const char *mesh_region_check(int fd, uint64_t len, uint64_t fd_offset)
+{
+    struct stat st;
+
+    if (!len || len > MESH_MAX_REGION || fd_offset > MESH_MAX_REGION) {
+        return "a region of a size that is not possible";
+    }
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        return "a region that is not a file";
+    }
+    if (!local_fs(fd)) {
+        return "a region on a file system that may wait for others";
+    }
+    if (st.st_size < 0 || (uint64_t)st.st_size < fd_offset ||
+        (uint64_t)st.st_size - fd_offset < len) {
+        return "a region longer than its file";
+    }
+    return NULL;
+}
+
+/* Can no access to a mapping of it ever fail? */
+static bool may_map(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    struct statfs fs;
+
+    return seals != -1 && (seals & F_SEAL_SHRINK) && !fstatfs(fd, &fs) &&
+           (uint32_t)fs.f_type == TMPFS_MAGIC;
+}
+
+const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
+                            int fd)
+{
+    int mode = fcntl(fd, F_GETFL);
+    /*
+     * First the seal, then the size: a file that was sealed in between cannot
+     * have become shorter after we looked.
+     */
+    bool map = may_map(fd);
+    const char *why = mesh_region_check(fd, f->len, f->fd_offset);
+    uint64_t page = sysconf(_SC_PAGESIZE);
+
+    if (!why && (mode == -1 || (mode & O_ACCMODE) == O_WRONLY)) {
+        why = "a region that cannot be read";
+    }
+    if (why) {
+        close(fd);
+        return why;
+    }
+    *r = (MeshPeerRegion) {
+        .id = f->id, .fd = fd, .len = f->len, .fd_offset = f->fd_offset,
+        .map_skip = f->fd_offset % page,
+    };
+    if (map) {
+        r->map_len = f->len + r->map_skip;
+        r->map = mmap(NULL, r->map_len, PROT_READ,
+                      MAP_SHARED | MAP_NORESERVE, fd,
+                      (off_t)(f->fd_offset - r->map_skip));
+        if (r->map == MAP_FAILED) {
+            r->map = NULL;
+        } else {
+            (void)madvise(r->map, r->map_len, MADV_DONTDUMP);
+            (void)madvise(r->map, r->map_len, MADV_DONTFORK);
+            close(fd);
+            r->fd = -1;
+        }
+    }
+    return NULL;
+}
+
+void mesh_region_unmap(MeshPeerRegion *r)
+{
+    if (r->map) {
+        munmap(r->map, r->map_len);
+    }
+    if (r->fd >= 0) {
+        close(r->fd);
+    }
+    r->map = NULL;
+    r->fd = -1;
+}
+
+bool mesh_region_pull(const MeshPeerRegion *r, uint64_t offset, void *dst,
+                      size_t len)
+{
+    uint8_t *p = dst;
+
+    if (offset > r->len || len > r->len - offset) {
+        return false;
+    }
+    if (r->map) {
+        memcpy(dst, (const uint8_t *)r->map + r->map_skip + offset, len);
+        return true;
+    }
+    offset += r->fd_offset;
+    while (len) {
+        ssize_t n = pread(r->fd, p, len, (off_t)offset);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return false;           /* cut off meanwhile */
+        }
+        p += n;
+        offset += n;
+        len -= n;
+    }
+    return true;
+}
+
+/* ---- our own ---- */
+
+/* Read-only, whatever @fd is */
+static int reopen(int fd)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+static void to_all(ErdmaMesh *m, const MeshOwnRegion *r, bool gone)
+{
+    const MeshGone g = { .id = r->id };
+
+    for (MeshPeer *p = m->peers; p; p = p->next) {
+        bool good = true;
+
+        if (p->state != MESH_OPEN) {
+            continue;
+        }
+        if (gone) {
+            good = mesh_out_frame(&p->out, MESH_FRAME_GONE, &g, sizeof(g), -1);
+        } else {
+            good = mesh_peer_announce(p, r);
+        }
+        if (!good) {
+            mesh_peer_fail(p, "too much output is waiting");
+        } else {
+            mesh_peer_flush(p);
+        }
+    }
+}
+
+bool erdma_mesh_region_add(ErdmaMesh *m, const void *host, uint64_t len,
+                           int fd, uint64_t fd_offset, const char **why)
+{
+    MeshOwnRegion *r = &m->regions[m->nregions];
+
+    *why = m->nregions == MESH_MAX_REGIONS ? "there are too many regions" :
+           mesh_region_check(fd, len, fd_offset);
+    if (*why) {
+        return false;
+    }
+    fd = reopen(fd);
+    if (fd < 0) {
+        *why = strerror(errno);
+        return false;
+    }
+    *r = (MeshOwnRegion) {
+        .id = m->next_region++, .fd = fd, .start = (uintptr_t)host,
+        .len = len, .fd_offset = fd_offset,
+    };
+    m->nregions++;
+    to_all(m, r, false);
+    return true;
+}
+
+void erdma_mesh_region_del(ErdmaMesh *m, const void *host)
+{
+    for (unsigned i = 0; i < m->nregions; i++) {
+        MeshOwnRegion *r = &m->regions[i];
+
+        if (r->start == (uintptr_t)host) {
+            to_all(m, r, true);
+            close(r->fd);
+            *r = m->regions[--m->nregions];
+            m->last_region = 0;
+            return;
+        }
+    }
+}
+
+bool erdma_mesh_share(ErdmaMesh *m, const void *host, uint64_t *len,
+                      uint32_t *region, uint64_t *offset)
+{
+    uintptr_t at = (uintptr_t)host;
+
+    for (unsigned n = 0, i = m->last_region; n < m->nregions; n++) {
+        const MeshOwnRegion *r = &m->regions[i];
+
+        if (at >= r->start && at - r->start < r->len) {
+            uint64_t left = r->len - (at - r->start);
+
+            m->last_region = i;
+            *region = r->id;
+            *offset = at - r->start;
+            *len = *len < left ? *len : left;
+            return true;
+        }
+        i = i + 1 < m->nregions ? i + 1 : 0;
+    }
+    return false;
+}

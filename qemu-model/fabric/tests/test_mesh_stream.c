@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The stream: order, pieces, budgets, back-pressure, pauses, ends. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "meshhost.h"
+
+/* A user with messages: le32 length of all of it, then counting bytes */
+#define BUDGET 3
+static unsigned whole;
+
+static size_t input_messages(Wire *w, const void *data, size_t len,
+                             bool *again)
+{
+    const uint8_t *p = data;
+    size_t used = 0;
+    unsigned n = 0;
+
+    while (len - used >= 4) {
+        uint32_t size;
+
+        memcpy(&size, p + used, 4);
+        CHECK(size >= 4 && size <= MESH_MESSAGE_MAX);
+        if (len - used < size) {
+            break;
+        }
+        if (n++ == BUDGET) {
+            *again = true;
+            break;
+        }
+        for (uint32_t i = 4; i < size; i++) {
+            CHECK(p[used + i] == (uint8_t)(i + size));
+        }
+        wire_keep(w, &size, 4);
+        used += size;
+        whole++;
+    }
+    return used;
+}
+
+static size_t message(uint8_t *p, uint32_t size)
+{
+    memcpy(p, &size, 4);
+    for (uint32_t i = 4; i < size; i++) {
+        p[i] = (uint8_t)(i + size);
+    }
+    return size;
+}
+
+static size_t input_nothing(Wire *w, const void *data, size_t len,
+                            bool *again)
+{
+    (void)w;
+    (void)data;
+    (void)len;
+    (void)again;
+    return 0;
+}
+
+MESH_TEST(bytes_arrive_in_order_in_both_directions)
+{
+    static uint8_t block[100000];
+    uint32_t sum = 0;
+    Host *a, *b;
+
+    hosts_pair(&a, &b);
+    for (unsigned i = 0; i < 100; i++) {
+        for (unsigned k = 0; k < sizeof(block); k++) {
+            block[k] = (uint8_t)(i + k * 31);
+        }
+        CHECK(erdma_mesh_send(a->wires->peer, block, 1 + i * 1000));
+        CHECK(erdma_mesh_send(b->wires->peer, block, 1 + i));
+        sum += 1 + i * 1000;
+        if (i % 3) {
+            erdma_mesh_flush_all(a->m);
+            erdma_mesh_flush_all(b->m);
+            hosts_round(0);
+        }
+    }
+    erdma_mesh_flush_all(a->m);
+    erdma_mesh_flush_all(b->m);
+    hosts_settle();
+    CHECK_EQ(b->wires->rx_len, sum);
+    sum = 0;
+    for (unsigned i = 0; i < 100; i++) {
+        for (unsigned k = 0; k < 1 + i * 1000; k++) {
+            CHECK(b->wires->rx[sum++] == (uint8_t)(i + k * 31));
+        }
+    }
+    CHECK_EQ(a->wires->rx_len, 5050);
+    host_free(a);
+    host_free(b);
+}
+
+MESH_TEST(a_turn_is_one_frame)
+{
+    Host *a, *b;
+    uint64_t tx;
+
+    hosts_pair(&a, &b);
+    tx = a->wires->peer->tx_bytes;
+    for (unsigned i = 0; i < 10; i++) {
+        CHECK(erdma_mesh_send(a->wires->peer, "0123456789", 10));
+    }
+    CHECK(erdma_mesh_must_flush(a->m));
+    erdma_mesh_flush_all(a->m);
+    CHECK(!erdma_mesh_must_flush(a->m));
+    CHECK_EQ(a->wires->peer->tx_bytes - tx, 100 + sizeof(MeshFrame));
+    hosts_settle();
+    CHECK_EQ(b->wires->calls, 1);
+    CHECK_EQ(b->wires->rx_len, 100);
+    host_free(a);
+    host_free(b);
+}
+
+/* Frames and messages cut wherever they can be */
+MESH_TEST(a_message_is_whole_however_it_was_cut)
+{
+    uint8_t text[600], stream[2000];
+    MeshFrame f = { .type = MESH_FRAME_DATA };
+    size_t n = 0, len = 0;
+    Host *h = host_new();
+    int fd = raw_open(h);
+
+    h->input = input_messages;
+    whole = 0;
+    for (unsigned i = 4; i < 30; i++) {
+        n += message(text + n, i);
+    }
+    for (unsigned at = 0, step = 1; at < n; at += f.len, step++) {
+        f.len = step % 7 + 1 < n - at ? step % 7 + 1 : n - at;
+        memcpy(stream + len, &f, sizeof(f));
+        memcpy(stream + len + sizeof(f), text + at, f.len);
+        len += sizeof(f) + f.len;
+        CHECK(len < sizeof(stream) - 20);
+    }
+    for (size_t step = 1; step < 40; step += 4) {
+        whole = 0;
+        for (size_t at = 0; at < len; at += step) {
+            raw_send(fd, stream + at, step < len - at ? step : len - at);
+            hosts_round(0);
+        }
+        hosts_settle();
+        CHECK_EQ(whole, 26);
+    }
+    CHECK_EQ(h->wires->peer->in_user, 0);
+    CHECK_EQ(h->troubles, 0);
+    close(fd);
+    hosts_settle();
+    host_free(h);
+}
+
+MESH_TEST(work_left_for_want_of_budget_goes_on_without_new_bytes)
+{
+    static uint8_t buf[64 * 40];
+    size_t n = 0;
+    Host *a, *b;
+
+    hosts_pair(&a, &b);
+    b->input = input_messages;
+    whole = 0;
+    for (unsigned i = 0; i < 64; i++) {
+        n += message(buf + n, 40);
+    }
+    CHECK(erdma_mesh_send(a->wires->peer, buf, n));
+    erdma_mesh_flush_all(a->m);
+    hosts_settle();
+    CHECK_EQ(whole, 64);
+    CHECK(b->wires->calls >= 64 / BUDGET);
+    host_free(a);
+    host_free(b);
+}
+
+MESH_TEST(the_largest_messages_pass_back_to_back)
+{
+    static uint8_t buf[MESH_MESSAGE_MAX];
+    Host *a, *b;
+
+    hosts_pair(&a, &b);
+    b->input = input_messages;
+    whole = 0;
+    for (unsigned i = 0; i < 40; i++) {
+        size_t n = message(buf, MESH_MESSAGE_MAX - i % 5);
+
+        CHECK(erdma_mesh_send(a->wires->peer, buf, n));
+        if (i % 4 == 0) {
+            erdma_mesh_flush_all(a->m);
+        }
+    }
+    erdma_mesh_flush_all(a->m);
+    hosts_settle();
+    CHECK_EQ(whole, 40);
+    host_free(a);
+    host_free(b);
+}
+
+MESH_TEST(a_message_without_end_closes)
+{
+    static uint8_t buf[MESH_MESSAGE_MAX];
+    Host *a, *b;
+
+    hosts_pair(&a, &b);
+    b->input = input_nothing;
+    CHECK(erdma_mesh_send(a->wires->peer, buf, sizeof(buf)));
+    erdma_mesh_flush_all(a->m);
+    hosts_settle();
+    CHECK_EQ(b->freed, 1);
+    CHECK(strstr(b->last_trouble, "too long"));
+    host_free(a);
+    host_free(b);
+}
+
+MESH_TEST(a_peer_that_takes_nothing_is_given_up_in_time)
+{
+    static uint8_t block[1 << 20];
+    unsigned n = 0;
+    Host *h = host_new();
+    int fd = raw_open(h);
+
+    while (erdma_mesh_send(h->wires->peer, block, sizeof(block))) {
+        erdma_mesh_flush_all(h->m);
+        CHECK(++n <= MESH_MAX_WAITING / sizeof(block));
+    }
+    CHECK(n >= MESH_MAX_WAITING / sizeof(block) - 1);
+    CHECK(!erdma_mesh_send(h->wires->peer, block, 1));
+    hosts_settle();
+    CHECK_EQ(host_wires(h), 0);
+    CHECK(strstr(h->last_trouble, "too much output"));
+    close(fd);
+    host_free(h);
+}
+
+MESH_TEST(a_slow_peer_gets_everything)
+{
+    static uint8_t block[1 << 20];
+    Host *h = host_new();
+    int fd = raw_open(h);
+    uint64_t got = 0, want;
+
+    recv(fd, block, sizeof(block), MSG_DONTWAIT);       /* hello */
+    want = 20 * (sizeof(block) + sizeof(MeshFrame));
+    for (unsigned i = 0; i < 20; i++) {
+        CHECK(erdma_mesh_send(h->wires->peer, block, sizeof(block)));
+        erdma_mesh_flush_all(h->m);
+    }
+    CHECK(h->wires->peer->watch.write);
+    while (got < want) {
+        ssize_t n = recv(fd, block, 50000, MSG_DONTWAIT);
+
+        got += n > 0 ? n : 0;
+        hosts_round(0);
+    }
+    CHECK_EQ(got, want);
+    CHECK(!h->wires->peer->watch.write);
+    CHECK_EQ(h->wires->peer->out.cap, 0);       /* large buffers are given back */
+    close(fd);
+    hosts_settle();
+    host_free(h);
+}
+
+MESH_TEST(while_paused_nothing_is_taken)
+{
+    Host *a, *b, *c;
+
+    hosts_pair(&a, &b);
+    erdma_mesh_pause(b->m, true);
+    CHECK(erdma_mesh_send(a->wires->peer, "hello", 5));
+    erdma_mesh_flush_all(a->m);
+    c = host_new();
+    hosts_settle();
+    CHECK_EQ(b->wires->rx_len, 0);
+    CHECK_EQ(host_wires(b), 2);             /* coming is possible */
+    CHECK(erdma_mesh_send(host_wire(c, b)->peer, "you", 3));
+    erdma_mesh_flush_all(c->m);
+    hosts_settle();
+    CHECK_EQ(host_wire(b, c)->rx_len, 0);
+    erdma_mesh_pause(b->m, false);
+    hosts_settle();
+    CHECK_EQ(host_wire(b, a)->rx_len, 5);
+    CHECK_EQ(host_wire(b, c)->rx_len, 3);
+    host_free(a);
+    host_free(b);
+    host_free(c);
+}
+
+/* Data that comes in one piece with the name of a peer waits, too */
+MESH_TEST(while_paused_early_data_waits)
+{
+    Host *h = host_new();
+    int fd;
+
+    erdma_mesh_pause(h->m, true);
+    fd = raw_connect(h);
+    raw_hello(fd, RAW_NAME);
+    raw_frame(fd, MESH_FRAME_DATA, "early", 5);
+    hosts_settle();
+    CHECK_EQ(host_wires(h), 1);
+    CHECK_EQ(h->wires->rx_len, 0);
+    erdma_mesh_pause(h->m, false);
+    hosts_settle();
+    CHECK_EQ(h->wires->rx_len, 5);
+    close(fd);
+    hosts_settle();
+    host_free(h);
+}
+
+static size_t input_breaks(Wire *w, const void *data, size_t len, bool *again)
+{
+    (void)data;
+    (void)again;
+    erdma_mesh_broken(w->peer, "test");
+    CHECK(!erdma_mesh_send(w->peer, "x", 1));
+    CHECK_EQ(w->host->freed, 0);            /* not from inside */
+    return len;
+}
+
+static bool has_wire(void *h)
+{
+    return host_wires(h) == 1;
+}
+
+MESH_TEST(a_broken_wire_is_freed_later_and_made_anew)
+{
+    Host *a, *b;
+
+    hosts_pair(&a, &b);
+    b->input = input_breaks;
+    CHECK(erdma_mesh_send(a->wires->peer, "x", 1));
+    erdma_mesh_flush_all(a->m);
+    while (!b->freed) {
+        hosts_round(10);
+    }
+    CHECK(strstr(b->last_trouble, "test"));
+    b->input = NULL;
+    hosts_until(has_wire, b, 2000, "a new connection");
+    hosts_until(has_wire, a, 2000, "a new connection");
+    CHECK_EQ(a->made, 2);
+    CHECK(erdma_mesh_send(a->wires->peer, "x", 1));
+    erdma_mesh_flush_all(a->m);
+    hosts_settle();
+    CHECK_EQ(b->wires->rx_len, 1);
+    host_free(a);
+    host_free(b);
+}
+
+/* The younger retries, less and less often, and not for ever so fast */
+MESH_TEST(a_peer_that_never_has_us_is_asked_rarely)
+{
+    Host *a = host_new(), *b;
+
+    a->refuse_wires = true;
+    b = host_new();
+    for (unsigned i = 0; i < 200; i++) {
+        hosts_settle();
+        host_forward(b, 100);
+    }
+    CHECK(b->m->info.connects > 5);
+    CHECK(b->m->info.connects < 15);
+    a->refuse_wires = false;
+    host_forward(b, MESH_RETRY_MAX_MS);
+    hosts_settle();
+    CHECK_EQ(host_wires(b), 1);
+    host_free(a);
+    host_free(b);
+}
+
+MESH_TEST(idle_costs_nothing)
+{
+    Host *a, *b;
+
+    hosts_pair(&a, &b);
+    CHECK_EQ(a->timer, 0);
+    CHECK_EQ(b->timer, 0);
+    CHECK(!a->kicked && !b->kicked);
+    CHECK(!hosts_round(300));
+    host_free(a);
+    host_free(b);
+}
