@@ -185,7 +185,7 @@ void mesh_log(ErdmaMesh *m, bool trouble, const char *fmt, ...)
 void mesh_watch(MeshWatch *w, bool read, bool write);
 void mesh_set_timer(ErdmaMesh *m);
 
-/* dir.c: names and sockets in the directory */
+/* mesh_dir.c: names and sockets in the directory */
 bool mesh_dir_open(ErdmaMesh *m, const char *path, char *error, size_t len);
 bool mesh_dir_publish(ErdmaMesh *m, char *error, size_t len);
 void mesh_dir_scan(ErdmaMesh *m);
@@ -195,7 +195,7 @@ bool mesh_name_valid(const char *name);
 int mesh_dir_connect(ErdmaMesh *m, const char *name);
 void mesh_dir_remove(ErdmaMesh *m, const char *name);
 
-/* peer.c: life of a connection */
+/* mesh_peer.c: life of a connection */
 void mesh_peer_found(ErdmaMesh *m, const char *name);
 void mesh_peer_accept(MeshWatch *w, bool readable, bool writable);
 void mesh_peer_fail(MeshPeer *p, const char *why);
@@ -207,7 +207,7 @@ void mesh_peers_free(ErdmaMesh *m);
 bool mesh_peer_announce(MeshPeer *p, const MeshOwnRegion *r);
 MeshPeer *mesh_peer_by_name(ErdmaMesh *m, const char *name);
 
-/* input.c: what a peer sends */
+/* mesh_input.c: what a peer sends */
 void mesh_input_ready(MeshWatch *w, bool readable, bool writable);
 void mesh_input_run(MeshPeer *p);
 void mesh_input_free(MeshPeer *p);
