@@ -18,8 +18,8 @@ need_qemu_src = $(if $(wildcard $(QEMU_SRC)/include/qemu/osdep.h),,$(error \
 # ---- preload: for the distribution's own binary --------------------------
 
 QEMU_CORE_SRCS := $(or $(CORE_SRCS),$(wildcard core/*.c))
-QEMU_GLUE_SRCS := qemu/erdma_pci.c qemu/erdma_host.c qemu/preload.c
-QEMU_OBJS := $(patsubst %.c,$(QEMU_GEN)/%.o,$(QEMU_CORE_SRCS) $(QEMU_GLUE_SRCS)) \
+QEMU_GLUE_SRCS := qemu/erdma_pci.c qemu/erdma_host.c qemu/fabric.c qemu/preload.c
+QEMU_OBJS := $(patsubst %.c,$(QEMU_GEN)/%.o,$(QEMU_CORE_SRCS) $(MESH_SRCS) $(QEMU_GLUE_SRCS)) \
 	$(QEMU_GEN)/trace/trace-hw_erdma.o
 
 QEMU_VERSION = $(file <$(QEMU_SRC)/VERSION)
@@ -34,7 +34,7 @@ QEMU_CFLAGS := -std=gnu11 -O2 -g -fPIC -fno-strict-aliasing -fno-common -fwrapv 
 QEMU_CORE_INC := -Icore -I../include
 QEMU_GLUE_INC = -isystem $(QEMU_SRC)/linux-headers -isystem $(QEMU_GEN)/linux-headers \
 	-iquote $(QEMU_GEN) -I$(QEMU_GEN) -iquote $(QEMU_SRC) -iquote $(QEMU_SRC)/include \
-	-iquote $(QEMU_SRC)/tcg/i386 -iquote qemu -iquote core -iquote ../include \
+	-iquote $(QEMU_SRC)/tcg/i386 -iquote qemu -iquote core -iquote fabric -iquote ../include \
 	$(shell pkg-config --cflags glib-2.0) -DERDMA_QEMU_PACKAGE='"$(QEMU_PACKAGE)"'
 
 .PHONY: preload
@@ -65,6 +65,10 @@ $(QEMU_GEN)/trace/trace-hw_erdma.c: qemu/trace-events $(QEMU_GEN)/generated
 $(QEMU_GEN)/core/%.o: core/%.c $(QEMU_GEN)/generated
 	@mkdir -p $(@D)
 	$(CC) $(QEMU_CFLAGS) $(QEMU_WARN) $(QEMU_CORE_INC) -c -o $@ $<
+
+$(QEMU_GEN)/fabric/%.o: fabric/%.c $(QEMU_GEN)/generated
+	@mkdir -p $(@D)
+	$(CC) $(QEMU_CFLAGS) $(QEMU_WARN) $(QEMU_CORE_INC) -Ifabric -c -o $@ $<
 
 $(QEMU_GEN)/qemu/%.o: qemu/%.c $(QEMU_GEN)/generated $(QEMU_GEN)/trace/trace-hw_erdma.c
 	@mkdir -p $(@D)

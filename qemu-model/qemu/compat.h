@@ -30,8 +30,21 @@
 #include "exec/memory.h"
 #endif
 
+#if __has_include("system/ramblock.h")          /* 10.1 */
+#include "system/ramblock.h"
+#else
+#include "exec/ramblock.h"
+#endif
+
+#if __has_include("system/system.h")            /* 10.0 */
+#include "system/system.h"
+#else
+#include "sysemu/sysemu.h"
+#endif
+
 #include "qemu/main-loop.h"
 #include "qemu/module.h"
+#include "qemu/notify.h"
 
 /* 8.1, and stable updates of 7.2 */
 #ifndef qemu_bh_new_guarded
@@ -70,6 +83,16 @@ static inline bool erdma_access_is_direct(MemoryRegion *mr, bool is_write)
     return memory_access_is_direct(mr, is_write, MEMTXATTRS_UNSPECIFIED);
 #else
     return memory_access_is_direct(mr, is_write);
+#endif
+}
+
+/* 8.1: a memory backend can begin in the middle of its file */
+static inline uint64_t erdma_ram_fd_offset(const RAMBlock *rb)
+{
+#if ERDMA_QEMU_SINCE(8, 1)
+    return rb->fd_offset;
+#else
+    return 0;
 #endif
 }
 

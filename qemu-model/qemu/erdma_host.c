@@ -18,14 +18,14 @@
 #include "qapi/error.h"
 #include "hw/pci/msix.h"
 #include "erdma_pci.h"
+#include "fabric.h"
 #include "trace.h"
 
 /* Messages sent in one go before the main loop has its turn again */
 #define IRQ_BUDGET 256
 
-/* All cards of this process share the fabric, hence also "busy" */
+/* Cards of this process can share a fabric, hence also "busy" */
 static struct {
-    ErdmaFabric *fabric;
     bool busy;                      /* inside a call into the core */
     bool delivering;                /* inside send_irqs() */
     QTAILQ_HEAD(, ErdmaPci) irq_cards;
@@ -110,13 +110,30 @@ static inline bool host_enter(ErdmaPci *s)
     return true;
 }
 
+/* Other processes first: they work while our guest takes its interrupts. */
 static inline void host_leave(void)
 {
     rcu_read_unlock();
+    erdma_fabric_flush();
     host.busy = false;
     if (unlikely(!QTAILQ_EMPTY(&host.irq_cards))) {
         send_irqs();
     }
+}
+
+bool erdma_host_enter(void)
+{
+    if (host.busy) {
+        return false;
+    }
+    host.busy = true;
+    rcu_read_lock();
+    return true;
+}
+
+void erdma_host_leave(void)
+{
+    host_leave();
 }
 
 static void note_reentry(ErdmaPci *s, const char *what)
@@ -213,6 +230,15 @@ static bool host_write(void *opaque, uint64_t addr, const void *src,
     return host_copy(opaque, addr, (void *)src, len, true);
 }
 
+static bool host_share(void *opaque, const void *host_addr, uint64_t *len,
+                       uint32_t *region, uint64_t *offset)
+{
+    ErdmaPci *s = opaque;
+
+    return s->fabric->mesh &&
+           erdma_mesh_share(s->fabric->mesh, host_addr, len, region, offset);
+}
+
 /* ---- ErdmaOps: interrupts, time, messages ---- */
 
 static void host_irq(void *opaque, unsigned vector)
@@ -289,6 +315,7 @@ static const ErdmaOps host_ops = {
     .kick = host_kick,
     .set_timer = host_set_timer,
     .now = host_now,
+    .share = host_share,
     .log = host_log,
 };
 
@@ -374,13 +401,13 @@ void erdma_host_reset(ErdmaPci *s)
 
 bool erdma_host_init(ErdmaPci *s, Error **errp)
 {
-    if (!host.fabric) {
-        host.fabric = erdma_fabric_new();
+    s->fabric = erdma_fabric_get(s->fabric_dir, errp);
+    if (!s->fabric) {
+        return false;
     }
-    if (host.fabric) {
-        s->core = erdma_core_new(&s->cfg, &host_ops, s, host.fabric);
-    }
+    s->core = erdma_core_new(&s->cfg, &host_ops, s, s->fabric->core);
     if (!s->core) {
+        erdma_fabric_put(s->fabric);
         error_setg(errp, "not enough memory for the card");
         return false;
     }
@@ -411,4 +438,5 @@ void erdma_host_exit(ErdmaPci *s)
     s->core = NULL;                 /* its callbacks find nobody */
     erdma_core_free(core);
     host_leave();                   /* peers may have got interrupts */
+    erdma_fabric_put(s->fabric);
 }

@@ -6,7 +6,8 @@
  *        -device erdma,mac=52:54:00:77:00:01
  *
  * "mac" must be the permanent address of a network card of the same guest: the
- * driver pairs the two by it. All cards of one QEMU process reach each other.
+ * driver pairs the two by it. All cards of one QEMU process reach each other;
+ * with fabric=DIR, all those of any process that name the same directory.
  *
  * The card itself is in erdma_core.h; section numbers refer to
  * docs/erdma-hardware.md of the erdma project.
@@ -243,6 +244,7 @@ static ErdmaProperty erdma_properties[] = {
     PROP("local-dma-key", cfg.local_dma_key, uint32, uint32_t),
     PROP("grp-num", cfg.grp_num, uint8, uint8_t),
     PROP("hold-ms", hold_ms, uint32, uint32_t),
+    DEFINE_PROP_STRING("fabric", ErdmaPci, fabric_dir),
     ERDMA_PROP_END
 };
 

@@ -24,9 +24,11 @@ struct ErdmaPci {
     ErdmaConfig cfg;
     MACAddr mac;
     uint32_t hold_ms;
+    char *fabric_dir;               /* NULL: the cards of this process */
 
     /* the core and what erdma_host.c keeps for it */
     ErdmaCore *core;                /* NULL: not realized */
+    struct ErdmaHostFabric *fabric; /* see fabric.h */
     ErdmaLogLevel log_level;
     QEMUBH *bh;
     QEMUTimer *timer;

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Fabrics: the core's wires on the mesh's connections, by means of QEMU's main
+ * loop. See fabric.h.
+ *
+ * Sockets are handled where everything else of the card is, under the big lock:
+ * in the main loop when something arrives, and in the thread that rang the
+ * doorbell when something is sent, at the end of the call into the core.
+ */
+#include "qemu/osdep.h"
+#include "qemu/error-report.h"
+#include "qemu/main-loop.h"
+#include "qapi/error.h"
+#include "erdma_pci.h"
+#include "fabric.h"
+#include "trace.h"
+
+/* Lines that the user is told in TELL_SECONDS, whatever peers do */
+#define TELL_LINES      20
+#define TELL_SECONDS    10
+
+static QTAILQ_HEAD(, ErdmaHostFabric) meshed =
+    QTAILQ_HEAD_INITIALIZER(meshed);
+static ErdmaHostFabric *in_process;
+
+/* What the core knows as ErdmaWire and the mesh as MeshPeer */
+typedef struct HostWire {
+    ErdmaWire *core;
+    MeshPeer *peer;
+} HostWire;
+
+/* ---- ErdmaWireOps ---- */
+
+static bool wire_send(void *opaque, const void *data, size_t len)
+{
+    HostWire *w = opaque;
+
+    return erdma_mesh_send(w->peer, data, len);
+}
+
+static bool wire_pull(void *opaque, uint32_t region, uint64_t offset,
+                      void *dst, size_t len)
+{
+    HostWire *w = opaque;
+
+    return erdma_mesh_pull(w->peer, region, offset, dst, len);
+}
+
+static void wire_broken(void *opaque, const char *why)
+{
+    HostWire *w = opaque;
+
+    erdma_mesh_broken(w->peer, why);
+}
+
+static const ErdmaWireOps wire_ops = {
+    .send = wire_send,
+    .pull = wire_pull,
+    .broken = wire_broken,
+};
+
+/* ---- MeshOps: wires; always inside erdma_host_enter() ---- */
+
+static void *mesh_wire_new(void *opaque, MeshPeer *peer)
+{
+    ErdmaHostFabric *f = opaque;
+    HostWire *w = g_new0(HostWire, 1);
+
+    w->peer = peer;
+    w->core = erdma_wire_new(f->core, &wire_ops, w);
+    if (!w->core) {
+        g_free(w);
+        return NULL;
+    }
+    return w;
+}
+
+static size_t mesh_wire_input(void *wire, const void *data, size_t len,
+                              bool *again)
+{
+    HostWire *w = wire;
+
+    return erdma_wire_input(w->core, data, len, again);
+}
+
+static void mesh_wire_free(void *wire)
+{
+    HostWire *w = wire;
+
+    erdma_wire_free(w->core);
+    g_free(w);
+}
+
+/* ---- MeshOps: events ---- */
+
+/* If the core is at work the descriptor stays ready, and we are called again. */
+static void on_readable(void *opaque)
+{
+    if (erdma_host_enter()) {
+        erdma_mesh_ready(opaque, true, false);
+        erdma_host_leave();
+    }
+}
+
+static void on_writable(void *opaque)
+{
+    if (erdma_host_enter()) {
+        erdma_mesh_ready(opaque, false, true);
+        erdma_host_leave();
+    }
+}
+
+static void mesh_watch(void *opaque, MeshWatch *w)
+{
+    qemu_set_fd_handler(w->fd, w->read ? on_readable : NULL,
+                        w->write ? on_writable : NULL, w);
+}
+
+static void mesh_kick(void *opaque)
+{
+    ErdmaHostFabric *f = opaque;
+
+    qemu_bh_schedule(f->bh);
+}
+
+static void on_bh(void *opaque)
+{
+    ErdmaHostFabric *f = opaque;
+
+    if (!erdma_host_enter()) {
+        qemu_bh_schedule(f->bh);
+        return;
+    }
+    erdma_mesh_run(f->mesh);
+    erdma_host_leave();
+}
+
+/* Other processes live in the host's time, whatever the guest's does. */
+static uint64_t mesh_now(void *opaque)
+{
+    return qemu_clock_get_ms(QEMU_CLOCK_REALTIME);
+}
+
+static void mesh_set_timer(void *opaque, uint64_t deadline_ms)
+{
+    ErdmaHostFabric *f = opaque;
+
+    if (deadline_ms) {
+        timer_mod(f->timer, deadline_ms);
+    } else {
+        timer_del(f->timer);
+    }
+}
+
+static void on_timer(void *opaque)
+{
+    ErdmaHostFabric *f = opaque;
+
+    if (!erdma_host_enter()) {
+        timer_mod(f->timer, mesh_now(f) + 1);
+        return;
+    }
+    erdma_mesh_timer(f->mesh);
+    erdma_host_leave();
+}
+
+static void mesh_log(void *opaque, bool trouble, const char *text)
+{
+    ErdmaHostFabric *f = opaque;
+    int64_t now = mesh_now(f);
+
+    trace_erdma_fabric(text);
+    if (!trouble) {
+        return;
+    }
+    if (now - f->told_since > TELL_SECONDS * 1000) {
+        f->told_since = now;
+        f->told = 0;
+    }
+    if (f->told++ < TELL_LINES) {
+        warn_report("erdma: fabric: %s", text);
+    }
+}
+
+static const MeshOps mesh_ops = {
+    .watch = mesh_watch,
+    .kick = mesh_kick,
+    .set_timer = mesh_set_timer,
+    .now = mesh_now,
+    .log = mesh_log,
+    .wire_new = mesh_wire_new,
+    .wire_input = mesh_wire_input,
+    .wire_free = mesh_wire_free,
+};
+
+/* ---- what QEMU does meanwhile ---- */
+
+/*
+ * Memory that others may read is what the user made so: share=on, with a file
+ * behind it. Called for all that exists when the notifier is added, then for
+ * what is plugged in.
+ */
+static void on_ram_added(RAMBlockNotifier *n, void *host, size_t size,
+                         size_t max_size)
+{
+    ErdmaHostFabric *f = container_of(n, ErdmaHostFabric, ram);
+    const char *why;
+    ram_addr_t offset;
+    RAMBlock *rb;
+
+    RCU_READ_LOCK_GUARD();
+    rb = qemu_ram_block_from_host(host, false, &offset);
+    if (!rb || offset || !qemu_ram_is_shared(rb) || qemu_ram_get_fd(rb) < 0) {
+        return;
+    }
+    if (erdma_mesh_region_add(f->mesh, host, size, qemu_ram_get_fd(rb),
+                              erdma_ram_fd_offset(rb), &why)) {
+        trace_erdma_share(qemu_ram_get_idstr(rb), size);
+        erdma_mesh_flush_all(f->mesh);
+    } else {
+        warn_report("erdma: memory '%s' is not shared: %s",
+                    qemu_ram_get_idstr(rb), why);
+    }
+}
+
+static void on_ram_removed(RAMBlockNotifier *n, void *host, size_t size,
+                           size_t max_size)
+{
+    ErdmaHostFabric *f = container_of(n, ErdmaHostFabric, ram);
+
+    erdma_mesh_region_del(f->mesh, host);
+    erdma_mesh_flush_all(f->mesh);
+}
+
+/* A stopped VM's memory stands still: nothing is taken from the wires. */
+static void on_vm_change(void *opaque, bool running, RunState state)
+{
+    ErdmaHostFabric *f = opaque;
+
+    erdma_mesh_pause(f->mesh, !running);
+}
+
+static void on_exit_notify(Notifier *n, void *data)
+{
+    erdma_mesh_unlink(container_of(n, ErdmaHostFabric, exit)->mesh);
+}
+
+/* ---- life ---- */
+
+static void fabric_free(ErdmaHostFabric *f)
+{
+    if (f->mesh) {
+        QTAILQ_REMOVE(&meshed, f, link);
+        qemu_remove_exit_notifier(&f->exit);
+        qemu_del_vm_change_state_handler(f->vm_change);
+        ram_block_notifier_remove(&f->ram);
+        erdma_mesh_free(f->mesh);
+    }
+    if (f->bh) {
+        qemu_bh_delete(f->bh);
+        timer_free(f->timer);
+    }
+    erdma_fabric_free(f->core);
+    g_free(f);
+}
+
+static bool fabric_join(ErdmaHostFabric *f, const char *dir, Error **errp)
+{
+    char why[256];
+
+    f->bh = qemu_bh_new(on_bh, f);
+    f->timer = timer_new_ms(QEMU_CLOCK_REALTIME, on_timer, f);
+    f->mesh = erdma_mesh_new(dir, &mesh_ops, f, why, sizeof(why));
+    if (!f->mesh) {
+        error_setg(errp, "fabric: %s", why);
+        return false;
+    }
+    QTAILQ_INSERT_TAIL(&meshed, f, link);
+    erdma_mesh_pause(f->mesh, !runstate_is_running());
+    f->vm_change = qemu_add_vm_change_state_handler(on_vm_change, f);
+    f->exit.notify = on_exit_notify;
+    qemu_add_exit_notifier(&f->exit);
+    f->ram.ram_block_added = on_ram_added;
+    f->ram.ram_block_removed = on_ram_removed;
+    ram_block_notifier_add(&f->ram);
+    return true;
+}
+
+static ErdmaHostFabric *find(const char *dir)
+{
+    ErdmaHostFabric *f;
+
+    QTAILQ_FOREACH(f, &meshed, link) {
+        if (erdma_mesh_is(f->mesh, dir)) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+ErdmaHostFabric *erdma_fabric_get(const char *dir, Error **errp)
+{
+    bool local = !dir || !*dir;
+    ErdmaHostFabric *f = local ? in_process : find(dir);
+
+    if (!f) {
+        f = g_new0(ErdmaHostFabric, 1);
+        f->core = erdma_fabric_new();
+        if (!f->core) {
+            error_setg(errp, "not enough memory for the fabric");
+            g_free(f);
+            return NULL;
+        }
+        if (local) {
+            in_process = f;
+        } else if (!fabric_join(f, dir, errp)) {
+            fabric_free(f);
+            return NULL;
+        }
+    }
+    f->cards++;
+    return f;
+}
+
+void erdma_fabric_put(ErdmaHostFabric *f)
+{
+    if (--f->cards) {
+        return;
+    }
+    if (!erdma_host_enter()) {
+        f->cards++;                 /* rather kept than used after free */
+        return;
+    }
+    if (f == in_process) {
+        in_process = NULL;
+    }
+    fabric_free(f);
+    erdma_host_leave();
+}
+
+void erdma_fabric_flush(void)
+{
+    ErdmaHostFabric *f;
+
+    QTAILQ_FOREACH(f, &meshed, link) {
+        if (erdma_mesh_must_flush(f->mesh)) {
+            erdma_mesh_flush_all(f->mesh);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which cards reach each other: all of a process that name the same directory,
+ * and those of other processes that do; or, without a directory, all others of
+ * this process. One ErdmaFabric of the core each, with a mesh (mesh.h) if there
+ * is a directory.
+ */
+#ifndef HW_ERDMA_FABRIC_H
+#define HW_ERDMA_FABRIC_H
+
+#include "qemu/queue.h"
+#include "erdma_core.h"
+#include "mesh.h"
+
+typedef struct ErdmaHostFabric ErdmaHostFabric;
+struct ErdmaHostFabric {
+    ErdmaFabric *core;
+    unsigned cards;
+    /* The rest only with a directory */
+    ErdmaMesh *mesh;
+    QEMUBH *bh;
+    QEMUTimer *timer;
+    VMChangeStateEntry *vm_change;
+    RAMBlockNotifier ram;
+    Notifier exit;
+    int64_t told_since;             /* what the user was told lately */
+    unsigned told;
+    QTAILQ_ENTRY(ErdmaHostFabric) link;
+};
+
+/* @dir NULL or empty: the cards of this process. Not from inside the core. */
+ErdmaHostFabric *erdma_fabric_get(const char *dir, Error **errp);
+void erdma_fabric_put(ErdmaHostFabric *f);
+
+/* The core has returned: send what it left for other processes */
+void erdma_fabric_flush(void);
+
+/*
+ * erdma_host.c: a call into the core on behalf of no card stands between these
+ * two. False: the core is at work, come back later.
+ */
+bool erdma_host_enter(void);
+void erdma_host_leave(void);
+
+#endif /* HW_ERDMA_FABRIC_H */
