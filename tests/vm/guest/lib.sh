@@ -19,11 +19,15 @@
 # Only tests whose name matches $TESTS (patterns, by blanks) run, if it is set:
 # run-vm --env 'TESTS=rping*' tests/vm/tests/basic.sh
 #
+# What the host does for a test (QMP, other VMs) is in host.sh.
+#
 # What a command printed goes to /results/NAME.log, its end below a failure.
 
 TREE=/erdma
 ERDMA_RDMA=${ERDMA_RDMA:-erdma}
 LIMIT=${LIMIT:-120}
+# shellcheck source=tests/vm/guest/host.sh
+. "$TREE/tests/vm/guest/host.sh"
 tests=0
 failed=0
 
@@ -344,6 +348,7 @@ stop_traffic()
 
 finish()
 {
+	dismiss_followers
 	say "1..$tests"
 	[ "$failed" -eq 0 ]
 	exit
