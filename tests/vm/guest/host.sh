@@ -19,15 +19,15 @@
 # VM 1 leads, the others do as they are told: a test for several VMs begins with
 # "followers_serve", where all but VM 1 stay until VM 1 ends.
 #
-#   on_vm N COMMAND...     run a shell command (it has lib.sh) in VM N; its
-#                          output and status are ours
+#   on_vm N COMMAND...     run a shell command (it has lib.sh) in VM N (also 1);
+#                          its output and status are ours
 #   start_on N COMMAND...  the same in the background; sets job
 #   wait_job JOB [SECONDS] its exit status; 124: not finished
 #   job_log N JOB          its output so far
 #   address_of N [CARD]    its address
 #   two_vms NAME SERVER -- CLIENT   one test: the server in VM $SERVER_VM (2), the
-#                          client here; %a is the server's address, %c ours, %p
-#                          a port
+#                          client in VM $CLIENT_VM (1); %a is the server's
+#                          address, %c the client's, %p a port
 #
 # Every wait has a limit.
 
@@ -126,13 +126,11 @@ told()
 
 # ---- several VMs ----------------------------------------------------------
 
-# Commands of the other VMs, each in a process of its own, until the VM ends.
-followers_serve()
+# Commands for this VM, each in a process of its own, until told to leave.
+serve_commands()
 {
 	local id command
-	if [ "$VM_INDEX" -eq 1 ]; then return 0; fi
-	exec 7<>"$(host_port erdma.agent)" || exit 1
-	printf '%s' "" >&7
+	exec 7<>"$(host_port erdma.agent)" || return 1
 	tell "agent$VM_INDEX" "$VM_LIFE"
 	while read -r -u 7 id command; do
 		if [ "$command" = leave ]; then break; fi
@@ -143,7 +141,16 @@ followers_serve()
 		} &
 	done
 	printf '%s 0\n' "$id" >&7
-	exit 0
+}
+
+followers_serve()
+{
+	if [ "$VM_INDEX" -eq 1 ]; then
+		serve_commands </dev/null >/dev/null 2>&1 &
+	else
+		serve_commands
+		exit
+	fi
 }
 
 dismiss_followers()
@@ -201,28 +208,27 @@ address_of()
 # run_two_vms LOG SERVER... -- CLIENT...: see two_vms
 run_two_vms()
 {
-	local log=$1 n=${SERVER_VM:-2} words seen=0 server=() client=() rc job
+	local log=$1 to=${SERVER_VM:-2} from=${CLIENT_VM:-1} words seen=0 server=() client=() rc=0 job
 	shift
 	port=$((port + 1))
 	for words; do
 		words=${words//%p/$port}
-		words=${words//%a/$(address_of "$n")}
-		words=${words//%c/$(address_of "$VM_INDEX")}
+		words=${words//%a/$(address_of "$to")}
+		words=${words//%c/$(address_of "$from")}
 		if [ "$words" = -- ]; then seen=1; continue; fi
 		if [ $seen = 0 ]; then server+=("$words"); else client+=("$words"); fi
 	done
-	printf 'server in VM %s: %s\nclient: %s\n' "$n" "${server[*]}" "${client[*]}" >"$log"
-	start_on "$n" "timeout --kill-after=5 $LIMIT ${server[*]@Q}" || return 1
-	rc=0
-	on_vm "$n" wait_until 30 listener listening $port >>"$log" &&
-		timeout --kill-after=5 "$LIMIT" "${client[@]}" >>"$log" 2>&1 </dev/null || rc=$?
+	printf 'server in VM %s: %s\nclient in VM %s: %s\n' "$to" "${server[*]}" "$from" "${client[*]}" >"$log"
+	start_on "$to" "timeout --kill-after=5 $LIMIT ${server[*]@Q}" || return 1
+	on_vm "$to" wait_until 30 listener listening $port >>"$log" &&
+		on_vm "$from" "timeout --kill-after=5 $LIMIT ${client[*]@Q}" >>"$log" 2>&1 || rc=$?
 	if [ $rc -eq 0 ]; then
 		wait_job "$job" || rc=$?
 		if [ $rc -ne 0 ]; then echo "the server ended with status $rc" >>"$log"; fi
 	else
-		on_vm "$n" "pkill -KILL -f -- '-p $port'" >/dev/null
+		on_vm "$to" "pkill -KILL -f -- ' $port'" >/dev/null
 	fi
-	job_log "$n" "$job" | tail -n 8 | sed 's/^/server: /' >>"$log"
+	job_log "$to" "$job" | tail -n 8 | sed 's/^/server: /' >>"$log"
 	return $rc
 }
 

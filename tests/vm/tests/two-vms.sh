@@ -6,12 +6,21 @@
 # shellcheck source=tests/vm/guest/lib.sh
 . /erdma/tests/vm/guest/lib.sh
 LIMIT=${LIMIT_TWO_VMS:-120}
-progs=$TREE/build/progs
 
-load_driver || exit 1
-followers_serve
+network()
+{
+	wait_until 30 "the network" ping -c 1 -W 1 "$(address_of 2)"
+}
 
-# SERVER_VM=1 needs an agent here, too: ask VM 2 to be the client instead.
+# ways NAME SERVER -- CLIENT: from each to the other
+ways()
+{
+	local name=$1
+	shift
+	SERVER_VM=2 CLIENT_VM=1 two_vms "$name" "$@"
+	SERVER_VM=1 CLIENT_VM=2 two_vms "$name, the other way" "$@"
+}
+
 perf()
 {
 	local name=$1
@@ -19,12 +28,64 @@ perf()
 	two_vms "$name" "$@" -R -F -p %p -- "$@" -R -F -p %p %a
 }
 
-both_can_ping()
+# What the card says it sent.
+bytes_sent()
 {
-	wait_until 30 "the network" ping -c 1 -W 1 "$(address_of 2)"
+	rdma -j statistic show link "$(rdma_device)/1" | jq '.[0].tx_bytes'
 }
 
-check "the other VM is there" both_can_ping
-two_vms "rping, 100 times 4096 bytes, verified" \
-	rping -s -a %a -p %p -C 100 -S 4096 -v -V -- rping -c -a %a -p %p -C 100 -S 4096 -v -V
+counters_move()
+{
+	local before after
+	before=$(bytes_sent)
+	run_two_vms /results/counted.log ib_write_bw -s 65536 -n 200 -R -F -p %p -- \
+		ib_write_bw -s 65536 -n 200 -R -F -p %p %a || return 1
+	after=$(bytes_sent)
+	echo "tx_bytes: $before, then $after"
+	[ $((after - before)) -ge $((200 * 65536)) ]
+}
+
+copied_file()
+{
+	local sum
+	head -c 20000001 /dev/urandom >/tmp/source
+	sum=$(sha256sum </tmp/source)
+	run_two_vms /results/rcopy.log rcopy -p %p -- rcopy -p %p /tmp/source %a:/tmp/copy ||
+		{ cat /results/rcopy.log; return 1; }
+	echo "$sum"
+	[ "$(on_vm 2 'sha256sum </tmp/copy')" = "$sum" ]
+}
+
+no_objects()
+{
+	rdma resource show
+	rdma resource show qp | grep -v 'type GSI' | grep . && return 1
+	rdma resource show mr | grep . && return 1
+	return 0
+}
+
+load_driver || exit 1
+followers_serve
+
+check "the VMs see each other" network
+ways "rping, 200 times 4096 bytes, verified" \
+	rping -s -a %a -p %p -C 200 -S 4096 -v -V -- rping -c -a %a -p %p -C 200 -S 4096 -v -V
+ways "rping, 65000 bytes, verified" \
+	rping -s -a %a -p %p -C 20 -S 65000 -V -- rping -c -a %a -p %p -C 20 -S 65000 -V
+ways "ucmatose, 20 connections" \
+	ucmatose -b %a -p %p -c 20 -C 20 -S 1024 -- ucmatose -s %a -p %p -c 20 -C 20 -S 1024
+ways "rstream, all sizes, verified" \
+	rstream -b %a -p %p -T v -S all -C 5 -- rstream -s %a -p %p -T v -S all -C 5
+check "rcopy, 20 MB, compared" copied_file
+for op in write send read; do
+	perf "ib_${op}_bw, 64 bytes" ib_${op}_bw -s 64 -n 5000
+	perf "ib_${op}_bw, 1 MiB" ib_${op}_bw -s 1048576 -n 200
+	perf "ib_${op}_lat, 2 bytes" ib_${op}_lat -s 2 -n 1000
+done
+perf "ib_atomic_bw" ib_atomic_bw -A FETCH_AND_ADD -n 1000
+perf "ib_send_bw, both directions, with events" ib_send_bw -e -b -s 4096 -n 500
+perf "ib_write_bw, 16 queue pairs, both directions" ib_write_bw -b -q 16 -s 16384 -n 100
+check "counters of rdma statistic move" counters_move
+check "no objects are left here" no_objects
+check "no objects are left there" on_vm 2 "$(declare -f no_objects); no_objects"
 finish
