@@ -173,7 +173,9 @@ start_on()
 	local n=$1
 	shift
 	wait_until 120 "the agent of VM $n" agent_ready "$n" || return 1
-	job=$(ask_host "run $n $*")
+	local command=$*
+	if [[ $command = *$'\n'* ]]; then command="eval ${command@Q}"; fi
+	job=$(ask_host "run $n $command")
 }
 
 wait_job()
@@ -205,12 +207,19 @@ address_of()
 	echo "10.77.$((${2:-1} - 1)).$1"
 }
 
+# A port that no test had before, also those that run in a subshell
+next_port()
+{
+	port=$(($(cat /run/port 2>/dev/null || echo 24000) + 1))
+	echo $port >/run/port
+}
+
 # run_two_vms LOG SERVER... -- CLIENT...: see two_vms
 run_two_vms()
 {
 	local log=$1 to=${SERVER_VM:-2} from=${CLIENT_VM:-1} words seen=0 server=() client=() rc=0 job
 	shift
-	port=$((port + 1))
+	next_port
 	for words; do
 		words=${words//%p/$port}
 		words=${words//%a/$(address_of "$to")}

@@ -50,7 +50,7 @@ copied_file()
 	local sum
 	head -c 20000001 /dev/urandom >/tmp/source
 	sum=$(sha256sum </tmp/source)
-	run_two_vms /results/rcopy.log rcopy -p %p -- rcopy -p %p /tmp/source %a:/tmp/copy ||
+	run_two_vms /results/rcopy.log rcopy -p %p -- rcopy /tmp/source %a:/tmp/copy -p %p ||
 		{ cat /results/rcopy.log; return 1; }
 	echo "$sum"
 	[ "$(on_vm 2 'sha256sum </tmp/copy')" = "$sum" ]
@@ -87,5 +87,6 @@ perf "ib_send_bw, both directions, with events" ib_send_bw -e -b -s 4096 -n 500
 perf "ib_write_bw, 16 queue pairs, both directions" ib_write_bw -b -q 16 -s 16384 -n 100
 check "counters of rdma statistic move" counters_move
 check "no objects are left here" no_objects
-check "no objects are left there" on_vm 2 "$(declare -f no_objects); no_objects"
+check "no objects are left there" on_vm 2 "$(declare -f no_objects)
+no_objects"
 finish
