@@ -28,7 +28,7 @@ vm()
 	fi
 }
 
-echo "1..8"
+echo "1..11"
 extra="grep -qx hello $out && grep -qx hello $dir/output.log"
 vm "output and success are passed on" 0 'echo hello'
 extra="[ -s $dir/dmesg.txt ] && [ -s $dir/console.log ] && grep -qx 42 $dir/left"
@@ -43,6 +43,37 @@ extra="grep -q 'Kernel panic' $out"
 vm "a kernel that panics is no success" 125 'echo c >/proc/sysrq-trigger; sleep 100'
 extra="grep -q 'the program did' $out"
 vm "a VM that powers off is no success" 125 'echo o >/proc/sysrq-trigger; sleep 100'
+
+extra="grep -q '\"status\": \"running\"' $out && grep -q 'no-such-command' $out && grep -qx 'late 1' $out"
+# shellcheck disable=SC2016	# for the guest
+vm "a guest reaches the QMP of its QEMU" 0 '. /erdma/tests/vm/guest/lib.sh
+	qmp query-status && ! qmp no-such-command 2>&1 &&
+	! qmp query-status "{" 2>&1 && qmp system_wakeup; ask_host nonsense; ask_host "qmp 9 {}"
+	qmp_event NONE; echo "late $?"'
+
+# VM 2 dies and comes back, VM 3 dies and stays away.
+# shellcheck disable=SC2016	# for the guest
+several='. /erdma/tests/vm/guest/lib.sh
+	followers_serve
+	echo "life $VM_LIFE of $VM_INDEX"
+	for n in 2 3; do wait_until 30 ping ping -c 1 -W 1 10.77.0.$n || exit 1; done
+	on_vm 3 "ping -c 1 -W 5 10.77.0.2" || exit 2
+	[ "$(on_vm 2 "tell word hello; echo \$VM_INDEX; exit 5")" = 2 ]; [ $? = 0 ] || exit 3
+	on_vm 2 exit 5; [ $? = 5 ] || exit 4
+	[ "$(told word)" = hello ] || exit 5
+	start_on 3 barrier together 2 && barrier together 2 && wait_job $job || exit 6
+	start_on 2 sleep 100; vm_kill 2 || exit 7
+	wait_job $job; [ $? = 137 ] || exit 8
+	[ "$(vm_state 2)" = killed ] || exit 9
+	! vm_kill 2 2>/dev/null && vm_start 2 || exit 10
+	[ "$(on_vm 2 "echo \$VM_LIFE")" = 2 ] || exit 11
+	wait_until 30 ping ping -c 1 -W 1 10.77.0.2 || exit 12
+	vm_kill 3; finish'
+extra="grep -q '^\[vm1\] life 1 of 1' $out && [ -s $dir/vm2/console-2.log ]"
+vm "several VMs: network, commands, kill and start" 0 "$several" --vms 3 --mem 512
+extra="grep -q 'vm2' $out"
+# shellcheck disable=SC2016	# for the guest
+vm "a VM that fails takes the others along" 3 '[ $VM_INDEX = 1 ] && sleep 1000; exit 3' --vms 2 --mem 512
 
 # Killing the runner takes the VM along.
 count=$((count + 1))
