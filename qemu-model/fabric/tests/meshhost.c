@@ -15,9 +15,12 @@
 #include <unistd.h>
 
 #include "fakehost.h"
+#include "fakewire.h"
 #include "meshhost.h"
 
-MapMode fake_default_mode;      /* tap.c can choose one; nothing here maps */
+/* What tap.c can choose for tests of the core; there is none here */
+MapMode fake_default_mode;
+WireMode fake_wire_mode;
 
 #define MAX_HOSTS 16
 
