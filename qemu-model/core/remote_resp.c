@@ -375,13 +375,11 @@ static void load(ErdmaRemote *r, const WireMsg *m)
 }
 
 /* Begin a request that was found good. HOLD: as if it had not come. */
-static ErdmaStep begin(ErdmaRemote *r, const WireMsg *m, ErdmaBudget *b)
+static ErdmaStep begin(ErdmaRemote *r, const WireMsg *m, const WirePayload *p,
+                       ErdmaBudget *b)
 {
-    WirePayload p;
-
-    erdma_payload_parse(m, &p);
     load(r, m);
-    return execute(r, &p, b);
+    return execute(r, p, b);
 }
 
 const char *erdma_resp_on_request(ErdmaRemote *r, const WireMsg *m,
@@ -410,7 +408,7 @@ const char *erdma_resp_on_request(ErdmaRemote *r, const WireMsg *m,
     if (r->in_active || r->backlog.end) {
         return backlog_add(r, m);
     }
-    if (begin(r, m, b) == ERDMA_STEP_HOLD) {
+    if (begin(r, m, &p, b) == ERDMA_STEP_HOLD) {
         return backlog_add(r, m);
     }
     if (qp->remote == r && r->wire) {
@@ -486,11 +484,14 @@ bool erdma_resp_run(ErdmaRemote *r, ErdmaBudget *b)
     }
     while (qp->remote == r && r->wire && !r->in_active &&
            backlog_first(&r->backlog, &m)) {
-        if (!b->steps || !b->bytes) {
+        WirePayload p;
+
+        erdma_payload_parse(&m, &p);
+        if (!b->steps || !b->bytes || (b->whole && p.bytes > b->bytes)) {
             return true;
         }
         b->steps--;
-        if (begin(r, &m, b) == ERDMA_STEP_HOLD) {
+        if (begin(r, &m, &p, b) == ERDMA_STEP_HOLD) {
             return false;
         }
         if (qp->remote == r) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static bool op_send(void *opaque, const void *data, size_t len)
         die("send on a broken wire");
     }
     e->sends++;
-    if (e->refuse) {
+    if (e->refuse || e->sends == e->refuse_at) {
         return false;
     }
     if (e->other) {
@@ -119,6 +120,12 @@ static size_t give(WireEnd *e, size_t len)
     return used;
 }
 
+static void drop(WireEnd *e, size_t used)
+{
+    memmove(e->buf, e->buf + used, e->len - used);
+    e->len -= used;
+}
+
 bool wire_end_deliver(WireEnd *e)
 {
     size_t len = e->piece && e->piece < e->len ? e->piece : e->len;
@@ -132,7 +139,21 @@ bool wire_end_deliver(WireEnd *e)
         len = len + e->piece < e->len ? len + e->piece : e->len;
         used = give(e, len);
     }
-    memmove(e->buf, e->buf + used, e->len - used);
-    e->len -= used;
+    drop(e, used);
     return used;
+}
+
+bool wire_end_deliver_one(WireEnd *e)
+{
+    uint32_t len;
+
+    if (!e->wire || e->len < sizeof(len)) {
+        return false;
+    }
+    memcpy(&len, e->buf, sizeof(len));
+    if (le32toh(len) > e->len) {
+        die("half a message");
+    }
+    drop(e, give(e, le32toh(len)));
+    return true;
 }

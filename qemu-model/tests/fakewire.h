@@ -29,6 +29,7 @@ typedef struct WireEnd {
     bool again;                 /* more work was announced */
     bool broken;
     char why[64];
+    unsigned long refuse_at;    /* this one; 0: none */
     unsigned long sends, pulls;
     uint64_t pulled;
     size_t most;                /* highest len */
@@ -45,6 +46,8 @@ void wire_pair_init(WirePair *p, ErdmaFabric *a, FakeHost *ah, ErdmaFabric *b,
 void wire_pair_free(WirePair *p);
 /* Give what came to this end; true if anything moved */
 bool wire_end_deliver(WireEnd *e);
+/* One message of it */
+bool wire_end_deliver_one(WireEnd *e);
 /* As if @data had come from the other end */
 void wire_end_feed(WireEnd *e, const void *data, size_t len);
 

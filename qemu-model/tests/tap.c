@@ -103,7 +103,7 @@ int main(int argc, char **argv)
             continue;
         }
         if (tc->one_process && fake_wire_mode != WIRE_MODE_OFF) {
-            printf("ok %u - %s # SKIP about cards of one process\n", ++n,
+            printf("ok %u - %s # SKIP chooses its own wires or none\n", ++n,
                    tc->name);
             skips++;
             continue;

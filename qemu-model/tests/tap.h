@@ -22,8 +22,9 @@ void tap_fail(const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), noreturn));
 
 #define TEST(id) TEST_CASE(id, false)
-/* About two cards of one process; not run when there are wires */
-#define TEST_ONE_PROCESS(id) TEST_CASE(id, true)
+/* Not run again when each card is a process */
+#define TEST_ONE_PROCESS(id) TEST_CASE(id, true)    /* about one process */
+#define TEST_OWN_WIRES(id) TEST_CASE(id, true)      /* has the wires it needs */
 
 #define TEST_CASE(id, one)                                                          \
     static void id(void);                                                   \

@@ -159,17 +159,17 @@ static void move_all(WireMode mode, size_t piece)
     scene_free(s);
 }
 
-TEST(every_operation_of_any_size_crosses_with_shared_memory)
+TEST_OWN_WIRES(every_operation_of_any_size_crosses_with_shared_memory)
 {
     move_all(WIRE_MODE_SHARED, 0);
 }
 
-TEST(every_operation_of_any_size_crosses_as_bytes)
+TEST_OWN_WIRES(every_operation_of_any_size_crosses_as_bytes)
 {
     move_all(WIRE_MODE_BYTES, 0);
 }
 
-TEST(stream_may_be_split_anywhere)
+TEST_OWN_WIRES(stream_may_be_split_anywhere)
 {
     static const size_t pieces[] = { 1, 7, 16, 33 };
 
@@ -187,7 +187,7 @@ TEST(stream_may_be_split_anywhere)
     move_all(WIRE_MODE_BYTES, 50000);
 }
 
-TEST(atomics_cross)
+TEST_OWN_WIRES(atomics_cross)
 {
     for (unsigned k = 0; k < 2; k++) {
         Scene *s = scene_new_wired(modes[k], 4096, true, NULL);
@@ -213,7 +213,7 @@ TEST(atomics_cross)
     }
 }
 
-TEST(shared_payload_is_copied_once)
+TEST_OWN_WIRES(shared_payload_is_copied_once)
 {
     Scene *s = scene_new_wired(WIRE_MODE_SHARED, MIB, true, NULL);
     Wr wr = scene_write(s, 0, 0, MIB);
@@ -230,7 +230,7 @@ TEST(shared_payload_is_copied_once)
     scene_free(s);
 }
 
-TEST(memory_shared_in_part_crosses_in_both_ways)
+TEST_OWN_WIRES(memory_shared_in_part_crosses_in_both_ways)
 {
     Scene *s = scene_new_wired(WIRE_MODE_SHARED, MIB, true, NULL);
     uint32_t cut[] = { 0, 1, 4096, 5000, 100000, 700000 };
@@ -246,7 +246,7 @@ TEST(memory_shared_in_part_crosses_in_both_ways)
     scene_free(s);
 }
 
-TEST(payload_that_is_not_where_the_peer_says_fails_one_connection)
+TEST_OWN_WIRES(payload_that_is_not_where_the_peer_says_fails_one_connection)
 {
     Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
     Wr wr = scene_write(s, 0, 0, 4096);
@@ -273,7 +273,7 @@ TEST(payload_that_is_not_where_the_peer_says_fails_one_connection)
 
 /* ---- latency, window, order ---- */
 
-TEST(small_message_leaves_inside_the_doorbell_and_is_answered_inside_the_input)
+TEST_OWN_WIRES(small_message_leaves_in_the_doorbell_and_is_answered_at_once)
 {
     Scene *s = slow_scene(WIRE_MODE_SHARED, 4096, true);
     Wr wr = scene_send(s, 0, 64);
@@ -295,7 +295,7 @@ TEST(small_message_leaves_inside_the_doorbell_and_is_answered_inside_the_input)
     scene_free(s);
 }
 
-TEST(window_bounds_what_is_in_flight_and_one_ack_answers_all)
+TEST_OWN_WIRES(window_bounds_what_is_in_flight_and_one_ack_answers_all)
 {
     Scene *s = slow_scene(WIRE_MODE_SHARED, 65536, true);
 
@@ -323,7 +323,7 @@ TEST(window_bounds_what_is_in_flight_and_one_ack_answers_all)
 }
 
 /* A list of many ranges makes messages long before there are many */
-TEST(window_is_bounded_in_bytes_too)
+TEST_OWN_WIRES(window_is_bounded_in_bytes_too)
 {
     Scene *s = slow_scene(WIRE_MODE_SHARED, MIB, true);
     uint64_t page[128];
@@ -355,7 +355,7 @@ TEST(window_is_bounded_in_bytes_too)
     scene_free(s);
 }
 
-TEST(kinds_of_requests_stay_in_order_in_one_window)
+TEST_OWN_WIRES(kinds_of_requests_stay_in_order_in_one_window)
 {
     for (unsigned k = 0; k < 2; k++) {
         Scene *s = scene_new_wired(modes[k], MIB, true, NULL);
@@ -398,7 +398,7 @@ TEST(kinds_of_requests_stay_in_order_in_one_window)
     }
 }
 
-TEST(fenced_request_waits_for_reads_and_atomics_only)
+TEST_OWN_WIRES(fenced_request_waits_for_reads_and_atomics_only)
 {
     Scene *s = slow_scene(WIRE_MODE_SHARED, 8192, true);
     Wr write = scene_write(s, 0, 0, 64), read = scene_read(s, 64, 0, 64);
@@ -420,7 +420,7 @@ TEST(fenced_request_waits_for_reads_and_atomics_only)
     scene_free(s);
 }
 
-TEST(local_requests_wait_until_nothing_is_in_flight)
+TEST_OWN_WIRES(local_requests_wait_until_nothing_is_in_flight)
 {
     Scene *s = slow_scene(WIRE_MODE_SHARED, 8192, true);
     Wr write = scene_write(s, 0, 0, 64), reg = { .opcode = ERDMA_OP_REG_MR };
@@ -448,7 +448,7 @@ TEST(local_requests_wait_until_nothing_is_in_flight)
     scene_free(s);
 }
 
-TEST(read_that_invalidates_keeps_the_next_request_back)
+TEST_OWN_WIRES(read_that_invalidates_keeps_the_next_request_back)
 {
     Scene *s = slow_scene(WIRE_MODE_SHARED, 8192, true);
     Wr write = scene_write(s, 0, 0, 64), read = scene_read(s, 64, 0, 64);
@@ -467,7 +467,7 @@ TEST(read_that_invalidates_keeps_the_next_request_back)
 
 /* ---- errors ---- */
 
-TEST(local_error_ends_after_what_was_in_flight_before_it)
+TEST_OWN_WIRES(local_error_ends_after_what_was_in_flight_before_it)
 {
     Scene *s = slow_scene(WIRE_MODE_SHARED, 8192, true);
     Wr good = scene_write(s, 0, 0, 64), bad = good;
@@ -491,7 +491,7 @@ TEST(local_error_ends_after_what_was_in_flight_before_it)
     scene_free(s);
 }
 
-TEST(malformed_request_ends_after_what_was_in_flight_before_it)
+TEST_OWN_WIRES(malformed_request_ends_after_what_was_in_flight_before_it)
 {
     Scene *s = slow_scene(WIRE_MODE_SHARED, 8192, true);
     Wr good = scene_write(s, 0, 0, 64), bad = good;
@@ -507,7 +507,7 @@ TEST(malformed_request_ends_after_what_was_in_flight_before_it)
     scene_free(s);
 }
 
-TEST(refused_request_stops_both_ends_and_what_follows_is_not_executed)
+TEST_OWN_WIRES(refused_request_stops_both_ends_and_what_follows_is_not_executed)
 {
     static const uint8_t ops[] = {
         ERDMA_OP_WRITE, ERDMA_OP_READ, ERDMA_OP_ATOMIC_FAA,
@@ -541,7 +541,7 @@ TEST(refused_request_stops_both_ends_and_what_follows_is_not_executed)
     }
 }
 
-TEST(receive_too_small_is_an_error_of_both_ends)
+TEST_OWN_WIRES(receive_too_small_is_an_error_of_both_ends)
 {
     Scene *s = scene_new_wired(WIRE_MODE_BYTES, 8192, true, NULL);
     Wr wr = scene_send(s, 0, 1000);
@@ -557,7 +557,7 @@ TEST(receive_too_small_is_an_error_of_both_ends)
 
 /* ---- holding ---- */
 
-TEST(sends_wait_for_receives_at_the_other_process)
+TEST_OWN_WIRES(sends_wait_for_receives_at_the_other_process)
 {
     for (unsigned k = 0; k < 2; k++) {
         Scene *s = scene_new_wired(modes[k], 65536, true, NULL);
@@ -588,7 +588,7 @@ TEST(sends_wait_for_receives_at_the_other_process)
     }
 }
 
-TEST(receive_doorbell_answers_what_waited_on_the_spot)
+TEST_OWN_WIRES(receive_doorbell_answers_what_waited_on_the_spot)
 {
     Scene *s = slow_scene(WIRE_MODE_SHARED, 8192, true);
     Wr wr = scene_send(s, 0, 64);
@@ -602,7 +602,7 @@ TEST(receive_doorbell_answers_what_waited_on_the_spot)
     scene_free(s);
 }
 
-TEST(receiver_that_never_is_ready_ends_the_oldest_after_the_hold_time)
+TEST_OWN_WIRES(receiver_that_never_is_ready_ends_the_oldest_after_the_hold_time)
 {
     Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
     Wr wr = scene_send(s, 0, 64);
@@ -631,7 +631,7 @@ TEST(receiver_that_never_is_ready_ends_the_oldest_after_the_hold_time)
     scene_free(s);
 }
 
-TEST(silent_process_ends_the_oldest_after_the_hold_time)
+TEST_OWN_WIRES(silent_process_ends_the_oldest_after_the_hold_time)
 {
     static const uint8_t ops[] = {
         ERDMA_OP_WRITE, ERDMA_OP_READ, ERDMA_OP_ATOMIC_FAA, ERDMA_OP_SEND,
@@ -656,7 +656,7 @@ TEST(silent_process_ends_the_oldest_after_the_hold_time)
     }
 }
 
-TEST(timer_is_not_set_for_each_message_and_ends_when_nothing_is_waited_for)
+TEST_OWN_WIRES(timer_is_not_set_for_each_message_and_ends)
 {
     Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
     Wr wr = scene_write(s, 0, 0, 64);
@@ -679,7 +679,7 @@ TEST(timer_is_not_set_for_each_message_and_ends_when_nothing_is_waited_for)
     scene_free(s);
 }
 
-TEST(timer_that_fires_early_waits_for_the_rest)
+TEST_OWN_WIRES(timer_that_fires_early_waits_for_the_rest)
 {
     Scene *s = slow_scene(WIRE_MODE_SHARED, 8192, true);
     Wr wr = scene_write(s, 0, 0, 64);
@@ -701,7 +701,7 @@ TEST(timer_that_fires_early_waits_for_the_rest)
 
 /* ---- finding each other ---- */
 
-TEST(both_ends_may_become_rts_at_once)
+TEST_OWN_WIRES(both_ends_may_become_rts_at_once)
 {
     Scene *s = slow_scene(WIRE_MODE_SHARED, 8192, false);
 
@@ -714,7 +714,7 @@ TEST(both_ends_may_become_rts_at_once)
     scene_free(s);
 }
 
-TEST(work_is_held_until_the_other_process_is_there)
+TEST_OWN_WIRES(work_is_held_until_the_other_process_is_there)
 {
     Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, false, NULL);
     Wr wr = scene_send(s, 0, 64);
@@ -734,7 +734,7 @@ TEST(work_is_held_until_the_other_process_is_there)
     scene_free(s);
 }
 
-TEST(other_process_that_never_comes_costs_the_hold_time)
+TEST_OWN_WIRES(other_process_that_never_comes_costs_the_hold_time)
 {
     Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, false, NULL);
     Wr wr = scene_send(s, 0, 64);
@@ -746,7 +746,7 @@ TEST(other_process_that_never_comes_costs_the_hold_time)
     scene_free(s);
 }
 
-TEST(queue_pair_that_was_withdrawn_is_not_found)
+TEST_OWN_WIRES(queue_pair_that_was_withdrawn_is_not_found)
 {
     Scene *s = slow_scene(WIRE_MODE_SHARED, 8192, false);
     Wr wr = scene_send(s, 0, 64);
@@ -762,7 +762,7 @@ TEST(queue_pair_that_was_withdrawn_is_not_found)
     scene_free(s);
 }
 
-TEST(offer_accepted_after_its_queue_pair_has_gone_is_closed)
+TEST_OWN_WIRES(offer_accepted_after_its_queue_pair_has_gone_is_closed)
 {
     Scene *s = slow_scene(WIRE_MODE_SHARED, 8192, false);
     Wr wr = scene_send(s, 0, 64);
@@ -781,7 +781,7 @@ TEST(offer_accepted_after_its_queue_pair_has_gone_is_closed)
     scene_free(s);
 }
 
-TEST(cards_of_one_process_find_each_other_without_the_wire)
+TEST_OWN_WIRES(cards_of_one_process_find_each_other_without_the_wire)
 {
     Bed b;
     Scene s = { 0 };
@@ -866,7 +866,7 @@ static void trio_send(Trio *t, unsigned from, unsigned to)
     qp_send(&t->qp[from][to], &wr);
 }
 
-TEST(three_processes_are_connected_in_pairs)
+TEST_OWN_WIRES(three_processes_are_connected_in_pairs)
 {
     for (unsigned m = 0; m < 2; m++) {
         Trio *t = trio_new(modes[m]);
@@ -890,7 +890,7 @@ TEST(three_processes_are_connected_in_pairs)
     }
 }
 
-TEST(process_that_dies_leaves_the_connection_of_the_others)
+TEST_OWN_WIRES(process_that_dies_leaves_the_connection_of_the_others)
 {
     Trio *t = trio_new(WIRE_MODE_SHARED);
 
