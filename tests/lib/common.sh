@@ -156,6 +156,14 @@ kernel_dir()
 	printf '/usr/src/linux-headers-%s\n' "$(kernel_release)"
 }
 
+# The version of the source package that those headers were made of.
+kernel_package_version()
+{
+	# shellcheck disable=SC2016	# dpkg-query's own variables
+	dpkg-query -W -f '${source:Version}' "linux-headers-$(kernel_release)" ||
+		die "the headers in $(kernel_dir) belong to no package" "make setup"
+}
+
 # candidates PACKAGE...: "name version" of what apt would install; part of keys.
 candidates()
 {

@@ -75,53 +75,6 @@ rootfs()
 	echo '127.0.0.1 localhost erdma-guest' >root/etc/hosts
 }
 
-initrd()
-{
-	local krel=$1 out=$2 m path
-	mkdir -p initrd/bin initrd/mod initrd/dev initrd/proc initrd/sys initrd/new
-	cp /bin/busybox initrd/bin/
-	for m in "${initrd_modules[@]}"; do
-		modprobe -d "$PWD/root/usr" -S "$krel" --show-depends "$m" 2>/dev/null ||
-			modprobe -d "$PWD/root" -S "$krel" --show-depends "$m"
-	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' >initrd.list
-	while read -r path; do
-		cp "$path" initrd/mod/
-		basename "$path" >>initrd/mod/list
-	done <initrd.list
-	cat >initrd/init <<'INIT'
-#!/bin/busybox sh
-# Loads the few modules that the root needs, puts a writable layer over the
-# read-only root, mounts the host's folders and starts the guest's init there.
-b=/bin/busybox
-$b mount -t devtmpfs none /dev
-exec <>/dev/console >&0 2>&0
-$b mount -t proc none /proc
-while read -r m; do $b insmod "/mod/$m" || echo "initrd: $m did not load"; done </mod/list
-# vda appears when the driver has asked the disk its size.
-n=0
-until [ -b /dev/vda ]; do
-	n=$((n + 1))
-	if [ $n -gt 300 ]; then echo "initrd: waited 30 s for /dev/vda"; $b poweroff -f; fi
-	$b sleep 0.1
-done
-$b mkdir /ro /rw
-$b mount -t squashfs -o ro /dev/vda /ro
-$b mount -t tmpfs none /rw
-$b mkdir /rw/up /rw/work
-$b mount -t overlay -o lowerdir=/ro,upperdir=/rw/up,workdir=/rw/work none /new
-opt=trans=virtio,version=9p2000.L,msize=512000
-$b mount -t 9p -o $opt,cache=loose,ro erdma /new/erdma
-$b mount -t 9p -o $opt,cache=none results /new/results
-$b mount --move /dev /new/dev
-$b umount /proc
-exec $b switch_root /new /erdma/tests/vm/guest/init
-echo "initrd: cannot start the guest's init"
-$b poweroff -f
-INIT
-	chmod +x initrd/init
-	(cd initrd && find . | cpio --quiet -o -H newc) | lz4 -l -c >"$out/initrd.img"
-}
-
 build()
 {
 	local krel=$1 out=$2
@@ -129,7 +82,7 @@ build()
 	cd "$out/work"
 	rootfs
 	kernel "$krel" "$out"
-	initrd "$krel" "$out"
+	"$here/guest-initrd.sh" "$out/initrd.img" "$PWD/root" "$krel" "${initrd_modules[@]}"
 	mksquashfs root "$out/root.squashfs" -comp lz4 -noappend -no-progress -quiet
 	cd "$out"
 	rm -rf work
@@ -142,7 +95,7 @@ fi
 
 krel=$(kernel_release)
 key=$({
-	cat "$0" "$here/apt-sources.py" "$here/unpack-kernel.py"
+	cat "$0" "$here/apt-sources.py" "$here/unpack-kernel.py" "$here/guest-initrd.sh"
 	candidates "linux-image-$krel" libc6 busybox-static "${packages[@]}"
 } | cache_key)
 cache_get guest-image "$key" 900 "guest image (Linux $krel, Debian 12)" \

@@ -14,11 +14,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 build()
 {
-	local version=$1 out=$2
+	local deb=$1 out=$2
 	cd "$out"
-	"$here/apt-private.sh" apt-get download "linux-source-6.1=$version" ||
-		"$here/apt-private.sh" apt-get download linux-source-6.1
-	dpkg-deb --fsys-tarfile ./linux-source-6.1_*.deb |
+	dpkg-deb --fsys-tarfile "$deb" |
 		tar -xO --wildcards './usr/src/linux-source-6.1.tar.xz' |
 		tar -xJ --strip-components=1 --wildcards \
 			'linux-source-6.1/lib/kunit/*' \
@@ -30,7 +28,6 @@ build()
 			'linux-source-6.1/scripts/kernel-doc' \
 			'linux-source-6.1/scripts/coccicheck' \
 			'linux-source-6.1/scripts/coccinelle/*'
-	rm -f ./*.deb
 }
 
 if [ "${1:-}" = --build ]; then
@@ -38,9 +35,9 @@ if [ "${1:-}" = --build ]; then
 	exit
 fi
 
-# shellcheck disable=SC2016	# dpkg-query's own variables
-version=$(dpkg-query -W -f '${source:Version}' "linux-headers-$(kernel_release)") ||
-	die "the headers in $(kernel_dir) belong to no package" "make setup"
+version=$(kernel_package_version)
 key=$({ echo "$version"; cat "$0"; } | cache_key)
+deb=
+if [ ! -d "$(cache_root)/linux-src-$key" ]; then deb=$("$here/linux-deb.sh" 6.1 "$version"); fi
 cache_get linux-src "$key" 900 "parts of the Linux source $version" \
-	"$here/linux-src.sh" --build "$version"
+	"$here/linux-src.sh" --build "$deb"

@@ -29,11 +29,13 @@ demo=(
 	mmdebstrap debian-archive-keyring squashfs-tools busybox-static cpio lz4 xz-utils kmod
 	util-linux procps
 )
-# Analysers, test frameworks, and what QEMU's own build needs.
+# Analysers, test frameworks, and what the builds of QEMU and of a
+# kernel need.
 check=(
 	"${demo[@]}" git perl sparse shellcheck codespell mandoc libcmocka-dev bats jq bsdextrautils
 	meson ninja-build libpixman-1-dev libfdt-dev zlib1g-dev libattr1-dev libcap-ng-dev
 	libslirp-dev
+	flex bison bc libelf-dev
 )
 
 case $purpose in

@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Usage: debug-kernel.sh debug|kcsan
+#
+# Prints the folder of a test kernel for "run-vm --kernel": vmlinux, initrd.img,
+# config, modules/RELEASE, and build/, against which modules are built. It is
+# made of Debian's linux-source with the fragments of tests/kernel, once, into
+# the cache: about 8 minutes on two cores.
+set -euo pipefail
+# shellcheck source=tests/lib/common.sh
+. "$(dirname "$0")/../lib/common.sh"
+
+here=$(cd "$(dirname "$0")" && pwd)
+fragments=$(cd "$here/../kernel" && pwd)
+
+# What no build of ours reads is left out: half of the tree.
+unpack()
+{
+	dpkg-deb --fsys-tarfile "$1" | tar -xO ./usr/src/linux-source-6.1.tar.xz |
+		tar -xJ --strip-components=1 \
+			--exclude='linux-source-6.1/Documentation/*/*' \
+			--exclude='linux-source-6.1/tools/testing' \
+			--exclude='linux-source-6.1/tools/perf' \
+			--exclude='linux-source-6.1/drivers/gpu/*.[ch]' \
+			--exclude='linux-source-6.1/sound/*.[ch]' \
+			--exclude='linux-source-6.1/arch/[a-tv-w]*.[chS]' \
+			--exclude='*.dts*'
+}
+
+# Kconfig drops what a changed kernel does not know or allow, without a word.
+compare_config()
+{
+	local line name lost=0
+	while read -r line; do
+		case $line in
+		CONFIG_*) ! grep -qxF -- "$line" .config || continue ;;
+		'# CONFIG_'*' is not set')
+			name=${line#\# }
+			grep -q "^${name% is not set}=" .config || continue
+			;;
+		*) continue ;;
+		esac
+		echo "not in the final .config: $line"
+		lost=1
+	done < <(cat "$@")
+	return $lost
+}
+
+# Everything that "make M=..." needs, and no more: like a headers package.
+keep_for_modules()
+{
+	local out=$1
+	{
+		printf '%s\n' .config Makefile Module.symvers tools/objtool/objtool \
+			arch/x86/Makefile* arch/x86/Kbuild arch/x86/entry/syscalls
+		find include scripts arch/x86/include arch/x86/scripts \( -type f -o -type l \) \
+			! -name '*.o' ! -name '*.cmd' ! -name '*.c' ! -path 'scripts/coccinelle/*' \
+			! -path 'scripts/kconfig/*' ! -path 'scripts/gdb/*' ! -path 'scripts/dtc/*'
+	} >../kept
+	mkdir "$out"
+	tar -c --files-from=../kept | tar -x -C "$out"
+}
+
+build()
+{
+	local kind=$1 deb=$2 out=$3 release jobs
+	local files=("$fragments/base.config" "$fragments/$kind.config")
+	jobs=$(nproc)
+	mkdir -p "$out/work/src"
+	cd "$out/work/src"
+	unpack "$deb"
+	cat "${files[@]}" >../all.config
+	make -s KCONFIG_ALLCONFIG=../all.config allnoconfig
+	compare_config "${files[@]}" || return 1
+	# Data races: watch the RDMA core, its software devices and our modules.
+	# The rest of the kernel has races of its own, which it lives with. Its
+	# makefiles take the default from the environment.
+	if [ "$kind" = kcsan ]; then
+		find drivers/infiniband -name Makefile -exec sed -i '1i KCSAN_SANITIZE := y' {} +
+		export KCSAN_SANITIZE=n
+	fi
+	export KBUILD_BUILD_USER=erdma KBUILD_BUILD_HOST=erdma KBUILD_BUILD_TIMESTAMP=@0
+	make -j"$jobs" vmlinux modules
+	release=$(make -s kernelrelease)
+	make -s INSTALL_MOD_PATH="$out/work/root" INSTALL_MOD_STRIP=1 modules_install
+	rm -f "$out/work/root/lib/modules/$release"/{build,source}
+	mv "$out/work/root/lib/modules" "$out/modules"
+	strip -s -o "$out/vmlinux" vmlinux
+	cp .config "$out/config"
+	keep_for_modules "$out/build"
+	"$here/guest-initrd.sh" "$out/initrd.img"
+	cd "$out"
+	rm -rf work
+}
+
+if [ "${1:-}" = --build ]; then
+	build "$2" "$3" "$4"
+	exit
+fi
+
+kind=${1:-}
+[ -e "$fragments/$kind.config" ] && [ "$kind" != base ] || die "which kernel?" "debug-kernel.sh debug|kcsan"
+version=$(kernel_package_version)
+key=$({
+	echo "$version"
+	gcc --version | head -n 1
+	cat "$0" "$here/guest-initrd.sh" "$fragments/base.config" "$fragments/$kind.config"
+} | cache_key)
+# The package is not asked for when the kernel is there.
+deb=
+if [ ! -d "$(cache_root)/kernel-$kind-$key" ]; then deb=$("$here/linux-deb.sh" 6.1 "$version"); fi
+cache_get "kernel-$kind" "$key" 3600 "$kind kernel (about 8 minutes the first time)" \
+	"$here/debug-kernel.sh" --build "$kind" "$deb"
