@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Usage: run.sh [--build] [--check]
+# Usage: run.sh [--build] [--check] [--kernel DIR]
 #
 # Builds the driver's objects together with the suites into one module, runs it
 # in a VM with Debian's own kernel, prints a TAP line per case. --build: only
-# build. --check: also run sparse on the suites.
+# build. --check: also run sparse on the suites. --kernel: with a test kernel
+# (tests/setup/debug-kernel.sh), which has a KUnit of its own.
 #
-# That kernel has no KUnit. Its framework is built as a module from lib/kunit of
+# Debian's kernel has no KUnit. Its framework is built as a module from lib/kunit of
 # the matching linux-source package, fetched into the cache: nothing of it is in
 # this tree. CONFIG_KUNIT must not be defined while doing so, it changes the
 # layout of struct module and task_struct.
@@ -16,7 +17,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=tests/lib/common.sh
 . "$top/tests/lib/common.sh"
 
-out=$ERDMA_BUILD/kunit
+name=kunit
 limit=300	# seconds for all suites
 
 # update SRC DST: copy if different, so that make rebuilds only what changed.
@@ -70,18 +71,23 @@ stage_suites()
 
 build()
 {
-	local src kdir sparse=()
-	src=$("$top/tests/setup/linux-src.sh")
+	local src kdir options=()
 	kdir=$(kernel_dir)
-	[ -z "$1" ] || sparse=(C=1 CF=-Wbitwise)
+	[ -z "$1" ] || options=(C=1 CF=-Wbitwise)
 	mkdir -p "$out"
-	stage_framework "$src"
 	stage_suites
-	run_step 300 "KUnit framework" "$out/framework.log" \
-		make -j2 -C "$kdir" M="$out/framework" modules
+	if [ -n "$kernel" ]; then
+		kdir=$kernel/build
+		options+=(UBSAN_SANITIZE=y)
+	else
+		src=$("$top/tests/setup/linux-src.sh")
+		stage_framework "$src"
+		run_step 300 "KUnit framework" "$out/framework.log" \
+			make -j2 -C "$kdir" M="$out/framework" modules
+		options+=(KBUILD_EXTRA_SYMBOLS="$out/framework/Module.symvers")
+	fi
 	run_step 600 "driver and suites" "$out/suites.log" \
-		make -j2 -C "$kdir" M="$out/src" W=1 "${sparse[@]}" \
-		KBUILD_EXTRA_SYMBOLS="$out/framework/Module.symvers" modules
+		make -j2 -C "$kdir" M="$out/src" W=1 "${options[@]}" modules
 	if grep -E 'warning:|error:' "$out/suites.log"; then
 		die "the suites do not build without warnings" "see $out/suites.log"
 	fi
@@ -123,38 +129,47 @@ to_tap()
 
 run()
 {
-	local rc=0 want
-	"$top/tests/vm/run-vm" --cards 0 --name kunit --limit "$limit" \
-		--append log_buf_len=8M -- kunit/guest.sh >"$out/vm.log" || rc=$?
+	local rc=0 want options=()
+	[ -z "$kernel" ] || options=(--kernel "$kernel")
+	"$top/tests/vm/run-vm" --cards 0 --name "$name" --limit "$limit" "${options[@]}" \
+		--append log_buf_len=8M -- kunit/guest.sh "/erdma/${out#"$top/"}" >"$out/vm.log" || rc=$?
 	if [ $rc -ne 0 ] && [ $rc -ne 99 ]; then
 		# The console has what was printed until then
-		grep -E '^\[[^]]*\] +not ok|EXPECTATION|ASSERTION' "$ERDMA_BUILD/vm/kunit/console.log" |
+		grep -E '^\[[^]]*\] +not ok|EXPECTATION|ASSERTION' "$ERDMA_BUILD/vm/$name/console.log" |
 			head -n 20 | sed 's/^/# | /' || true
 		tail -n 5 "$out/vm.log" | sed 's/^/# | /'
 		die "the suites did not run to their end (exit status $rc)" \
-			"see $ERDMA_BUILD/vm/kunit/console.log"
+			"see $ERDMA_BUILD/vm/$name/console.log"
 	fi
-	to_tap <"$ERDMA_BUILD/vm/kunit/suites.log" | tee "$out/kunit.tap"
+	to_tap <"$ERDMA_BUILD/vm/$name/suites.log" | tee "$out/kunit.tap"
 	# A suite that did not print its end was not run
 	want=$(grep -c '^extern struct kunit_suite' "$top/kunit/suites.h")
 	if ! grep -q "^# kunit: .* $want suites" "$out/kunit.tap"; then
-		die "not all of the $want suites ended" "see $ERDMA_BUILD/vm/kunit/suites.log"
+		die "not all of the $want suites ended" "see $ERDMA_BUILD/vm/$name/suites.log"
 	fi
 	if [ $rc -eq 99 ]; then
 		die "the kernel complained while the suites ran" \
-			"see $ERDMA_BUILD/vm/kunit/console.log"
+			"see $ERDMA_BUILD/vm/$name/console.log"
 	fi
 	! grep -q '^not ok' "$out/kunit.tap"
 }
 
 check=
 only_build=
-for arg in "$@"; do
-	case $arg in
+kernel=${ERDMA_KERNEL:-}
+while [ $# -gt 0 ]; do
+	case $1 in
 	--build) only_build=1 ;;
 	--check) check=1 ;;
-	*) die "unknown argument $arg" "kunit/run.sh [--build] [--check]" ;;
+	--kernel)
+		kernel=${2:?--kernel needs a folder}
+		shift
+		;;
+	*) die "unknown argument $1" "kunit/run.sh [--build] [--check] [--kernel DIR]" ;;
 	esac
+	shift
 done
+[ -z "$kernel" ] || name=kunit-$(basename "$kernel" | cut -d- -f2)
+out=$ERDMA_BUILD/$name
 build "$check"
 [ -n "$only_build" ] || run

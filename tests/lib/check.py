@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run the suites of tests/suites.txt and count their TAP lines.
 
-    check.py [--group NAME] [--match PATTERN] [--list]
+    check.py [--group NAME] [--match PATTERN] [--list] [--slow N] [--logs DIR]
 
 The rules of a suite are in tests/README.md. Prints a line per test while the
 suites run, then the reasons of what failed, then "N passed, N failed, N
@@ -263,24 +263,33 @@ def report(suites, failed_before):
 
 
 def main():
+    global LOGS
     p = argparse.ArgumentParser()
     p.add_argument('--group', action='append', help='only suites of this group')
     p.add_argument('--match', default='', help='only suites whose name or group matches')
     p.add_argument('--failed', action='append', default=[], metavar='TEXT',
                    help='something failed before: counts as a failed test')
+    p.add_argument('--skip', action='append', default=[], metavar='NAME', help='not this suite')
+    p.add_argument('--slow', type=int, default=1, metavar='N',
+                   help='everything takes N times as long: so do the limits')
+    p.add_argument('--logs', default=LOGS, metavar='DIR', help='where the logs go')
     p.add_argument('--list', action='store_true', help='print the suites and stop')
     args = p.parse_args()
     suites = [s for s in read_suites()
               if (not args.group or s.group in args.group) and
               (not args.match or fnmatch.fnmatch(s.name, args.match) or
-               fnmatch.fnmatch(s.group, args.match))]
+               fnmatch.fnmatch(s.group, args.match)) and s.name not in args.skip]
     if args.list:
         for s in suites:
             print(f'{s.name:16} {s.group:8} {s.limit:5} s  {s.command}')
         return 0
     if not suites:
         sys.exit(f'check: no suite matches; the names are: {" ".join(s.name for s in read_suites())}')
+    LOGS = os.path.abspath(args.logs)
     os.makedirs(LOGS, exist_ok=True)
+    for s in suites:
+        s.limit *= args.slow
+        s.log = os.path.join(LOGS, s.name + '.log')
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         run_all(suites)

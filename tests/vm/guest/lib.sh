@@ -28,6 +28,7 @@ ERDMA_RDMA=${ERDMA_RDMA:-erdma}
 LIMIT=${LIMIT:-120}
 # shellcheck source=tests/vm/guest/host.sh
 . "$TREE/tests/vm/guest/host.sh"
+SLOW=${VM_SLOW:-1}
 tests=0
 failed=0
 
@@ -41,10 +42,10 @@ wait_until()
 {
 	local limit=$1 what=$2 end
 	shift 2
-	end=$((SECONDS + limit))
+	end=$((SECONDS + limit * SLOW))
 	until "$@" >/dev/null 2>&1; do
 		if [ "$SECONDS" -ge "$end" ]; then
-			say "# waited $limit s for $what"
+			say "# waited $((limit * SLOW)) s for $what"
 			return 1
 		fi
 		sleep 0.1
@@ -138,7 +139,7 @@ result()
 	failed=$((failed + 1))
 	say "not ok $tests - $1"
 	case $2 in
-	124) say "# not finished after $LIMIT s" ;;
+	124) say "# not finished after $((LIMIT * SLOW)) s" ;;
 	*) say "# exit status $2" ;;
 	esac
 	if [ -n "${3:-}" ]; then tail -n 20 "$3" | sed 's/^/# | /'; fi
@@ -156,9 +157,9 @@ skip()
 # runs in a subshell that is watched.
 limited()
 {
-	local pid rc=0 end=$((SECONDS + LIMIT))
+	local pid rc=0 end=$((SECONDS + LIMIT * SLOW))
 	if [ "$(type -t "$1")" != function ]; then
-		timeout --kill-after=5 "$LIMIT" "$@"
+		timeout --kill-after=5 $((LIMIT * SLOW)) "$@"
 		return
 	fi
 	("$@") &
@@ -279,13 +280,13 @@ run_pair()
 		split_pair "$@"
 		rc=0
 		printf 'server: %s\nclient: %s\n' "${server[*]}" "${client[*]}" >"$log"
-		timeout --kill-after=5 "$LIMIT" "${server[@]}" >"$log.server" 2>&1 </dev/null &
+		timeout --kill-after=5 $((LIMIT * SLOW)) "${server[@]}" >"$log.server" 2>&1 </dev/null &
 		pid=$!
 		if ! wait_until 30 "the server to listen on port $port" listening $port >>"$log"; then
 			stop_processes $pid
 			return 1
 		fi
-		timeout --kill-after=5 "$LIMIT" "${client[@]}" >>"$log" 2>&1 </dev/null || rc=$?
+		timeout --kill-after=5 $((LIMIT * SLOW)) "${client[@]}" >>"$log" 2>&1 </dev/null || rc=$?
 		if [ $rc -eq 0 ]; then
 			wait $pid || { rc=$?; echo "the server failed, exit status $rc" >>"$log"; }
 			return $rc

@@ -15,7 +15,9 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
+#ifndef PAIR_WAIT_MS
 #define PAIR_WAIT_MS	20000
+#endif
 
 struct pair_side {
 	struct rdma_cm_id *id;
