@@ -35,7 +35,7 @@ check=(
 	"${demo[@]}" git perl sparse shellcheck codespell mandoc libcmocka-dev bats jq bsdextrautils
 	meson ninja-build libpixman-1-dev libfdt-dev zlib1g-dev libattr1-dev libcap-ng-dev
 	libslirp-dev
-	flex bison bc libelf-dev
+	flex bison bc libelf-dev zstd
 )
 
 case $purpose in

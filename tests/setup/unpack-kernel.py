@@ -8,6 +8,7 @@ setup header (Documentation/x86/boot.rst of the kernel, protocol 2.08).
 """
 import lzma
 import struct
+import subprocess
 import sys
 
 
@@ -19,9 +20,14 @@ def main():
     start = (image[0x1f1] + 1) * 512
     offset, length = struct.unpack_from('<II', image, 0x248)
     payload = image[start + offset:start + offset + length]
-    if payload[:6] != b'\xfd7zXZ\0':
-        sys.exit('unpack-kernel: the kernel is not packed with xz')
-    kernel = lzma.LZMADecompressor(format=lzma.FORMAT_XZ).decompress(payload)
+    if payload[:6] == b'\xfd7zXZ\0':
+        kernel = lzma.LZMADecompressor(format=lzma.FORMAT_XZ).decompress(payload)
+    elif payload[:4] == b'\x28\xb5\x2f\xfd':
+        # Behind it stands its length, which zstd complains about at the end.
+        kernel = subprocess.run(['zstd', '-dcq'], input=payload, stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL, check=False).stdout
+    else:
+        sys.exit('unpack-kernel: the kernel is packed neither with xz nor with zstd')
     if kernel[:4] != b'\x7fELF':
         sys.exit('unpack-kernel: no ELF file inside')
     with open(sys.argv[2], 'wb') as f:

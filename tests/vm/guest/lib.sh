@@ -3,7 +3,8 @@
 #
 # For programs that run in the guest: drivers, devices, TAP lines.
 #
-#   load_driver            our driver (or what $ERDMA_RDMA says: erdma, rxe)
+#   load_driver            our driver (or what $ERDMA_RDMA says: erdma, rxe, or
+#                          intree, the kernel's own driver of tests/vm/intree.sh)
 #   unload_driver
 #   rdma_device [N]        name of the RDMA device of card N (1, 2)
 #   check NAME CMD...      one test: CMD must succeed within $LIMIT seconds
@@ -66,6 +67,9 @@ load_driver()
 	erdma)
 		insmod "$TREE/driver/erdma.ko" || return 1
 		;;
+	intree)
+		insmod /intree/erdma.ko || return 1
+		;;
 	rxe)
 		modprobe rdma_rxe || return 1
 		local n
@@ -81,7 +85,7 @@ load_driver()
 unload_driver()
 {
 	case $ERDMA_RDMA in
-	erdma) rmmod erdma ;;
+	erdma | intree) rmmod erdma ;;
 	rxe)
 		local dev
 		for dev in /sys/class/infiniband/rxe*; do rdma link delete "${dev##*/}"; done
