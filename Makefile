@@ -24,6 +24,8 @@ help:
 	@echo 'make check          all tests; T=PATTERN selects, check-list names them'
 	@echo '                    also: check-static check-unit check-kunit check-eadm'
 	@echo '                    check-model check-vm'
+	@echo 'make check-debug    KUnit and the VM suites on kernels with KASAN, lockdep, kmemleak'
+	@echo '                    and KCSAN, which are built the first time (10 to 20 minutes)'
 	@echo 'make bench          compares with Soft-RoCE in the same VM (build/bench.json)'
 	@echo 'make setup          installs what the demo needs (apt, as root)'
 	@echo 'make install        DESTDIR=, PREFIX= (now $(PREFIX)), KDIR= (now $(KDIR))'
@@ -75,6 +77,9 @@ check:
 check-static check-unit check-kunit check-eadm check-model check-vm:
 	@tests/check.sh --group $(@:check-%=%) --match '$(T)'
 
+check-debug:
+	@tests/kernel/check-debug.sh --match '$(T)'
+
 check-list:
 	@tests/lib/check.py --list
 
@@ -115,5 +120,5 @@ dist:
 	@echo build/erdma-$(VERSION).tar.xz
 
 .PHONY: all help have-build driver eadm model progs clean setup demo shell bench check check-static \
-	check-unit check-kunit check-eadm check-model check-vm check-list cache-clean install \
+	check-unit check-kunit check-eadm check-model check-vm check-debug check-list cache-clean install \
 	uninstall dist

@@ -16,6 +16,7 @@
 #include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/dma-mapping.h>
+#include <linux/error-injection.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 
@@ -448,9 +449,9 @@ static int cmdq_get_credit(struct erdma_cmdq *q, u32 timeout_ms)
  * Return: 0; -EIO: the device refused, see @res->syndrome; -ETIMEDOUT: no answer
  * or no slot; -ENODEV: the queue is not running (any more); -EINVAL: @size.
  */
-int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
-			size_t size, struct erdma_cmd_result *res, u32 timeout_ms,
-			struct erdma_resp_buf *buf)
+noinline int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
+				 size_t size, struct erdma_cmd_result *res, u32 timeout_ms,
+				 struct erdma_resp_buf *buf)
 {
 	struct erdma_cmd_result unwanted;
 	struct erdma_cmd_slot *slot;
@@ -484,6 +485,8 @@ int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *
 		cmdq_look_again(q, slot);
 	return cmdq_finish(q, slot, timeout_ms, res, buf);
 }
+/* Every command comes this way: tests let any of them fail (debugfs fail_function) */
+ALLOW_ERROR_INJECTION(erdma_cmdq_exec_buf, ERRNO);
 
 /**
  * erdma_cmdq_exec - run a command

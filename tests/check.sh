@@ -29,23 +29,27 @@ build()
 	run_step "$limit" "$what" "$log" "$@" || failed+=(--failed "$what does not build, see $log")
 }
 
-if wants 'kunit|vm|static'; then
+if wants 'kunit|vm|static|debug'; then
 	build 600 "the driver for $(kernel_release)" driver make -C driver KDIR="$kdir"
 fi
 if wants 'vm|eadm'; then
 	build 600 "eadm" eadm make -C eadm
 fi
-if wants 'vm|kunit|model'; then
+if wants 'vm|kunit|model|debug'; then
 	src=$(tests/setup/qemu-src.sh)
 	tests/setup/guest-image.sh >/dev/null
 fi
 if wants 'vm|model'; then
 	tests/setup/qemu-asan.sh || failed+=(--failed "QEMU with ASan does not build, see build/check")
 fi
-if wants vm; then
+if wants 'vm|debug'; then
 	build 600 "the device model" model make -C qemu-model preload QEMU_SRC="$src"
 	build 300 "the test programs" progs make -C tests/vm/progs
 	build 300 "the kernel test module" kverbs make -C tests/vm/kverbs KDIR="$kdir"
+fi
+if wants debug; then
+	tests/setup/debug-kernel.sh debug >/dev/null ||
+		failed+=(--failed "the debug kernel does not build, see $(cache_root)/log/kernel-debug.log")
 fi
 say "Tests ($(wc -l <<<"$list") suites, logs in build/check)"
 exec tests/lib/check.py "$@" "${failed[@]}"

@@ -197,11 +197,12 @@ class Suite:
                 pass
 
 
-def read_suites():
-    with open(os.path.join(TOP, 'tests/suites.txt'), encoding='utf-8') as f:
-        for line in f:
-            if line.strip() and not line.startswith('#'):
-                yield Suite(*line.strip().split(None, 4))
+def read_suites(files):
+    for name in files:
+        with open(os.path.join(TOP, name), encoding='utf-8') as f:
+            for line in f:
+                if line.strip() and not line.startswith('#'):
+                    yield Suite(*line.strip().split(None, 4))
 
 
 def run_all(suites):
@@ -269,14 +270,18 @@ def main():
     p.add_argument('--match', default='', help='only suites whose name or group matches')
     p.add_argument('--failed', action='append', default=[], metavar='TEXT',
                    help='something failed before: counts as a failed test')
+    p.add_argument('--suites', action='append', default=['tests/suites.txt'], metavar='FILE',
+                   help='also the suites of this file')
+    p.add_argument('--only', action='append', metavar='NAME', help='only this suite')
     p.add_argument('--skip', action='append', default=[], metavar='NAME', help='not this suite')
     p.add_argument('--slow', type=int, default=1, metavar='N',
                    help='everything takes N times as long: so do the limits')
     p.add_argument('--logs', default=LOGS, metavar='DIR', help='where the logs go')
     p.add_argument('--list', action='store_true', help='print the suites and stop')
     args = p.parse_args()
-    suites = [s for s in read_suites()
+    suites = [s for s in read_suites(args.suites)
               if (not args.group or s.group in args.group) and
+              (not args.only or s.name in args.only) and
               (not args.match or fnmatch.fnmatch(s.name, args.match) or
                fnmatch.fnmatch(s.group, args.match)) and s.name not in args.skip]
     if args.list:
@@ -284,7 +289,7 @@ def main():
             print(f'{s.name:16} {s.group:8} {s.limit:5} s  {s.command}')
         return 0
     if not suites:
-        sys.exit(f'check: no suite matches; the names are: {" ".join(s.name for s in read_suites())}')
+        sys.exit(f'check: no suite matches; the names are: {" ".join(s.name for s in read_suites(args.suites))}')
     LOGS = os.path.abspath(args.logs)
     os.makedirs(LOGS, exist_ok=True)
     for s in suites:

@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Usage: quick.sh
+#
+# The part of check-debug that is in "make check": KUnit on the debug kernel,
+# then one VM in which data moves and some faults are made.
+set -euo pipefail
+# shellcheck source=tests/lib/common.sh
+. "$(dirname "$0")/../lib/common.sh"
+cd "$ERDMA_TOP"
+
+kernel=$(tests/setup/debug-kernel.sh debug)
+tests/kernel/modules.sh "$kernel" build/kernel/debug
+rc=0
+kunit/run.sh --kernel "$kernel" || rc=1
+tests/vm/run-vm --name vm-debug --kernel "$kernel" --modules build/kernel/debug --slow 4 \
+	--limit 100 --env FAULT_STEP=20 tests/vm/tests/faults.sh || rc=1
+exit $rc

@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Guest with the debug kernel: memory and commands fail on purpose, one after
+# the other, wherever the driver can be asked for something. Each failure must
+# undo what was done so far: run-vm looks for leaks when this has ended.
+#
+# FAULT_STEP: only every Nth fault point (a quick run); default every one.
+# shellcheck source=tests/vm/guest/lib.sh
+. /erdma/tests/vm/guest/lib.sh
+progs=$TREE/build/progs
+debug=/sys/kernel/debug
+step=${FAULT_STEP:-1}
+bus=/sys/bus/pci
+for dev in "$bus"/devices/*; do
+	if [ "$(cat "$dev/vendor") $(cat "$dev/device")" = "0x1ded 0x107f" ]; then bdf=${dev##*/}; fi
+done
+
+if [ ! -d $debug/failslab ]; then
+	skip "faults on purpose" "this kernel has no fault injection; use tests/setup/debug-kernel.sh"
+	finish
+fi
+
+# Every allocation counts, also those that may sleep; nobody talks about it.
+set_up()
+{
+	local f
+	echo N >$debug/failslab/ignore-gfp-wait || return 1
+	echo N >$debug/fail_page_alloc/ignore-gfp-wait || return 1
+	echo 0 >$debug/fail_page_alloc/min-order || return 1
+	for f in failslab fail_page_alloc fail_usercopy fail_function; do
+		echo 0 >$debug/$f/verbose || return 1
+	done
+}
+
+# Commands that the device refuses, or does not answer: -EIO and -ETIMEDOUT.
+commands_fail()
+{
+	echo erdma_cmdq_exec_buf >$debug/fail_function/inject || return 1
+	printf '%#x' "$1" >$debug/fail_function/erdma_cmdq_exec_buf/retval
+}
+
+commands_work()
+{
+	echo >$debug/fail_function/inject
+}
+
+# What background work does for this process must fail, too: it is done by
+# threads of the kernel, and how often they are asked is nobody's to say.
+background_fails()
+{
+	local pid
+	for pid in $(pgrep '^kworker'); do echo 1 >"/proc/$pid/make-it-fail"; done 2>/dev/null
+	echo Y >$debug/failslab/task-filter
+	echo "$1" >$debug/failslab/probability
+	echo 1 >$debug/failslab/interval
+	echo -1 >$debug/failslab/times
+}
+
+background_works()
+{
+	local pid
+	echo 0 >$debug/failslab/probability
+	echo N >$debug/failslab/task-filter
+	for pid in $(pgrep '^kworker'); do echo 0 >"/proc/$pid/make-it-fail"; done 2>/dev/null
+	return 0
+}
+
+# Connections may fail, but each ends, and the next ones work.
+connections_in_a_storm()
+{
+	local good=0 bad=0
+	background_fails "$1"
+	for _ in $(seq "$2"); do
+		if timeout 60 "$progs/faults" -f 100000 verbs "$(card_address)"; then
+			good=$((good + 1))
+		else
+			bad=$((bad + 1))
+		fi
+	done
+	background_works
+	echo "$good connections worked, $bad failed"
+	works
+}
+
+works()
+{
+	"$progs/verbs_data" "$(card_address)" 'send of every*'
+}
+
+nothing_left()
+{
+	rdma resource show qp | grep -v 'type GSI' | grep . && return 1
+	rdma resource show cq | grep 'pid ' && return 1
+	rdma resource show mr | grep . && return 1
+	rdma resource show pd | grep 'pid ' && return 1
+	rdma resource show cm_id | grep . && return 1
+	return 0
+}
+
+load_without_device()
+{
+	# Reading it over 9p would be most of the fault points.
+	cp "$TREE/driver/erdma.ko" /tmp/ && load_modules && echo 0 >$bus/drivers_autoprobe
+}
+
+bind()
+{
+	echo "$bdf" >"$bus/drivers/erdma/bind" && wait_until 20 "the device" rdma_device
+}
+
+# faults NAME OPERATION ARGUMENT...: one test, its numbers as comments.
+faults()
+{
+	local name=$1
+	shift
+	wanted "$name" || return 0
+	check "$name" "$progs/faults" -s "$step" "$@"
+	sed -n 's/^\(not \)\?ok 1 - \|^# /# /p' "$(logfile "$name")"
+}
+
+LIMIT=${LIMIT_FAULTS:-900}
+check "fault injection is there" set_up
+check "modules, and no driver" load_without_device
+faults "loading the module, every fault" load /tmp/erdma.ko erdma
+check "the module loads" insmod "$TREE/driver/erdma.ko"
+faults "probe, every fault" probe "$bdf"
+commands_fail -5 || result "commands can fail" 1
+faults "probe, every command refused" probe "$bdf"
+commands_work
+check "probe without a fault" bind
+faults "connection and data, every fault" verbs "$(card_address)"
+faults "diagnostics, every fault" diag /dev/erdma/diag0
+check "background work without memory, 2 of 100" connections_in_a_storm 2 30
+check "background work without memory, 20 of 100" connections_in_a_storm 20 30
+check "all is well afterwards" works
+check "nothing is left" wait_until 20 "the kernel to clean up" nothing_left
+echo 1 >$bus/drivers_autoprobe
+check "driver unloads" unload_driver
+finish
