@@ -10,6 +10,10 @@
  *  - rdma_cm listens on every device for a wildcard, and one socket on INADDR_ANY
  *    per card would find its port taken by the first card's.
  * Addresses of other interfaces stay free for others, as they are not ours.
+ *
+ * A wildcard listener for IPv6 alone has no socket at all: the card speaks IPv4.
+ * It is no error, since rdma_cm listens on all devices or on none, and ours would
+ * take the listener from those that can (the NFS server asks for one).
  */
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -30,7 +34,7 @@
  * @cm_id: id; its provider_data points here
  * @node: in wildcards if @any
  * @socks: listening endpoints
- * @any: every address of the interface
+ * @any: every IPv4 address of the interface
  * @port: port
  * @backlog: per socket
  */
@@ -328,6 +332,13 @@ static void listen_destroy(struct erdma_listener *l)
 	kfree(l);
 }
 
+static bool listen_is_ipv6_only(const struct iw_cm_id *id)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)&id->m_local_addr;
+
+	return sin6->sin6_family == AF_INET6 && ipv6_addr_any(&sin6->sin6_addr) && id->afonly;
+}
+
 /* Which address to listen on; [::] stands for every IPv4 address, too */
 static int listen_parse(const struct iw_cm_id *id, __be32 *addr, __be16 *port)
 {
@@ -337,8 +348,7 @@ static int listen_parse(const struct iw_cm_id *id, __be32 *addr, __be16 *port)
 	if (sin->sin_family == AF_INET) {
 		*addr = sin->sin_addr.s_addr;
 		*port = sin->sin_port;
-	} else if (sin->sin_family == AF_INET6 && ipv6_addr_any(&sin6->sin6_addr) &&
-		   !id->afonly) {
+	} else if (sin->sin_family == AF_INET6 && ipv6_addr_any(&sin6->sin6_addr)) {
 		*addr = htonl(INADDR_ANY);
 		*port = sin6->sin6_port;
 	} else {
@@ -363,7 +373,7 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
 
 	l->dev = to_edev(id->device);
 	l->cm_id = id;
-	l->any = addr == htonl(INADDR_ANY);
+	l->any = addr == htonl(INADDR_ANY) && !listen_is_ipv6_only(id);
 	l->port = port;
 	l->backlog = clamp(backlog, 1, LISTEN_MAX_BACKLOG);
 	INIT_LIST_HEAD(&l->node);
@@ -373,7 +383,7 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
 	if (l->any) {
 		list_add_tail(&l->node, &wildcards);
 		err = listen_extend(l);
-	} else {
+	} else if (addr != htonl(INADDR_ANY)) {
 		err = listen_add(l, addr);
 	}
 	mutex_unlock(&listen_mutex);
@@ -394,7 +404,7 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
  * devices or on none, and an address may be added later.
  *
  * Context: process.
- * Return: 0; -EAFNOSUPPORT for an IPv6 address (but [::] includes IPv4), -EINVAL
+ * Return: 0; -EAFNOSUPPORT for an IPv6 address other than [::], -EINVAL
  * without a port, -ENOMEM, or what TCP says, e.g. -EADDRINUSE.
  */
 int erdma_create_listen(struct iw_cm_id *id, int backlog)
