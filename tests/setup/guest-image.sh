@@ -20,12 +20,14 @@ packages=(
 	rdma-core ibverbs-utils ibverbs-providers perftest rdmacm-utils librdmacm1
 	libnl-3-200 libnl-route-3-200 libnl-genl-3-200 libjson-c5 libreadline8 libncursesw6
 	jq
+	# Consumers of RDMA: libfabric's tests, NVMe and NFS over it, and what checks data.
+	libfabric-bin nvme-cli fio nfs-common nfs-kernel-server
 )
 
 # Kernel modules that can matter here; the rest (graphics, sound, ...) would
 # only make the image big.
 module_dirs=(
-	kernel/arch kernel/crypto kernel/fs kernel/lib kernel/mm kernel/net
+	kernel/arch kernel/block kernel/crypto kernel/fs kernel/lib kernel/mm kernel/net
 	kernel/drivers/block kernel/drivers/char kernel/drivers/infiniband
 	kernel/drivers/nvme kernel/drivers/virtio kernel/drivers/vhost kernel/drivers/pci
 	kernel/drivers/net/virtio_net.ko kernel/drivers/net/net_failover.ko
