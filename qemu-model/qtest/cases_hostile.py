@@ -31,18 +31,6 @@ def value():
     return random.choice(VALUES) if random.random() < 0.5 else random.getrandbits(64)
 
 
-def every_size_at_every_offset(binary):
-    """1, 2, 4, 8 bytes, aligned or not, read and written, over all kinds of ranges"""
-    with Qemu(binary, DEVICE) as vm:
-        card = Card(vm).enable()
-        for edge in EDGES:
-            for offset in range(max(0, edge - 9), min(BAR0_SIZE, edge + 9)):
-                for size in (1, 2, 4, 8):
-                    card.reg(offset, size)
-                    card.set(offset, value() & ((1 << 8 * size) - 1), size)
-        still_works(card)
-
-
 def reads_have_no_effect(binary):
     """Reading all registers twice shows the same and sends nothing"""
     with Qemu(binary, DEVICE) as vm:
@@ -114,24 +102,6 @@ def garbage_work_requests(binary):
         still_works(card)
 
 
-def rings_outside_of_memory(binary):
-    """Queues on registers, on the APIC, in holes, beyond the end: no access, no hang"""
-    with Qemu(binary, DEVICE) as vm:
-        card = Card(vm).enable()
-        for addr in (card.bar0, card.bar0 + 0x200, card.bar2, 0xfee00000, 0xb0000000, 0xa0000,
-                     RAM_SIZE - 64, RAM_SIZE, 1 << 40, (1 << 64) - 4096, (1 << 64) - 1):
-            for hi, lo in ((hw.AEQ_HI, hw.AEQ_LO), (hw.SQ_HI, hw.SQ_LO), (hw.CQ_HI, hw.CQ_LO),
-                           (hw.EQ_HI, hw.EQ_LO)):
-                card.set_base(hi, lo, addr)
-            for depth in (hw.AEQ_DEPTH, hw.EQ_DEPTH, hw.CMDQ_DEPTH):
-                card.set(depth, 128)
-            card.set(hw.CTRL, hw.INIT)
-            card.set(hw.CMDQ_CQ_DB, hw.ARM, 8)
-            card.set(hw.CMDQ_SQ_DB, 64, 8)
-            vm.step(1000000)
-        still_works(card)
-
-
 def message_aimed_at_the_card(binary):
     """MSI-X messages into its own doorbells, MSI-X table and configuration space"""
     with Qemu(binary, DEVICE + SECOND) as vm:
@@ -166,23 +136,6 @@ def message_that_removes_the_card(binary):
         port.plug().enable().bring_up().must(hw.COMMON, hw.QUERY_FW)
 
 
-def iommu_tables_on_the_card(binary):
-    """A vIOMMU whose root table is the card's own BAR0: DMA fails, nothing else"""
-    with Qemu(binary, ['-device', 'intel-iommu'] + DEVICE) as vm:
-        card = Card(vm).enable().bring_up()
-        vm.write_num(VTD + 0x20, card.bar0 + 0x200, 8)          # root table address
-        vm.write_num(VTD + 0x18, 1 << 30, 4)                    # take it
-        vm.write_num(VTD + 0x18, 1 << 31, 4)                    # translate
-        for _ in range(10):
-            card.post(hw.COMMON, hw.QUERY_FW, ring=False)
-            card.ring_cmdq()
-            card.arm_cmdq(ci=0)
-            vm.step(1000000)
-        assert card.cq.peek() is None
-        vm.write_num(VTD + 0x18, 0, 4)
-        still_works(card)
-
-
 def vectors_far_from_memory(binary):
     """MSI-X addresses without anything behind them, and vectors without setup"""
     with Qemu(binary, DEVICE) as vm:
@@ -194,7 +147,5 @@ def vectors_far_from_memory(binary):
         still_works(card)
 
 
-CASES = [every_size_at_every_offset, reads_have_no_effect, garbage_into_registers, garbage_commands,
-         trap_40_doorbells_to_nowhere_are_dropped, garbage_work_requests, rings_outside_of_memory,
-         message_aimed_at_the_card, message_that_removes_the_card, iommu_tables_on_the_card,
-         vectors_far_from_memory]
+CASES = [reads_have_no_effect, garbage_into_registers, garbage_commands,
+         trap_40_doorbells_to_nowhere_are_dropped, garbage_work_requests, message_aimed_at_the_card, message_that_removes_the_card, vectors_far_from_memory]

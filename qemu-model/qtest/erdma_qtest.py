@@ -14,6 +14,7 @@ import sys
 import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import cases_cve            # noqa: E402
 import cases_data           # noqa: E402
 import cases_hostile        # noqa: E402
 import cases_pci            # noqa: E402
@@ -37,7 +38,7 @@ def main():
     p.add_argument('cases', nargs='*', metavar='CASE')
     args = p.parse_args()
 
-    cases = [c for m in (cases_pci, cases_queue, cases_data, cases_hostile) for c in m.CASES]
+    cases = [c for m in (cases_pci, cases_queue, cases_data, cases_hostile, cases_cve) for c in m.CASES]
     if args.cases:
         cases = [c for c in cases if any(fnmatch.fnmatch(c.__name__, x) for x in args.cases)]
     if args.list:
