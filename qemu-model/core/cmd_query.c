@@ -37,6 +37,9 @@ static unsigned respond(ErdmaCore *c, const ErdmaCmd *cmd,
     hdr->magic = htole16(ERDMA_RESP_MAGIC);
     hdr->length = size - sizeof(*hdr);
     hdr->index = req->index;
+    if (erdma_fault_at(c, ERDMA_POINT_MAGIC)) {
+        erdma_fault_magic(c, cmd, hdr);
+    }
     if (length < size) {
         size = length;
     }
@@ -61,6 +64,8 @@ unsigned erdma_cmd_get_stats(ErdmaCore *c, ErdmaCmd *cmd)
         .tx_reqs = htole64(c->n.tx_reqs),
         .tx_pkts = htole64(c->n.tx_pkts),
         .tx_bytes = htole64(c->n.tx_bytes),
+        .tx_bps_drops = htole64(c->n.metered_bytes),
+        .tx_pps_drops = htole64(c->n.metered_messages),
         .rx_pkts = htole64(c->n.rx_pkts),
         .rx_bytes = htole64(c->n.rx_bytes),
     };
@@ -104,6 +109,7 @@ static void fill_qpc(ErdmaQp *qp, struct erdma_resp_qpc *r)
     r->tx_pkts = htole16(qp->tx_pkts);
     r->rx_pkts = htole16(qp->rx_pkts);
     r->rx_err_drops = htole16(qp->rx_err_drops);
+    r->rto_count = htole32(qp->gate.timeouts);
     r->remote_qpn = htole32(qp->conn.cookie);
     r->pd = htole32(qp->pd);
     r->fw_sq_pi = htole16(qp->sq_pi);

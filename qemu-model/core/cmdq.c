@@ -19,19 +19,35 @@ static void post_event(ErdmaCore *c, bool by_doorbell)
     erdma_eq_post(c, &c->eq[0], &q->event, word, 0);
 }
 
-static void complete(ErdmaCore *c, const ErdmaCmd *cmd, uint16_t index,
-                     unsigned status)
+void erdma_cmdq_write(ErdmaCore *c, struct erdma_cqe *cqe, unsigned flags)
 {
     ErdmaCmdq *q = &c->cmdq;
     uint32_t slot = erdma_ring_slot(q->cq_pi, q->depth);
+    bool owner = erdma_ring_owner(q->cq_pi, q->depth);
+
+    cqe->hdr &= ~htobe32(ERDMA_CQE_OWNER);
+    if (owner != !!(flags & ERDMA_ENTRY_WRONG_OWNER)) {
+        cqe->hdr |= htobe32(ERDMA_CQE_OWNER);
+    }
+    if (!erdma_dma_publish(c, q->cq_base + (uint64_t)slot * ERDMA_CQE_SIZE,
+                           cqe, sizeof(*cqe), sizeof(cqe->hdr))) {
+        erdma_guest_error(c, "command completion queue cannot be written");
+    }
+    q->cq_pi++;
+    if (q->armed) {
+        post_event(c, false);
+    }
+}
+
+static void complete(ErdmaCore *c, const ErdmaCmd *cmd, uint16_t index,
+                     unsigned status)
+{
     struct erdma_cqe cqe = { 0 };
+    unsigned flags = 0;
     uint32_t hdr = ERDMA_PREP(ERDMA_CQE_OPCODE, cmd->opcode) |
                    ERDMA_PREP(ERDMA_CQE_QTYPE, ERDMA_CQE_QTYPE_CMDQ) |
                    ERDMA_PREP(ERDMA_CQE_SYNDROME, status);
 
-    if (erdma_ring_owner(q->cq_pi, q->depth)) {
-        hdr |= ERDMA_CQE_OWNER;
-    }
     cqe.hdr = htobe32(hdr);
     cqe.qe_idx = htobe32(index);
     if (!status) {              /* low word first, each word BE */
@@ -40,14 +56,11 @@ static void complete(ErdmaCore *c, const ErdmaCmd *cmd, uint16_t index,
         cqe.resp[2] = htobe32(cmd->resp1);
         cqe.resp[3] = htobe32(cmd->resp1 >> 32);
     }
-    if (!erdma_dma_publish(c, q->cq_base + (uint64_t)slot * ERDMA_CQE_SIZE,
-                           &cqe, sizeof(cqe), sizeof(cqe.hdr))) {
-        erdma_guest_error(c, "command completion queue cannot be written");
+    if (erdma_fault_at(c, ERDMA_POINT_COMMAND) &&
+        erdma_fault_command(c, cmd, &cqe, &flags)) {
+        return;
     }
-    q->cq_pi++;
-    if (q->armed) {
-        post_event(c, false);
-    }
+    erdma_cmdq_write(c, &cqe, flags);
 }
 
 /*
@@ -122,6 +135,9 @@ void erdma_cmdq_run(ErdmaCore *c)
 
     for (unsigned i = 0; i < ERDMA_LIMIT_COMMANDS && c->ready &&
          q->sq_ci != q->sq_pi; i++) {
+        if (erdma_fault_stalls_cmdq(c)) {
+            return;
+        }
         execute_one(c);
     }
     if (c->ready && q->sq_ci != q->sq_pi) {

@@ -181,7 +181,10 @@ uint64_t erdma_copy(ErdmaCursor *dst, ErdmaCursor *src, uint64_t len)
         n = n < src->host_len ? n : src->host_len;
         n = n < dst->host_len ? n : dst->host_len;
         /* the guest may name one buffer as both */
-        memmove(dst->host, src->host, n);
+        if (!dst->qp || !erdma_fault_at(dst->qp->core, ERDMA_POINT_PAYLOAD) ||
+            erdma_fault_payload(dst->qp, dst->host, src->host, n)) {
+            memmove(dst->host, src->host, n);
+        }
         src->host += n;
         src->host_len -= n;
         dst->host += n;

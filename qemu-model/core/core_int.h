@@ -142,6 +142,11 @@ typedef struct ErdmaEq {
 void erdma_eq_init(ErdmaEq *eq, uint64_t base, uint32_t depth, unsigned vector,
                    uint64_t dbrec);
 void erdma_eq_stop(ErdmaEq *eq);
+/* Write an entry if there is room, without an event that waits; false: none */
+bool erdma_eq_write(ErdmaCore *c, ErdmaEq *eq, uint64_t word0, uint64_t word1,
+                    unsigned flags);
+/* Deliver events that waited, as far as there is room */
+void erdma_eq_release(ErdmaCore *c, ErdmaEq *eq);
 /* Write the event, or keep it until there is room; a waiting one stays as is */
 void erdma_eq_post(ErdmaCore *c, ErdmaEq *eq, ErdmaEvent *ev, uint64_t word0,
                    uint64_t word1);
@@ -207,7 +212,16 @@ typedef struct ErdmaWc {
     uint32_t size;
 } ErdmaWc;
 
+/* How an entry is written, and what is known about it */
+enum {
+    ERDMA_ENTRY_WRONG_OWNER = 1,    /* on purpose, by a fault */
+    ERDMA_ENTRY_SOLICITED = 2,
+    ERDMA_ENTRY_OVERTAKE = 4,       /* later ones need not wait for it */
+};
+
 void erdma_cq_post(ErdmaCq *cq, const ErdmaWc *wc);
+/* The end of erdma_cq_post(): put a finished entry into the ring */
+void erdma_cq_write(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned flags);
 void erdma_cq_doorbell(ErdmaCq *cq, uint64_t value);
 unsigned erdma_cq_create(ErdmaCore *c, const struct erdma_cmd_create_cq *cmd);
 void erdma_cq_destroy(ErdmaCq *cq);
@@ -343,6 +357,19 @@ typedef struct ErdmaConn {
     uint8_t cc;
 } ErdmaConn;
 
+/* What stands between a request and the network (gate.c) */
+typedef struct ErdmaGate {
+    ErdmaLink link;             /* on ErdmaCore.parked */
+    uint64_t until;             /* UINT64_MAX: until somebody says so */
+    uint8_t passed;             /* what the active request has behind it */
+    uint8_t attempts;           /* how often it was lost */
+    uint64_t lost;              /* packets of it to be sent again */
+    uint16_t late_pi, late_next;        /* latency: who has waited; who will */
+    uint32_t late_epoch;        /* of the faults that late_pi is about */
+    uint64_t bytes_at, messages_at;     /* meters: when the next may start */
+    uint32_t timeouts;          /* A.1 */
+} ErdmaGate;
+
 struct ErdmaQp {
     ErdmaCore *core;
     uint32_t qpn, pd, cookie;
@@ -364,6 +391,7 @@ struct ErdmaQp {
     ErdmaLink hold_link;        /* waits for the peer, until hold_deadline */
     uint64_t hold_deadline;
     ErdmaEvent event;           /* asynchronous event */
+    ErdmaGate gate;
     /* the request in execution */
     bool active;
     bool barrier;               /* the newest in flight must end first */
@@ -473,6 +501,7 @@ typedef enum ErdmaStep {
     ERDMA_STEP_HOLD,            /* peer not ready */
     ERDMA_STEP_SENT,            /* in flight, the next one may follow */
     ERDMA_STEP_WAIT,            /* the end of what is in flight wakes it */
+    ERDMA_STEP_PARK,            /* its time has not come */
 } ErdmaStep;
 
 /* Oldest posted receive; false with *@syndrome 0: there is none */
@@ -592,6 +621,8 @@ void erdma_cmdq_doorbell(ErdmaCore *c, uint64_t value);
 void erdma_cmdq_arm(ErdmaCore *c, uint64_t value);
 /* Execute what was posted, bounded */
 void erdma_cmdq_run(ErdmaCore *c);
+/* Put a finished completion into the command CQ */
+void erdma_cmdq_write(ErdmaCore *c, struct erdma_cqe *cqe, unsigned flags);
 /* enum erdma_cmd_status */
 unsigned erdma_cmd_execute(ErdmaCore *c, ErdmaCmd *cmd);
 unsigned erdma_cmd_query_device(ErdmaCore *c, ErdmaCmd *cmd);
@@ -602,6 +633,91 @@ unsigned erdma_cmd_query_cqc(ErdmaCore *c, ErdmaCmd *cmd);
 unsigned erdma_cmd_query_eqc(ErdmaCore *c, ErdmaCmd *cmd);
 unsigned erdma_cmd_set_ext_attr(ErdmaCore *c, ErdmaCmd *cmd);
 unsigned erdma_cmd_get_ext_attr(ErdmaCore *c, ErdmaCmd *cmd);
+
+/* ---- faults (fault.c, fault_delay.c), meters (gate.c) ---- */
+
+/* Where faults strike. ErdmaCore.points has those with a fault, mostly none. */
+enum {
+    ERDMA_POINT_COMMAND = 1 << 0,
+    ERDMA_POINT_MAGIC = 1 << 1,         /* of a response in memory */
+    ERDMA_POINT_CQE = 1 << 2,
+    ERDMA_POINT_CEQE = 1 << 3,
+    ERDMA_POINT_AEQE = 1 << 4,
+    ERDMA_POINT_CMDEQE = 1 << 5,
+    ERDMA_POINT_EVENTS =
+        ERDMA_POINT_CEQE | ERDMA_POINT_AEQE | ERDMA_POINT_CMDEQE,
+    ERDMA_POINT_IRQ = 1 << 6,
+    ERDMA_POINT_PAYLOAD = 1 << 7,       /* bytes being written */
+    ERDMA_POINT_MESSAGE = 1 << 8,       /* a request about to start */
+    ERDMA_POINT_CMDQ = 1 << 9,
+    ERDMA_POINT_SQ = 1 << 10,
+    ERDMA_POINT_RQ = 1 << 11,
+    ERDMA_POINT_CEQ = 1 << 12,
+    ERDMA_POINT_AEQ = 1 << 13,
+    ERDMA_POINT_CQ = 1 << 14,
+    ERDMA_POINT_REGISTER = 1 << 15,
+    ERDMA_POINT_NETWORK = 1 << 16,      /* link down, silent peer */
+    ERDMA_POINT_LOSS = 1 << 17,
+    ERDMA_POINT_LATENCY = 1 << 18,
+    ERDMA_POINT_REMOVE = 1 << 19,
+    ERDMA_POINT_METER = 1 << 20,        /* not a fault: a limit is set */
+    ERDMA_POINT_TWICE = 1 << 21,        /* a request that is finished */
+    ERDMA_POINT_GATES =
+        ERDMA_POINT_MESSAGE | ERDMA_POINT_SQ | ERDMA_POINT_NETWORK |
+        ERDMA_POINT_LOSS | ERDMA_POINT_LATENCY | ERDMA_POINT_METER,
+};
+
+typedef struct ErdmaFaults ErdmaFaults;
+
+#define erdma_fault_at(c, point) \
+    __builtin_expect(((c)->points & (point)) != 0, 0)
+
+/* Each stands behind erdma_fault_at(). True: a fault took it over. */
+bool erdma_fault_command(ErdmaCore *c, const ErdmaCmd *cmd,
+                         struct erdma_cqe *cqe, unsigned *flags);
+bool erdma_fault_cqe(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned *flags);
+bool erdma_fault_event(ErdmaCore *c, ErdmaEq *eq, uint64_t *word0,
+                       uint64_t word1, unsigned *flags);
+bool erdma_fault_irq(ErdmaCore *c, unsigned vector);
+void erdma_fault_magic(ErdmaCore *c, const ErdmaCmd *cmd,
+                       struct erdma_resp_hdr *hdr);
+/* @qp writes @n bytes to @dst: false if they shall not arrive */
+bool erdma_fault_payload(const ErdmaQp *qp, uint8_t *dst, const uint8_t *src,
+                         uint64_t n);
+bool erdma_fault_stalls_eq(ErdmaCore *c, const ErdmaEq *eq);
+bool erdma_fault_stalls_cmdq(ErdmaCore *c);
+bool erdma_fault_stalls_rq(const ErdmaQp *qp);
+/* Nothing passes between @qp and its peer */
+bool erdma_fault_cuts(const ErdmaQp *qp);
+/* The finished request of @qp is to be executed once more */
+bool erdma_fault_again(ErdmaQp *qp);
+/* False: reads as usual. Else *@value. */
+bool erdma_fault_register(ErdmaCore *c, uint64_t offset, unsigned size,
+                          uint64_t *value);
+/* The card does not react to writes */
+bool erdma_fault_deaf(ErdmaCore *c);
+/* What is due: floods, things that were delayed */
+void erdma_fault_run(ErdmaCore *c);
+void erdma_fault_timer(ErdmaCore *c, uint64_t now);
+/* When the timer is needed next, 0 = never */
+uint64_t erdma_fault_deadline(const ErdmaCore *c);
+/* Objects are gone: nothing of them may come later */
+void erdma_fault_forget(ErdmaCore *c);
+void erdma_fault_forget_cq(ErdmaCq *cq);
+void erdma_fault_free(ErdmaCore *c);
+
+typedef enum ErdmaPass {
+    ERDMA_PASS,                 /* go */
+    ERDMA_PASS_PARK,            /* the QP is parked; it will be scheduled */
+    ERDMA_PASS_HOLD,            /* as if the peer were not there */
+    ERDMA_PASS_LOST,            /* given up: retry exceeded */
+} ErdmaPass;
+
+/* May the active request of @qp go on the network now? */
+ErdmaPass erdma_gate(ErdmaQp *qp);
+void erdma_gate_unpark(ErdmaQp *qp);
+void erdma_gate_unpark_all(ErdmaCore *c);
+void erdma_gate_timer(ErdmaCore *c, uint64_t now);
 
 /* ---- the card (erdma_core.c, regs.c) ---- */
 
@@ -636,7 +752,14 @@ struct ErdmaCore {
     ErdmaLink run;              /* ErdmaQp.run_link */
     ErdmaLink held;             /* ErdmaQp.hold_link, oldest first */
     ErdmaLink watched;          /* ErdmaRemote.watch_link, oldest first */
+    ErdmaLink parked;           /* ErdmaGate.link, earliest first */
     uint64_t timer;             /* deadline last given to ops->set_timer() */
+
+    uint32_t points;            /* ERDMA_POINT_* that are watched */
+    ErdmaFaults *faults;        /* NULL until the first one */
+    bool gone;                  /* pulled out of its slot */
+    ErdmaLimits limit;
+    uint64_t bytes_at, messages_at;     /* meters of the card */
 
     uint32_t mtu;
     uint8_t retrans;
@@ -662,6 +785,8 @@ void erdma_doorbell_write(ErdmaCore *c, uint64_t offset, uint64_t value,
 /* Unknown or not allowed: normal, counted, never an error (15.5) */
 void erdma_doorbell_drop(ErdmaCore *c, uint64_t offset, uint64_t value);
 void erdma_irq(ErdmaCore *c, unsigned vector);
+/* The same past all faults */
+void erdma_irq_send(ErdmaCore *c, unsigned vector);
 uint64_t erdma_packets(const ErdmaCore *c, uint64_t bytes);
 
 static inline ErdmaQp *erdma_qp_get(const ErdmaCore *c, uint32_t qpn)

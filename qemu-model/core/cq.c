@@ -19,16 +19,13 @@ static void raise_event(ErdmaCq *cq, bool by_doorbell)
     erdma_eq_post(c, cq->eq, &cq->event, word, 0);
 }
 
-static void fill_cqe(struct erdma_cqe *cqe, const ErdmaCq *cq,
-                     const ErdmaWc *wc)
+/* All but the owner bit */
+static void fill_cqe(struct erdma_cqe *cqe, const ErdmaWc *wc)
 {
     uint32_t hdr = ERDMA_PREP(ERDMA_CQE_OPCODE, wc->opcode) |
                    ERDMA_PREP(ERDMA_CQE_QTYPE, wc->qtype) |
                    ERDMA_PREP(ERDMA_CQE_SYNDROME, wc->syndrome);
 
-    if (erdma_ring_owner(cq->pi, cq->q.depth)) {
-        hdr |= ERDMA_CQE_OWNER;
-    }
     memset(cqe, 0, sizeof(*cqe));
     cqe->hdr = htobe32(hdr);
     cqe->qe_idx = htobe32(wc->qe_idx);
@@ -37,18 +34,22 @@ static void fill_cqe(struct erdma_cqe *cqe, const ErdmaCq *cq,
     cqe->size = htobe32(wc->size);
 }
 
-void erdma_cq_post(ErdmaCq *cq, const ErdmaWc *wc)
+void erdma_cq_write(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned flags)
 {
     ErdmaCore *c = cq->core;
-    struct erdma_cqe cqe;
+    bool owner = erdma_ring_owner(cq->pi, cq->q.depth);
+    bool error = be32toh(cqe->hdr) & ERDMA_CQE_SYNDROME;
     uint64_t addr;
 
     if (cq->broken) {
         return;
     }
-    fill_cqe(&cqe, cq, wc);
+    cqe->hdr &= ~htobe32(ERDMA_CQE_OWNER);
+    if (owner != !!(flags & ERDMA_ENTRY_WRONG_OWNER)) {
+        cqe->hdr |= htobe32(ERDMA_CQE_OWNER);
+    }
     erdma_queue_locate(&cq->q, cq->pi, &addr);
-    if (!erdma_dma_publish(c, addr, &cqe, sizeof(cqe), sizeof(cqe.hdr))) {
+    if (!erdma_dma_publish(c, addr, cqe, sizeof(*cqe), sizeof(cqe->hdr))) {
         erdma_guest_error(c, "CQ %u cannot be written at 0x%llx", cq->cqn,
                           (unsigned long long)addr);
         cq->broken = true;
@@ -57,12 +58,26 @@ void erdma_cq_post(ErdmaCq *cq, const ErdmaWc *wc)
     }
     cq->pi++;
     c->n.cqes++;
-    if (wc->syndrome) {
+    if (error) {
         c->n.cqes_error++;
     }
-    if (cq->armed && (!cq->armed_solicited || wc->syndrome || wc->solicited)) {
+    if (cq->armed && (!cq->armed_solicited || error ||
+                      flags & ERDMA_ENTRY_SOLICITED)) {
         raise_event(cq, false);
     }
+}
+
+void erdma_cq_post(ErdmaCq *cq, const ErdmaWc *wc)
+{
+    unsigned flags = wc->solicited ? ERDMA_ENTRY_SOLICITED : 0;
+    struct erdma_cqe cqe;
+
+    fill_cqe(&cqe, wc);
+    if (erdma_fault_at(cq->core, ERDMA_POINT_CQE) &&
+        erdma_fault_cqe(cq, &cqe, &flags)) {
+        return;
+    }
+    erdma_cq_write(cq, &cqe, flags);
 }
 
 /* IDX counts arms; what it tells about doorbells is only for A.2 */
@@ -189,6 +204,7 @@ void erdma_cq_destroy(ErdmaCq *cq)
 
     erdma_event_cancel(&cq->event);
     erdma_event_cancel(&cq->error);
+    erdma_fault_forget_cq(cq);
     cq->eq->users--;
     if (cq->db_assoc) {
         c->db_ctx[cq->db_ctx].users--;

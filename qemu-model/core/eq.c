@@ -27,17 +27,26 @@ void erdma_eq_stop(ErdmaEq *eq)
     }
 }
 
-static bool full(const ErdmaEq *eq)
+/* Is there room for one more? A stalled queue has none. */
+static bool full(ErdmaCore *c, const ErdmaEq *eq)
 {
+    if (erdma_fault_at(c, ERDMA_POINT_CEQ | ERDMA_POINT_AEQ) &&
+        erdma_fault_stalls_eq(c, eq)) {
+        return true;
+    }
     return erdma_ring_used16(eq->pi, eq->ci) >= eq->depth;
 }
 
-static void write_entry(ErdmaCore *c, ErdmaEq *eq, const ErdmaEvent *ev)
+static void write_entry(ErdmaCore *c, ErdmaEq *eq, uint64_t word0,
+                        uint64_t word1, unsigned flags)
 {
-    uint64_t entry[2] = { htole64(ev->word0), htole64(ev->word1) };
+    bool owner = erdma_ring_owner(eq->pi, eq->depth);
+    uint64_t entry[2] = {
+        htole64(word0 & ~ERDMA_CEQE_OWNER), htole64(word1),
+    };
     uint32_t slot = erdma_ring_slot(eq->pi, eq->depth);
 
-    if (erdma_ring_owner(eq->pi, eq->depth)) {
+    if (owner != !!(flags & ERDMA_ENTRY_WRONG_OWNER)) {
         entry[0] |= htole64(ERDMA_CEQE_OWNER);
     }
     if (!erdma_dma_publish(c, eq->base + (uint64_t)slot * ERDMA_EQE_SIZE,
@@ -57,21 +66,35 @@ static void notify(ErdmaCore *c, ErdmaEq *eq)
     }
 }
 
+bool erdma_eq_write(ErdmaCore *c, ErdmaEq *eq, uint64_t word0, uint64_t word1,
+                    unsigned flags)
+{
+    if (!eq->live || full(c, eq)) {
+        return false;
+    }
+    write_entry(c, eq, word0, word1, flags);
+    notify(c, eq);
+    return true;
+}
+
 void erdma_eq_post(ErdmaCore *c, ErdmaEq *eq, ErdmaEvent *ev, uint64_t word0,
                    uint64_t word1)
 {
+    unsigned flags = 0;
+
     if (!eq->live || erdma_link_used(&ev->link)) {
         return;
     }
-    ev->word0 = word0;
-    ev->word1 = word1;
-    if (full(eq)) {
-        eq->overflowed = true;
-        erdma_list_add_tail(&eq->held, &ev->link);
+    if (erdma_fault_at(c, ERDMA_POINT_EVENTS) &&
+        erdma_fault_event(c, eq, &word0, word1, &flags)) {
         return;
     }
-    write_entry(c, eq, ev);
-    notify(c, eq);
+    if (!erdma_eq_write(c, eq, word0, word1, flags)) {
+        eq->overflowed = true;
+        ev->word0 = word0;
+        ev->word1 = word1;
+        erdma_list_add_tail(&eq->held, &ev->link);
+    }
 }
 
 void erdma_event_cancel(ErdmaEvent *ev)
@@ -79,10 +102,32 @@ void erdma_event_cancel(ErdmaEvent *ev)
     erdma_list_del(&ev->link);
 }
 
+/* True: some were delivered */
+static bool release(ErdmaCore *c, ErdmaEq *eq)
+{
+    bool any = false;
+    ErdmaLink *link;
+
+    while ((link = erdma_list_first(&eq->held)) && !full(c, eq)) {
+        const ErdmaEvent *ev = ERDMA_ENTRY(link, ErdmaEvent, link);
+
+        erdma_list_del(link);
+        write_entry(c, eq, ev->word0, ev->word1, 0);
+        any = true;
+    }
+    return any;
+}
+
+void erdma_eq_release(ErdmaCore *c, ErdmaEq *eq)
+{
+    if (eq->live && release(c, eq)) {
+        notify(c, eq);
+    }
+}
+
 void erdma_eq_doorbell(ErdmaCore *c, ErdmaEq *eq, uint64_t value)
 {
     uint16_t ci = ERDMA_GET(ERDMA_EQ_DB_CI, value) & ERDMA_EQ_CI_MASK;
-    ErdmaLink *link;
 
     if (erdma_ring_used16(eq->pi, ci) > erdma_ring_used16(eq->pi, eq->ci)) {
         erdma_guest_error(c, "event queue of vector %u: consumer index %u "
@@ -91,9 +136,9 @@ void erdma_eq_doorbell(ErdmaCore *c, ErdmaEq *eq, uint64_t value)
         return;
     }
     eq->ci = ci;
-    while (!full(eq) && (link = erdma_list_first(&eq->held))) {
-        erdma_list_del(link);
-        write_entry(c, eq, ERDMA_ENTRY(link, ErdmaEvent, link));
+    release(c, eq);
+    if (c->faults) {
+        erdma_core_kick(c);         /* a flood may have room again */
     }
     if (value & ERDMA_EQ_DB_ARM) {
         eq->armed = true;

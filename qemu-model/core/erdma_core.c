@@ -144,6 +144,7 @@ ErdmaCore *erdma_core_new(const ErdmaConfig *cfg, const ErdmaOps *ops,
     erdma_list_init(&c->run);
     erdma_list_init(&c->held);
     erdma_list_init(&c->watched);
+    erdma_list_init(&c->parked);
     if (!alloc_tables(c)) {
         free_tables(c);
         return NULL;
@@ -157,6 +158,7 @@ void erdma_core_free(ErdmaCore *c)
 {
     if (c) {
         erdma_core_quiesce(c);
+        erdma_fault_free(c);
         c->fabric->cards--;
         free_tables(c);
     }
@@ -174,6 +176,7 @@ void erdma_core_quiesce(ErdmaCore *c)
     void *p;
 
     c->ready = false;
+    erdma_fault_forget(c);
     for (i = 0; (p = erdma_table_next(&c->qps, &i)); i++) {
         erdma_qp_destroy(p);
     }
@@ -198,7 +201,13 @@ void erdma_core_quiesce(ErdmaCore *c)
 
 uint64_t erdma_core_mmio_read(ErdmaCore *c, uint64_t offset, unsigned size)
 {
+    uint64_t value;
+
     c->n.mmio_reads++;
+    if (erdma_fault_at(c, ERDMA_POINT_REGISTER | ERDMA_POINT_REMOVE) &&
+        erdma_fault_register(c, offset, size, &value)) {
+        return value;
+    }
     if (offset >= ERDMA_REG_SPACE || !size) {
         return 0;               /* doorbell pages are write-only */
     }
@@ -212,6 +221,10 @@ void erdma_core_mmio_write(ErdmaCore *c, uint64_t offset, uint64_t value,
     if (offset >= c->cfg.bar0_size) {
         return;
     }
+    if (erdma_fault_at(c, ERDMA_POINT_REGISTER | ERDMA_POINT_REMOVE) &&
+        erdma_fault_deaf(c)) {
+        return;
+    }
     if (offset < ERDMA_REG_SPACE) {
         erdma_reg_write(c, offset, value, size);
     } else {
@@ -220,6 +233,14 @@ void erdma_core_mmio_write(ErdmaCore *c, uint64_t offset, uint64_t value,
 }
 
 void erdma_irq(ErdmaCore *c, unsigned vector)
+{
+    if (erdma_fault_at(c, ERDMA_POINT_IRQ) && erdma_fault_irq(c, vector)) {
+        return;
+    }
+    erdma_irq_send(c, vector);
+}
+
+void erdma_irq_send(ErdmaCore *c, unsigned vector)
 {
     c->n.irqs++;
     c->ops->irq(c->opaque, vector);
@@ -267,6 +288,9 @@ static void run_queue_pairs(ErdmaCore *c)
 void erdma_core_run(ErdmaCore *c)
 {
     c->kicked = false;
+    if (c->faults) {
+        erdma_fault_run(c);
+    }
     erdma_cmdq_run(c);
     run_queue_pairs(c);
     if (erdma_list_first(&c->run)) {
@@ -290,12 +314,27 @@ static uint64_t first_watched(const ErdmaCore *c)
     return link ? erdma_remote_deadline(link) : 0;
 }
 
-/* Deadlines are all the same time away, so the oldest is the first */
+static uint64_t first_parked(const ErdmaCore *c)
+{
+    const ErdmaLink *link = erdma_list_first(&c->parked);
+    uint64_t until = link ? ERDMA_ENTRY(link, ErdmaQp, gate.link)->gate.until :
+                            0;
+
+    return until == UINT64_MAX ? 0 : until;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return !a || (b && b < a) ? b : a;
+}
+
+/* Deadlines of a list are all the same time away, or in order: first is first */
 void erdma_core_update_timer(ErdmaCore *c)
 {
-    uint64_t held = first_held(c), watched = first_watched(c);
-    uint64_t deadline = !held || (watched && watched < held) ? watched : held;
+    uint64_t deadline = earlier(first_held(c), first_watched(c));
 
+    deadline = earlier(deadline, first_parked(c));
+    deadline = earlier(deadline, erdma_fault_deadline(c));
     if (deadline != c->timer) {
         c->timer = deadline;
         c->ops->set_timer(c->opaque, deadline);
@@ -344,6 +383,8 @@ void erdma_core_timer(ErdmaCore *c)
     uint64_t now = c->ops->now(c->opaque);
 
     c->timer = 0;
+    erdma_fault_timer(c, now);
+    erdma_gate_timer(c, now);
     expire_held(c, now);
     expire_watched(c, now);
     erdma_core_update_timer(c);

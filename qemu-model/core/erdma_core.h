@@ -65,6 +65,8 @@ typedef struct ErdmaOps {
      */
     bool (*share)(void *opaque, const void *host, uint64_t *len,
                   uint32_t *region, uint64_t *offset);
+    /* Pull the card out of its slot, later; NULL: it cannot be pulled */
+    void (*unplug)(void *opaque);
     /* May be NULL; @text is one line without newline */
     void (*log)(void *opaque, ErdmaLogLevel level, const char *text);
 } ErdmaOps;
@@ -170,6 +172,29 @@ void erdma_core_run(ErdmaCore *core);
 /* The deadline set by ops->set_timer() passed. Bounded. */
 void erdma_core_timer(ErdmaCore *core);
 
+/*
+ * Faults: things that go wrong on purpose. A line of words says which and when;
+ * docs/qemu-model-faults.md has the language. Faults belong to whoever runs the
+ * card: a reset by the guest does not end them. At most 64 at a time. False: @why
+ * is a sentence about the word that is wrong, and nothing has changed.
+ */
+bool erdma_core_fault_add(ErdmaCore *core, const char *line, uint32_t *id,
+                          char *why, size_t len);
+/* @which: a number, or "all" */
+bool erdma_core_fault_clear(ErdmaCore *core, const char *which, char *why,
+                            size_t len);
+
+/* Meters, 0 = none. What is above them waits; nothing is lost. */
+typedef struct ErdmaLimits {
+    uint64_t bytes;             /* per second, whole card */
+    uint64_t messages;
+    uint64_t qp_bytes;          /* per second, each QP */
+    uint64_t qp_messages;
+} ErdmaLimits;
+
+void erdma_core_set_limits(ErdmaCore *core, const ErdmaLimits *limits);
+void erdma_core_limits(const ErdmaCore *core, ErdmaLimits *out);
+
 /* What the card counted since reset, for monitors and tests */
 typedef struct ErdmaCounters {
     uint64_t mmio_reads, mmio_writes;
@@ -179,6 +204,9 @@ typedef struct ErdmaCounters {
     uint64_t cqes, cqes_error, ceqes, aeqes, irqs;
     uint64_t tx_reqs, tx_pkts, tx_bytes, rx_pkts, rx_bytes;
     uint64_t held, retry_exceeded;
+    uint64_t faults;                    /* hits */
+    uint64_t tx_lost;                   /* packets, by a fault */
+    uint64_t metered_bytes, metered_messages;   /* requests that had to wait */
     uint64_t guest_errors;
     uint32_t qps, cqs, eqs, mrs, db_contexts;   /* objects now */
     bool ready;                         /* INIT done */

@@ -44,6 +44,8 @@ static uint8_t start(ErdmaQp *qp, Window *w)
     qp->active = true;
     qp->done = 0;
     qp->recv.taken = false;
+    qp->gate.passed = 0;
+    qp->gate.attempts = 0;
     if (!sqe) {
         erdma_guest_error(qp->core, "QP %u: send queue cannot be read at %u",
                           qp->qpn, qp->sq_next);
@@ -113,6 +115,25 @@ static bool fenced(const ErdmaQp *qp)
     }
 }
 
+/* Faults and meters in front of the network; false: @step is what happens */
+static bool through(ErdmaQp *qp, ErdmaStep *step, uint8_t *syndrome)
+{
+    switch (erdma_gate(qp)) {
+    case ERDMA_PASS:
+        return true;
+    case ERDMA_PASS_PARK:
+        *step = ERDMA_STEP_PARK;
+        return false;
+    case ERDMA_PASS_HOLD:
+        *step = ERDMA_STEP_HOLD;
+        return false;
+    default:
+        *syndrome = ERDMA_WC_RETRY_EXC;
+        *step = ERDMA_STEP_DONE;
+        return false;
+    }
+}
+
 /* Advance the active request */
 static ErdmaStep execute(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
 {
@@ -140,7 +161,18 @@ static ErdmaStep execute(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
     if (!qp->transport) {
         return ERDMA_STEP_HOLD;
     }
+    if (erdma_fault_at(qp->core, ERDMA_POINT_GATES) &&
+        !through(qp, &step, syndrome)) {
+        return step;
+    }
     step = qp->transport->step(qp, b, syndrome);
+    if (step == ERDMA_STEP_DONE && !*syndrome &&
+        erdma_fault_at(qp->core, ERDMA_POINT_TWICE) &&
+        erdma_fault_again(qp)) {
+        qp->done = 0;
+        qp->recv.taken = false;
+        return ERDMA_STEP_MORE;
+    }
     if (step == ERDMA_STEP_DONE && !*syndrome &&
         qp->req.opcode == ERDMA_OP_READ_INV &&
         !erdma_mr_invalidate(qp, qp->req.imm)) {
@@ -203,6 +235,8 @@ bool erdma_sq_exec(ErdmaQp *qp, ErdmaBudget *b)
         switch (step) {
         case ERDMA_STEP_HOLD:
             erdma_qp_hold(qp);
+            return false;
+        case ERDMA_STEP_PARK:
             return false;
         case ERDMA_STEP_MORE:
             return true;

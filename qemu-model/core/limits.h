@@ -54,6 +54,15 @@
 /* Translation entries fetched with one read of guest memory */
 #define ERDMA_LIMIT_MTT_FETCH           64u
 
+/* ---- faults ---- */
+#define ERDMA_LIMIT_FAULTS              64u
+#define ERDMA_LIMIT_FAULT_LINE          160u
+#define ERDMA_LIMIT_FAULT_MS            3600000u
+/* Entries and interrupts that wait because of a fault, all kinds together */
+#define ERDMA_LIMIT_DELAYED             256u
+/* Entries that a flood writes in one turn */
+#define ERDMA_LIMIT_FLOOD               64u
+
 /* ---- log lines about guest errors per second ---- */
 #define ERDMA_LIMIT_LOG_PER_SECOND      20u
 #define ERDMA_LIMIT_LOG_LINE            256u

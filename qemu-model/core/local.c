@@ -133,7 +133,8 @@ ErdmaStep erdma_local_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
     ErdmaQp *peer = qp->peer;
     ErdmaStep step;
 
-    if (!peer) {
+    if (!peer || (erdma_fault_at(peer->core, ERDMA_POINT_NETWORK) &&
+                  erdma_fault_cuts(peer))) {
         return ERDMA_STEP_HOLD;
     }
     switch (qp->req.opcode) {

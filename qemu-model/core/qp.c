@@ -178,6 +178,7 @@ static void detach(ErdmaQp *qp)
     }
     erdma_qp_unhold(qp);
     erdma_list_del(&qp->run_link);
+    erdma_list_del(&qp->gate.link);
     qp->active = false;
     qp->recv.taken = false;
     qp->inflight = 0;           /* to be flushed with the rest */
@@ -271,7 +272,9 @@ void erdma_qp_work(ErdmaQp *qp, ErdmaBudget *b)
         if (qp->transport) {
             more = qp->transport->work(qp, b);
         }
-        if (qp->state == ERDMA_QPS_RTS && !erdma_link_used(&qp->hold_link)) {
+        if (qp->state == ERDMA_QPS_RTS &&
+            !erdma_link_used(&qp->hold_link) &&
+            !erdma_link_used(&qp->gate.link)) {
             more |= erdma_sq_exec(qp, b);
         }
     }

@@ -13,12 +13,16 @@ static uint64_t counter(const ErdmaCore *c, uint32_t offset)
         return c->n.tx_pkts;
     case ERDMA_REG_ST_TSO_OUT_BYTES:
         return c->n.tx_bytes;
+    case ERDMA_REG_ST_TX_BPS_DROP_PKTS:
+        return c->n.metered_bytes;
+    case ERDMA_REG_ST_TX_PPS_DROP_PKTS:
+        return c->n.metered_messages;
     case ERDMA_REG_ST_RX_PKTS:
         return c->n.rx_pkts;
     case ERDMA_REG_ST_RX_BYTES:
         return c->n.rx_bytes;
     default:
-        return 0;               /* nothing is ever dropped or metered */
+        return 0;               /* nothing is ever dropped */
     }
 }
 

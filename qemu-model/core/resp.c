@@ -10,6 +10,10 @@ bool erdma_resp_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome)
     if (peer->rq_ci == peer->rq_pi) {
         return false;
     }
+    if (erdma_fault_at(peer->core, ERDMA_POINT_RQ) &&
+        erdma_fault_stalls_rq(peer)) {
+        return false;
+    }
     if (!erdma_queue_read(peer->core, &peer->rq, peer->rq_ci, 1, &rqe) ||
         le16toh(rqe.qe_idx) != (uint16_t)(peer->rq_ci + 1) ||
         le32toh(rqe.qpn) != peer->qpn) {

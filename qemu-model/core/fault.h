@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Faults: what a fault is once its line was understood (fault_parse.c), and
+ * what fault.c, fault_delay.c and gate.c share. Nobody else looks inside.
+ */
+#ifndef ERDMA_FAULT_H
+#define ERDMA_FAULT_H
+
+#include "core_int.h"
+
+typedef enum FaultAction {
+    ACT_DROP,
+    ACT_DELAY,
+    ACT_DUPLICATE,
+    ACT_CORRUPT,
+    ACT_STALL,
+    ACT_FLOOD,
+    ACT_CUT,                    /* link down, silent peer */
+    ACT_LOSS,
+    ACT_LATENCY,
+    ACT_ONES,
+    ACT_REMOVE,
+} FaultAction;
+
+/* The words with "=" (or alone) that may follow; bit number and index */
+typedef enum FaultKey {
+    /* which */
+    KEY_QPN, KEY_CQN, KEY_EQN, KEY_VECTOR, KEY_OPCODE, KEY_OFFSET,
+    /* when */
+    KEY_AFTER, KEY_COUNT, KEY_PROB, KEY_SEED,
+    /* how */
+    KEY_MS, KEY_US, KEY_OVERTAKE, KEY_VALUE,
+    /* what of an entry is changed */
+    KEY_STATUS, KEY_SYNDROME, KEY_KIND, KEY_TYPE, KEY_INDEX, KEY_NUMBER,
+    KEY_SIZE, KEY_IMM, KEY_RESP0, KEY_RESP1, KEY_MAGIC, KEY_OWNER,
+    KEY_TOTAL,
+} FaultKey;
+
+#define KEYS_WHICH  0x0000003fu
+#define KEYS_WHEN   0x000003c0u
+#define KEYS_FIELD  0x03ffc000u
+
+/* A probability is a number of 2^32-nds; all of them is "always" */
+#define FAULT_ALWAYS    (1ull << 32)
+
+typedef struct Fault {
+    uint32_t id;
+    char line[ERDMA_LIMIT_FAULT_LINE];
+    FaultAction action;
+    uint32_t points;            /* ERDMA_POINT_* */
+    uint32_t given;             /* bit per FaultKey */
+    uint64_t v[KEY_TOTAL];
+    uint64_t random;
+    uint64_t seen, hits;        /* things it was about; those it struck */
+    uint64_t ends;              /* time at which it is over, 0 = never */
+    uint64_t left;              /* flood: entries still to be written */
+} Fault;
+
+/* Something the card does later */
+typedef struct Delayed {
+    enum { LATER_COMMAND, LATER_CQE, LATER_EVENT, LATER_IRQ } kind;
+    uint64_t deadline;
+    uint32_t number;            /* CQN, EQN, vector */
+    uint8_t flags;              /* ERDMA_ENTRY_* */
+    union {
+        struct erdma_cqe cqe;
+        uint64_t word[2];
+    };
+} Delayed;
+
+struct ErdmaFaults {
+    uint32_t next_id;
+    uint32_t epoch;             /* counts changes of the set */
+    unsigned count, waiting;
+    Fault fault[ERDMA_LIMIT_FAULTS];
+    Delayed delayed[ERDMA_LIMIT_DELAYED];
+    uint64_t next;              /* earliest deadline, 0 = none */
+    bool command_open;          /* a delayed one: the queue stands still */
+    uint64_t crowded;           /* not delayed for want of room */
+};
+
+#define AEQ_NUMBER  UINT32_MAX
+
+static inline bool fault_has(const Fault *f, FaultKey key)
+{
+    return f->given & (1u << key);
+}
+
+/* Fills @f, zeroed; false: @why says which word is wrong and what is allowed */
+bool erdma_fault_parse(const char *line, Fault *f, char *why, size_t len);
+
+/* What a thing is, for the selectors of faults */
+typedef struct FaultTarget {
+    uint32_t has;               /* bit per FaultKey of KEYS_WHICH */
+    uint32_t v[KEY_OFFSET + 1];
+} FaultTarget;
+
+/* First fault of @point that strikes; counts. NULL: none. */
+Fault *erdma_fault_hit(ErdmaCore *c, uint32_t point, const FaultTarget *t);
+/* The same without counting or chance: is there one in force? */
+Fault *erdma_fault_find(ErdmaCore *c, uint32_t point, const FaultTarget *t);
+uint64_t erdma_fault_random(Fault *f);
+/* Nanoseconds that a delay, a latency or a duration is long */
+uint64_t erdma_fault_time(const Fault *f);
+/* Which points are watched, and when the next thing is due */
+void erdma_fault_update(ErdmaCore *c);
+
+/* fault_delay.c. False: no room, do it now. */
+bool erdma_delay(ErdmaCore *c, const Delayed *d);
+/* Of this kind and number: the latest deadline, 0 = nothing waits */
+uint64_t erdma_delay_last(const ErdmaCore *c, unsigned kind, uint32_t number);
+/* Completions wait, and later ones have to wait behind them */
+bool erdma_delay_keeps_order(const ErdmaCore *c);
+
+#endif /* ERDMA_FAULT_H */
