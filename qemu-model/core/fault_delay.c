@@ -34,6 +34,7 @@ bool erdma_delay(ErdmaCore *c, const Delayed *d)
         return false;
     }
     fs->delayed[fs->waiting++] = *d;
+    erdma_fault_update(c);
     erdma_core_update_timer(c);
     return true;
 }

@@ -407,6 +407,11 @@ static uint64_t op_now(void *opaque)
     return ((FakeCard *)opaque)->host->now;
 }
 
+static void op_unplug(void *opaque)
+{
+    ((FakeCard *)opaque)->unplugs++;
+}
+
 static void op_log(void *opaque, ErdmaLogLevel level, const char *text)
 {
     static int show = -1;
@@ -435,5 +440,6 @@ const ErdmaOps fake_ops = {
     .set_timer = op_set_timer,
     .now = op_now,
     .share = op_share,
+    .unplug = op_unplug,
     .log = op_log,
 };

@@ -60,6 +60,7 @@ typedef struct FakeCard {
     uint64_t timer;
     unsigned irqs[32];
     unsigned irqs_total;
+    unsigned unplugs;
     unsigned log_lines[3];
     char last_log[256];
     bool record;
