@@ -167,6 +167,21 @@ void *erdma_cursor_map(ErdmaCursor *cur, uint64_t len)
     return p;
 }
 
+static void put(ErdmaCursor *dst, const uint8_t *src, uint64_t n)
+{
+    ErdmaFate fate = ERDMA_FATE_GOOD;
+
+    if (dst->qp && erdma_fault_at(dst->qp->core, ERDMA_POINT_PAYLOAD)) {
+        fate = erdma_fault_payload(dst->qp);
+    }
+    if (fate != ERDMA_FATE_LOST) {
+        memmove(dst->host, src, n);     /* one buffer may be both */
+    }
+    if (fate == ERDMA_FATE_SPOILT) {
+        erdma_fault_spoil(dst->qp, dst->host, n);
+    }
+}
+
 uint64_t erdma_copy(ErdmaCursor *dst, ErdmaCursor *src, uint64_t len)
 {
     uint64_t done = 0;
@@ -180,11 +195,7 @@ uint64_t erdma_copy(ErdmaCursor *dst, ErdmaCursor *src, uint64_t len)
         }
         n = n < src->host_len ? n : src->host_len;
         n = n < dst->host_len ? n : dst->host_len;
-        /* the guest may name one buffer as both */
-        if (!dst->qp || !erdma_fault_at(dst->qp->core, ERDMA_POINT_PAYLOAD) ||
-            erdma_fault_payload(dst->qp, dst->host, src->host, n)) {
-            memmove(dst->host, src->host, n);
-        }
+        put(dst, src->host, n);
         src->host += n;
         src->host_len -= n;
         dst->host += n;

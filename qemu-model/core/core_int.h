@@ -681,9 +681,14 @@ bool erdma_fault_event(ErdmaCore *c, ErdmaEq *eq, uint64_t *word0,
 bool erdma_fault_irq(ErdmaCore *c, unsigned vector);
 void erdma_fault_magic(ErdmaCore *c, const ErdmaCmd *cmd,
                        struct erdma_resp_hdr *hdr);
-/* @qp writes @n bytes to @dst: false if they shall not arrive */
-bool erdma_fault_payload(const ErdmaQp *qp, uint8_t *dst, const uint8_t *src,
-                         uint64_t n);
+/* Bytes are about to be written to memory of @qp: what becomes of them? */
+typedef enum ErdmaFate {
+    ERDMA_FATE_GOOD,
+    ERDMA_FATE_LOST,            /* not to be written */
+    ERDMA_FATE_SPOILT,          /* erdma_fault_spoil() them afterwards */
+} ErdmaFate;
+ErdmaFate erdma_fault_payload(const ErdmaQp *qp);
+void erdma_fault_spoil(const ErdmaQp *qp, uint8_t *dst, uint64_t n);
 bool erdma_fault_stalls_eq(ErdmaCore *c, const ErdmaEq *eq);
 bool erdma_fault_stalls_cmdq(ErdmaCore *c);
 bool erdma_fault_stalls_rq(const ErdmaQp *qp);

@@ -571,9 +571,8 @@ bool erdma_fault_irq(ErdmaCore *c, unsigned vector)
     }
 }
 
-/* Parts of one message that come in pieces are told apart by nobody */
-bool erdma_fault_payload(const ErdmaQp *qp, uint8_t *dst, const uint8_t *src,
-                         uint64_t n)
+/* Asked for each piece in which a message is moved */
+ErdmaFate erdma_fault_payload(const ErdmaQp *qp)
 {
     FaultTarget t = { 0 };
     Fault *f;
@@ -581,14 +580,18 @@ bool erdma_fault_payload(const ErdmaQp *qp, uint8_t *dst, const uint8_t *src,
     select_by(&t, KEY_QPN, qp->qpn);
     f = erdma_fault_hit(qp->core, ERDMA_POINT_PAYLOAD, &t);
     if (!f) {
-        return true;
+        return ERDMA_FATE_GOOD;
     }
-    if (f->action == ACT_DROP) {
-        return false;
-    }
-    memmove(dst, src, n);
-    dst[erdma_fault_random(f) % n] ^= 1u << erdma_fault_random(f) % 8;
-    return false;
+    qp->core->faults->spoil = erdma_fault_random(f);
+    return f->action == ACT_DROP ? ERDMA_FATE_LOST : ERDMA_FATE_SPOILT;
+}
+
+/* One bit of it */
+void erdma_fault_spoil(const ErdmaQp *qp, uint8_t *dst, uint64_t n)
+{
+    uint64_t random = qp->core->faults->spoil;
+
+    dst[(random >> 3) % n] ^= 1u << random % 8;
 }
 
 /* ---- what stands still ---- */

@@ -76,6 +76,7 @@ struct ErdmaFaults {
     Delayed delayed[ERDMA_LIMIT_DELAYED];
     uint64_t next;              /* earliest deadline, 0 = none */
     bool command_open;          /* a delayed one: the queue stands still */
+    uint64_t spoil;             /* where the next piece of payload breaks */
     uint64_t crowded;           /* not delayed for want of room */
 };
 

@@ -46,6 +46,27 @@ const char *erdma_payload_parse(const WireMsg *m, WirePayload *p)
     }
 }
 
+/* @n bytes out of the other process' memory, mostly as they are */
+static bool pull(ErdmaWire *w, ErdmaCursor *dst, uint32_t region,
+                 uint64_t offset, void *to, uint64_t n)
+{
+    ErdmaFate fate = ERDMA_FATE_GOOD;
+
+    if (erdma_fault_at(dst->qp->core, ERDMA_POINT_PAYLOAD)) {
+        fate = erdma_fault_payload(dst->qp);
+    }
+    if (fate == ERDMA_FATE_LOST) {
+        return true;
+    }
+    if (!w->ops->pull(w->opaque, region, offset, to, n)) {
+        return false;
+    }
+    if (fate == ERDMA_FATE_SPOILT) {
+        erdma_fault_spoil(dst->qp, to, n);
+    }
+    return true;
+}
+
 static bool place_range(ErdmaWire *w, ErdmaCursor *dst, const WireRange *range)
 {
     uint64_t offset = le64toh(range->offset);
@@ -58,8 +79,7 @@ static bool place_range(ErdmaWire *w, ErdmaCursor *dst, const WireRange *range)
         uint64_t n;
         void *to = erdma_cursor_peek(dst, left, &n);
 
-        if (!to || !w->ops->pull(w->opaque, le32toh(range->region), offset, to,
-                                 n)) {
+        if (!to || !pull(w, dst, le32toh(range->region), offset, to, n)) {
             return false;
         }
         erdma_cursor_pass(dst, n);

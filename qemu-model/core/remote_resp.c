@@ -378,6 +378,10 @@ static void load(ErdmaRemote *r, const WireMsg *m)
 static ErdmaStep begin(ErdmaRemote *r, const WireMsg *m, const WirePayload *p,
                        ErdmaBudget *b)
 {
+    if (erdma_fault_at(r->qp->core, ERDMA_POINT_NETWORK) &&
+        erdma_fault_cuts(r->qp)) {
+        return ERDMA_STEP_HOLD;
+    }
     load(r, m);
     return execute(r, p, b);
 }
