@@ -184,6 +184,30 @@ bool erdma_core_fault_add(ErdmaCore *core, const char *line, uint32_t *id,
 bool erdma_core_fault_clear(ErdmaCore *core, const char *which, char *why,
                             size_t len);
 
+/*
+ * Looking at the card, at any time, without changing it. What is seen is handed
+ * out piece by piece to whoever prints it. @name is NULL for the outermost and
+ * for members of lists.
+ */
+typedef struct ErdmaShowOps {
+    void (*begin)(void *opaque, const char *name);
+    void (*end)(void *opaque);
+    void (*begin_list)(void *opaque, const char *name);
+    void (*end_list)(void *opaque);
+    void (*number)(void *opaque, const char *name, uint64_t value);
+    void (*flag)(void *opaque, const char *name, bool value);
+    void (*text)(void *opaque, const char *name, const char *value);
+} ErdmaShowOps;
+
+/*
+ * @what: registers, statistics, queues, faults, or qps, cqs, mrs, connections
+ * with the number to begin at if not 0 ("qps 500"); one object ("qp 17"); or
+ * entries of a ring ("ring cq 3", "ring sq 17 from 40 count 8"). NULL @ops: only
+ * look whether @what is understood. False: @why says what is wrong with it.
+ */
+bool erdma_core_show(ErdmaCore *core, const char *what, const ErdmaShowOps *ops,
+                     void *opaque, char *why, size_t len);
+
 /* Meters, 0 = none. What is above them waits; nothing is lost. */
 typedef struct ErdmaLimits {
     uint64_t bytes;             /* per second, whole card */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "fault.h"
+#include "show.h"
 
 /* ---- life ---- */
 
@@ -768,4 +769,25 @@ void erdma_fault_run(ErdmaCore *c)
     if (more) {
         erdma_core_kick(c);
     }
+}
+
+/* ---- looking ---- */
+
+void erdma_show_faults(const Show *s)
+{
+    const ErdmaFaults *fs = s->core->faults;
+
+    show_list(s, NULL);
+    for (unsigned i = 0; fs && i < fs->count; i++) {
+        const Fault *f = &fs->fault[i];
+
+        show_begin(s, NULL);
+        show_number(s, "id", f->id);
+        show_text(s, "line", f->line);
+        show_number(s, "seen", f->seen);
+        show_number(s, "hits", f->hits);
+        show_flag(s, "spent", f->action == ACT_FLOOD ? !f->left : spent(f));
+        show_end(s);
+    }
+    show_list_end(s);
 }
