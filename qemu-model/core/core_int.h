@@ -362,6 +362,7 @@ typedef struct ErdmaGate {
     ErdmaLink link;             /* on ErdmaCore.parked */
     uint64_t until;             /* UINT64_MAX: until somebody says so */
     uint8_t passed;             /* what the active request has behind it */
+    bool twice;                 /* it arrives for the second time */
     uint8_t attempts;           /* how often it was lost */
     uint64_t lost;              /* packets of it to be sent again */
     uint16_t late_pi, late_next;        /* latency: who has waited; who will */
@@ -661,7 +662,7 @@ enum {
     ERDMA_POINT_LATENCY = 1 << 18,
     ERDMA_POINT_REMOVE = 1 << 19,
     ERDMA_POINT_METER = 1 << 20,        /* not a fault: a limit is set */
-    ERDMA_POINT_TWICE = 1 << 21,        /* a request that is finished */
+    ERDMA_POINT_TWICE = 1 << 21,        /* a request that has arrived */
     ERDMA_POINT_GATES =
         ERDMA_POINT_MESSAGE | ERDMA_POINT_SQ | ERDMA_POINT_NETWORK |
         ERDMA_POINT_LOSS | ERDMA_POINT_LATENCY | ERDMA_POINT_METER,
@@ -694,8 +695,8 @@ bool erdma_fault_stalls_cmdq(ErdmaCore *c);
 bool erdma_fault_stalls_rq(const ErdmaQp *qp);
 /* Nothing passes between @qp and its peer */
 bool erdma_fault_cuts(const ErdmaQp *qp);
-/* The finished request of @qp is to be executed once more */
-bool erdma_fault_again(ErdmaQp *qp);
+/* A SEND or WRITE came to @qp: shall it come once more? */
+bool erdma_fault_again(const ErdmaQp *qp);
 /* False: reads as usual. Else *@value. */
 bool erdma_fault_register(ErdmaCore *c, uint64_t offset, unsigned size,
                           uint64_t *value);

@@ -46,6 +46,7 @@ static uint8_t start(ErdmaQp *qp, Window *w)
     qp->recv.taken = false;
     qp->gate.passed = 0;
     qp->gate.attempts = 0;
+    qp->gate.twice = false;
     if (!sqe) {
         erdma_guest_error(qp->core, "QP %u: send queue cannot be read at %u",
                           qp->qpn, qp->sq_next);
@@ -134,6 +135,22 @@ static bool through(ErdmaQp *qp, ErdmaStep *step, uint8_t *syndrome)
     }
 }
 
+/* A fault lets the request arrive a second time; it is begun anew then */
+static bool comes_again(ErdmaQp *qp)
+{
+    ErdmaQp *peer = qp->peer;
+
+    if (!peer || !erdma_fault_at(peer->core, ERDMA_POINT_TWICE) ||
+        qp->gate.twice || erdma_op_pulls(qp->req.opcode) ||
+        !erdma_fault_again(peer)) {
+        return false;
+    }
+    qp->gate.twice = true;
+    qp->done = 0;
+    qp->recv.taken = false;
+    return true;
+}
+
 /* Advance the active request */
 static ErdmaStep execute(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
 {
@@ -166,11 +183,7 @@ static ErdmaStep execute(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
         return step;
     }
     step = qp->transport->step(qp, b, syndrome);
-    if (step == ERDMA_STEP_DONE && !*syndrome &&
-        erdma_fault_at(qp->core, ERDMA_POINT_TWICE) &&
-        erdma_fault_again(qp)) {
-        qp->done = 0;
-        qp->recv.taken = false;
+    if (step == ERDMA_STEP_DONE && !*syndrome && comes_again(qp)) {
         return ERDMA_STEP_MORE;
     }
     if (step == ERDMA_STEP_DONE && !*syndrome &&

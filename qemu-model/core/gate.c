@@ -16,7 +16,6 @@ enum {
     PASSED_LATENCY = 2,
     PASSED_LOSS = 4,
     PASSED_METERS = 8,
-    PASSED_TWICE = 16,          /* this is the second time already */
 };
 
 /* A meter lets this much time's worth through at once */
@@ -297,14 +296,9 @@ ErdmaPass erdma_gate(ErdmaQp *qp)
     return pass;
 }
 
-bool erdma_fault_again(ErdmaQp *qp)
+bool erdma_fault_again(const ErdmaQp *qp)
 {
     FaultTarget t = by_qpn(qp);
 
-    if (qp->gate.passed & PASSED_TWICE ||
-        !erdma_fault_hit(qp->core, ERDMA_POINT_TWICE, &t)) {
-        return false;
-    }
-    qp->gate.passed |= PASSED_TWICE;
-    return true;
+    return erdma_fault_hit(qp->core, ERDMA_POINT_TWICE, &t);
 }

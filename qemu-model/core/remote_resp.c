@@ -213,6 +213,23 @@ static ErdmaStep push(ErdmaRemote *r, const WirePayload *p, ErdmaBudget *b,
     return ERDMA_STEP_DONE;
 }
 
+/*
+ * A fault lets what came in one message arrive a second time. If that cannot be
+ * finished at once, once was enough.
+ */
+static void push_again(ErdmaRemote *r, const WirePayload *p, ErdmaBudget *b)
+{
+    uint8_t syndrome = 0;
+
+    if (r->in_active || p->bytes != r->in.length ||
+        !erdma_fault_again(r->qp)) {
+        return;
+    }
+    r->in_done = 0;
+    r->in_recv.taken = false;
+    push(r, p, b, &syndrome);
+}
+
 /* Answer of a READ: at once what can be named or is small, then as asked */
 static bool send_data(ErdmaRemote *r, uint64_t left, uint32_t copy,
                       ErdmaBudget *b, ErdmaAccess *a)
@@ -299,6 +316,10 @@ static ErdmaStep execute(ErdmaRemote *r, const WirePayload *p, ErdmaBudget *b)
         break;
     default:
         step = push(r, p, b, &syndrome);
+        if (step == ERDMA_STEP_DONE && !syndrome && r->qp &&
+            erdma_fault_at(r->qp->core, ERDMA_POINT_TWICE)) {
+            push_again(r, p, b);
+        }
         break;
     }
     r->serving = false;

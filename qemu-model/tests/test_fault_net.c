@@ -57,7 +57,7 @@ TEST(duplicate_payload_takes_two_receives)
     Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
     Wr wr = scene_send(s, 0, 64);
 
-    fault(s->a, "duplicate payload count=1");
+    fault(s->b, "duplicate payload qpn=1 count=1");
     scene_recv(s, 0, 64);
     scene_recv(s, 64, 64);
     qp_send(&s->aqp, &wr);
