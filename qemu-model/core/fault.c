@@ -203,6 +203,11 @@ bool erdma_core_fault_clear(ErdmaCore *c, const char *which, char *why,
     return all;
 }
 
+bool erdma_core_removed(const ErdmaCore *c)
+{
+    return c->gone;
+}
+
 void erdma_fault_free(ErdmaCore *c)
 {
     free(c->faults);

@@ -18,6 +18,7 @@
 #include "qapi/error.h"
 #include "hw/pci/msix.h"
 #include "erdma_pci.h"
+#include "erdma_qom.h"
 #include "fabric.h"
 #include "trace.h"
 
@@ -306,6 +307,11 @@ static void host_log(void *opaque, ErdmaLogLevel level, const char *text)
     }
 }
 
+static void host_unplug(void *opaque)
+{
+    erdma_unplug_later(opaque);
+}
+
 static const ErdmaOps host_ops = {
     .map = host_map,
     .unmap = host_unmap,
@@ -316,6 +322,7 @@ static const ErdmaOps host_ops = {
     .set_timer = host_set_timer,
     .now = host_now,
     .share = host_share,
+    .unplug = host_unplug,
     .log = host_log,
 };
 
@@ -439,4 +446,87 @@ void erdma_host_exit(ErdmaPci *s)
     erdma_core_free(core);
     host_leave();                   /* peers may have got interrupts */
     erdma_fabric_put(s->fabric);
+}
+
+/* ---- who runs the VM looks and interferes ---- */
+
+/* The core, for a call out of the monitor; NULL and @errp if that is not so */
+static ErdmaCore *enter_core(ErdmaPci *s, Error **errp)
+{
+    if (!s->core) {
+        error_setg(errp, "the card is not realized");
+        return NULL;
+    }
+    if (!host_enter(s)) {
+        error_setg(errp, "the card is busy");
+        return NULL;
+    }
+    return s->core;
+}
+
+#define WHY_LEN 1024
+
+bool erdma_host_show(ErdmaPci *s, const char *what, const ErdmaShowOps *ops,
+                     void *opaque, Error **errp)
+{
+    ErdmaCore *core = enter_core(s, errp);
+    char why[WHY_LEN];
+    bool ok;
+
+    if (!core) {
+        return false;
+    }
+    ok = erdma_core_show(core, what, ops, opaque, why, sizeof(why));
+    host_leave();
+    if (!ok) {
+        error_setg(errp, "%s", why);
+    }
+    return ok;
+}
+
+bool erdma_host_add_fault(ErdmaPci *s, const char *line, uint32_t *id,
+                          Error **errp)
+{
+    ErdmaCore *core = enter_core(s, errp);
+    char why[WHY_LEN];
+    bool ok;
+
+    if (!core) {
+        return false;
+    }
+    ok = erdma_core_fault_add(core, line, id, why, sizeof(why));
+    host_leave();
+    if (!ok) {
+        error_setg(errp, "fault '%s': %s", line, why);
+    }
+    return ok;
+}
+
+bool erdma_host_clear_fault(ErdmaPci *s, const char *which, Error **errp)
+{
+    ErdmaCore *core = enter_core(s, errp);
+    char why[WHY_LEN];
+    bool ok;
+
+    if (!core) {
+        return false;
+    }
+    ok = erdma_core_fault_clear(core, which, why, sizeof(why));
+    host_leave();
+    if (!ok) {
+        error_setg(errp, "%s", why);
+    }
+    return ok;
+}
+
+bool erdma_host_set_limits(ErdmaPci *s, Error **errp)
+{
+    ErdmaCore *core = enter_core(s, errp);
+
+    if (!core) {
+        return false;
+    }
+    erdma_core_set_limits(core, &s->limits);
+    host_leave();
+    return true;
 }

@@ -20,6 +20,7 @@
 #include "migration/vmstate.h"
 #include "erdma/erdma_hw.h"
 #include "erdma_pci.h"
+#include "erdma_qom.h"
 #include "trace.h"
 
 #define CAP_PM_OFFSET       0x40
@@ -89,9 +90,25 @@ static void erdma_update_power(PCIDevice *pci_dev)
     }
 }
 
+/* A card that was pulled out does not answer at all. */
+static uint32_t erdma_config_read(PCIDevice *pci_dev, uint32_t addr, int len)
+{
+    ErdmaPci *s = ERDMA(pci_dev);
+
+    if (unlikely(s->core && erdma_core_removed(s->core))) {
+        return UINT32_MAX >> (32 - 8 * len);
+    }
+    return pci_default_read_config(pci_dev, addr, len);
+}
+
 static void erdma_config_write(PCIDevice *pci_dev, uint32_t addr, uint32_t val,
                                int len)
 {
+    ErdmaPci *s = ERDMA(pci_dev);
+
+    if (unlikely(s->core && erdma_core_removed(s->core))) {
+        return;
+    }
     pci_default_write_config(pci_dev, addr, val, len);
     pcie_cap_flr_write_config(pci_dev, addr, val, len);
     erdma_update_power(pci_dev);
@@ -188,8 +205,14 @@ static void erdma_realize(PCIDevice *pci_dev, Error **errp)
     if (!erdma_init_msix(s, errp)) {
         goto err_exit_host;
     }
+    if (!erdma_qom_realize(s, errp)) {
+        goto err_exit_msix;
+    }
     return;
 
+err_exit_msix:
+    msix_unuse_all_vectors(pci_dev);
+    msix_uninit(pci_dev, &s->msix, &s->msix);
 err_exit_host:
     erdma_host_exit(s);
 }
@@ -220,6 +243,11 @@ static void erdma_init(Object *obj)
 
     erdma_core_config_init(&s->cfg);
     s->hold_ms = s->cfg.hold_ns / 1000000;
+}
+
+static void erdma_finalize(Object *obj)
+{
+    erdma_qom_finalize(ERDMA(obj));
 }
 
 /* The defaults come from the core, in erdma_init(). */
@@ -264,6 +292,7 @@ static void erdma_class_init(ObjectClass *klass, ErdmaClassData *data)
 
     pc->realize = erdma_realize;
     pc->exit = erdma_unrealize;
+    pc->config_read = erdma_config_read;
     pc->config_write = erdma_config_write;
     pc->vendor_id = ERDMA_PCI_VENDOR_ID;
     pc->device_id = ERDMA_PCI_DEVICE_ID;
@@ -271,6 +300,7 @@ static void erdma_class_init(ObjectClass *klass, ErdmaClassData *data)
     pc->revision = 1;
     erdma_set_reset(dc, erdma_reset);
     device_class_set_props(dc, erdma_properties);
+    erdma_qom_class_init(klass);
     dc->desc = "Elastic RDMA Adapter";
     dc->vmsd = &erdma_vmstate;
     set_bit(DEVICE_CATEGORY_NETWORK, dc->categories);
@@ -281,6 +311,7 @@ static const TypeInfo erdma_type = {
     .parent = TYPE_PCI_DEVICE,
     .instance_size = sizeof(ErdmaPci),
     .instance_init = erdma_init,
+    .instance_finalize = erdma_finalize,
     .class_init = erdma_class_init,
     /* Not also conventional PCI: QEMU could no longer tell on which bus. */
     .interfaces = (InterfaceInfo[]) {

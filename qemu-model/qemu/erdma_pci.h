@@ -23,6 +23,9 @@ struct ErdmaPci {
     /* properties */
     ErdmaConfig cfg;
     MACAddr mac;
+    ErdmaLimits limits;
+    char *first_faults;             /* before there is a core */
+    char *show;                     /* what "shown" shows */
     uint32_t hold_ms;
     char *fabric_dir;               /* NULL: the cards of this process */
 

@@ -7,7 +7,8 @@
 #        overlay.sh key   QEMU_SRC             what a BASE depends on, as a number
 #
 # "apply" changes QEMU_TREE, and may be repeated: it adds the folder hw/erdma,
-# include/erdma and one line each in hw/meson.build, hw/Kconfig and meson.build.
+# include/erdma, one line each in hw/meson.build, hw/Kconfig and meson.build, and
+# the monitor's command "info erdma" in hmp-commands-info.hx.
 #
 # "base" and "build" never change QEMU_SRC. BASE holds a copy of it and its
 # build; the path is part of the build, so BASE must not be moved. It is built
@@ -75,6 +76,13 @@ put()
 	done
 }
 
+# append FILE MORE: into a new file, see hook_in
+append()
+{
+	cat "$1" "$2" >"$1.new"
+	mv "$1.new" "$1"
+}
+
 # The lines in QEMU's own files. sed -i writes a new file: the old one may be a
 # hard link into QEMU_SRC.
 hook_in()
@@ -86,6 +94,8 @@ hook_in()
 		sed -i '0,/^source display\/Kconfig$/s//&\nsource erdma\/Kconfig/' "$tree/hw/Kconfig"
 	grep -q "^ *'hw/erdma',\$" "$tree/meson.build" ||
 		sed -i "0,/^\( *\)'hw\/dma',\$/s//&\n\1'hw\/erdma',/" "$tree/meson.build"
+	grep -q '^        .name *= "erdma",$' "$tree/hmp-commands-info.hx" ||
+		append "$tree/hmp-commands-info.hx" "$here/hmp-info.hx"
 	grep -qx "subdir('erdma')" "$tree/hw/meson.build" &&
 		grep -qx 'source erdma/Kconfig' "$tree/hw/Kconfig" &&
 		grep -q "^ *'hw/erdma',\$" "$tree/meson.build" ||

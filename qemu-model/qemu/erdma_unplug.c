@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Surprise removal: the card leaves its slot without asking the guest. Behind a
+ * PCI Express port the guest is told as hardware tells it, by the presence
+ * bit; elsewhere (bus 0) a slot cannot tell, so the dead card stays where it is
+ * and reads as ones, configuration space included.
+ */
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "qemu/error-report.h"
+#include "hw/hotplug.h"
+#include "hw/pci/msi.h"
+#include "hw/pci/msix.h"
+#include "hw/pci/pci_bridge.h"
+#include "hw/pci/pci_bus.h"
+#include "hw/pci/pcie.h"
+#include "hw/pci/pcie_port.h"
+#include "erdma_qom.h"
+#include "trace.h"
+
+/* The port above, if it is one that reports hot-plug events itself */
+static PCIDevice *native_port(PCIDevice *card)
+{
+    PCIDevice *port = pci_get_bus(card)->parent_dev;
+    uint8_t *cap;
+
+    if (!port || !object_dynamic_cast(OBJECT(port), TYPE_PCIE_SLOT) ||
+        !port->exp.exp_cap) {
+        return NULL;
+    }
+    cap = port->config + port->exp.exp_cap;
+    return pci_get_long(cap + PCI_EXP_SLTCAP) & PCI_EXP_SLTCAP_HPC ? port :
+           NULL;
+}
+
+/* Nobody there, and the link is down: what the port saw */
+static void tell_guest(PCIDevice *port)
+{
+    uint8_t *cap = port->config + port->exp.exp_cap;
+    uint16_t wanted;
+
+    pci_word_test_and_clear_mask(cap + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_PDS);
+    pci_word_test_and_clear_mask(cap + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_DLLLA);
+    pci_word_test_and_set_mask(cap + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_PDC);
+    wanted = pci_get_word(cap + PCI_EXP_SLTCTL);
+    if (!(wanted & PCI_EXP_SLTCTL_HPIE) || !(wanted & PCI_EXP_SLTCTL_PDCE) ||
+        port->exp.hpev_notified) {
+        return;
+    }
+    port->exp.hpev_notified = true;
+    if (msix_enabled(port)) {
+        msix_notify(port, pcie_cap_flags_get_vector(port));
+    } else if (msi_enabled(port)) {
+        msi_notify(port, pcie_cap_flags_get_vector(port));
+    } else if (pci_intx(port) != -1) {
+        pci_set_irq(port, 1);
+    }
+}
+
+static void pull_out(void *opaque)
+{
+    ErdmaPci *s = opaque;
+    DeviceState *dev = DEVICE(s);
+    PCIDevice *port;
+
+    if (dev->realized && s->core) {
+        port = native_port(PCI_DEVICE(s));
+        trace_erdma_unplug(s->parent_obj.name, port != NULL);
+        if (port) {
+            qdev_unrealize(dev);
+            object_unparent(OBJECT(dev));
+            tell_guest(port);
+        }
+    }
+    object_unref(OBJECT(s));
+}
+
+void erdma_unplug_later(ErdmaPci *s)
+{
+    object_ref(OBJECT(s));
+    aio_bh_schedule_oneshot(qemu_get_aio_context(), pull_out, s);
+}
