@@ -45,15 +45,19 @@ counters_move()
 	[ $((after - before)) -ge $((200 * 65536)) ]
 }
 
+# The server of rcopy never ends by itself.
 copied_file()
 {
-	local sum
+	local sum rc=0 job
+	next_port
 	head -c 20000001 /dev/urandom >/tmp/source
 	sum=$(sha256sum </tmp/source)
-	run_two_vms /results/rcopy.log rcopy -p %p -- rcopy /tmp/source %a:/tmp/copy -p %p ||
-		{ cat /results/rcopy.log; return 1; }
-	echo "$sum"
-	[ "$(on_vm 2 'sha256sum </tmp/copy')" = "$sum" ]
+	start_on 2 "exec timeout $LIMIT rcopy -p $port" &&
+		on_vm 2 wait_until 30 listener listening "$port" &&
+		timeout "$LIMIT" rcopy /tmp/source "$(address_of 2):/tmp/copy" -p "$port" || rc=$?
+	on_vm 2 pkill -KILL rcopy
+	echo "status $rc, $sum"
+	[ $rc -eq 0 ] && [ "$(on_vm 2 'sha256sum </tmp/copy')" = "$sum" ]
 }
 
 no_objects()
