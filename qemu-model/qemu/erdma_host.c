@@ -476,6 +476,13 @@ bool erdma_host_show(ErdmaPci *s, const char *what, const ErdmaShowOps *ops,
     if (!core) {
         return false;
     }
+    if (!strcmp(what, "peers")) {
+        if (ops) {
+            erdma_fabric_show(s->fabric, ops, opaque);
+        }
+        host_leave();
+        return true;
+    }
     ok = erdma_core_show(core, what, ops, opaque, why, sizeof(why));
     host_leave();
     if (!ok) {

@@ -144,7 +144,7 @@ static void show_view(Monitor *mon, ErdmaPci *s, const char *view)
 static int show_card(Object *obj, void *opaque)
 {
     static const char *const overview[] = {
-        "statistics", "connections", "faults",
+        "statistics", "peers", "connections", "faults",
     };
     Wanted *w = opaque;
     ErdmaPci *s = (ErdmaPci *)object_dynamic_cast(obj, TYPE_ERDMA);

@@ -266,6 +266,7 @@ void erdma_qom_class_init(ObjectClass *oc)
     add_view(oc, "cqs", "completion queues, the first 256");
     add_view(oc, "mrs", "memory regions, the first 256");
     add_view(oc, "connections", "connected queue pairs, the first 256");
+    add_view(oc, "peers", "other processes in the fabric's directory");
     add_view(oc, "faults", "faults in force and their hits");
     object_class_property_add_str(oc, "show", get_show, set_show);
     object_class_property_set_description(oc, "show",

@@ -338,6 +338,47 @@ void erdma_fabric_put(ErdmaHostFabric *f)
     erdma_host_leave();
 }
 
+static void show_peer(const MeshPeerInfo *p, const ErdmaShowOps *ops, void *v)
+{
+    ops->begin(v, NULL);
+    ops->text(v, "name", p->name);
+    ops->number(v, "pid", p->pid);
+    ops->flag(v, "connected", p->open);
+    ops->number(v, "regions", p->regions);
+    ops->number(v, "regions-mapped", p->mapped);
+    ops->number(v, "sent-bytes", p->tx_bytes);
+    ops->number(v, "received-bytes", p->rx_bytes);
+    ops->number(v, "read-bytes", p->pulled_bytes);
+    ops->number(v, "waiting-bytes", p->waiting_bytes);
+    ops->end(v);
+}
+
+void erdma_fabric_show(const ErdmaHostFabric *f, const ErdmaShowOps *ops,
+                       void *v)
+{
+    MeshInfo info = { .name = "" };
+    MeshPeerInfo peer;
+    unsigned i;
+
+    if (f->mesh) {
+        erdma_mesh_info(f->mesh, &info);
+    }
+    ops->begin(v, NULL);
+    ops->text(v, "name", info.name);
+    ops->number(v, "cards", f->cards);
+    ops->number(v, "regions", info.regions);
+    ops->number(v, "connections-made", info.connects);
+    ops->number(v, "connections-taken", info.accepts);
+    ops->number(v, "connections-refused", info.refused);
+    ops->number(v, "connections-lost", info.lost);
+    ops->begin_list(v, "peers");
+    for (i = 0; f->mesh && erdma_mesh_peer_info(f->mesh, i, &peer); i++) {
+        show_peer(&peer, ops, v);
+    }
+    ops->end_list(v);
+    ops->end(v);
+}
+
 void erdma_fabric_flush(void)
 {
     ErdmaHostFabric *f;

@@ -32,6 +32,10 @@ struct ErdmaHostFabric {
 ErdmaHostFabric *erdma_fabric_get(const char *dir, Error **errp);
 void erdma_fabric_put(ErdmaHostFabric *f);
 
+/* One structure: who we are, and all other processes */
+void erdma_fabric_show(const ErdmaHostFabric *f, const ErdmaShowOps *ops,
+                       void *opaque);
+
 /* The core has returned: send what it left for other processes */
 void erdma_fabric_flush(void);
 
