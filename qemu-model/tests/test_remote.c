@@ -184,7 +184,6 @@ TEST_OWN_WIRES(stream_may_be_split_anywhere)
             scene_free(s);
         }
     }
-    move_all(WIRE_MODE_BYTES, 50000);
 }
 
 TEST_OWN_WIRES(atomics_cross)

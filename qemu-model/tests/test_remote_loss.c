@@ -11,7 +11,12 @@
 #define SECOND  1000000000ull
 #define MIB     (1u << 20)
 #define REQUESTS 9u
-#define BIG     (MIB + 100000u)         /* more than one message in any way */
+
+/* What takes more than one message */
+static uint32_t big(WireMode mode)
+{
+    return mode == WIRE_MODE_SHARED ? MIB + 10000 : 150000;
+}
 
 static WireEnd *a_end(Scene *s)
 {
@@ -58,10 +63,11 @@ static bool anew(Scene *s)
 
 static void post_all(Scene *s)
 {
+    uint32_t size = s->size;
     Wr wr[REQUESTS] = {
-        scene_send(s, 0, 64), scene_write(s, 0, 0, BIG),
-        scene_send(s, 0, 2000), scene_read(s, 0, 0, BIG),
-        scene_write(s, 0, 64, 8), scene_send(s, 0, BIG),
+        scene_send(s, 0, 64), scene_write(s, 0, 0, size),
+        scene_send(s, 0, 2000), scene_read(s, 0, 0, size),
+        scene_write(s, 0, 64, 8), scene_send(s, 0, size),
         scene_read(s, 0, 0, 100), scene_write(s, 0, 0, 4096),
         scene_send(s, 0, 0),
     };
@@ -69,7 +75,7 @@ static void post_all(Scene *s)
     wr[4].opcode = ERDMA_OP_ATOMIC_FAA;
     wr[7].opcode = ERDMA_OP_WRITE_IMM;
     for (unsigned i = 0; i < 5; i++) {
-        scene_recv(s, 0, BIG);
+        scene_recv(s, 0, size);
     }
     for (unsigned i = 0; i < REQUESTS; i++) {
         qp_post(&s->aqp, &wr[i]);
@@ -202,7 +208,7 @@ static void check_after(Scene *s, Death how)
 /* False: the work was done before */
 static bool cut_at(WireMode mode, unsigned n, Death how)
 {
-    Scene *s = scene_new_wired(mode, BIG, true, NULL);
+    Scene *s = scene_new_wired(mode, big(mode), true, NULL);
     bool more;
 
     s->bed.slow = true;
@@ -221,7 +227,7 @@ static bool cut_at(WireMode mode, unsigned n, Death how)
 
 static void cut_everywhere(WireMode mode, Death how)
 {
-    unsigned step = fake_default_mode == MAP_DIRECT ? 1 : 7, n = 0;
+    unsigned step = fake_default_mode == MAP_DIRECT ? 1 : 7, n = how % step;
 
     while (cut_at(mode, n, how)) {
         n += step;
@@ -264,9 +270,8 @@ TEST_OWN_WIRES(send_that_fails_anywhere_breaks_the_wire_once)
             unsigned long n = 0, all = 1;
 
             for (; n < all; n += step) {
-                Scene *s = scene_new_wired(m ? WIRE_MODE_SHARED :
-                                           WIRE_MODE_BYTES, BIG, true,
-                                           NULL);
+                WireMode mode = m ? WIRE_MODE_SHARED : WIRE_MODE_BYTES;
+                Scene *s = scene_new_wired(mode, big(mode), true, NULL);
                 WireEnd *e = &s->bed.wire[0].end[end];
 
                 e->refuse_at = e->sends + 1 + n;
