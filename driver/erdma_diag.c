@@ -24,6 +24,7 @@
 #include <linux/uaccess.h>
 #include <net/net_namespace.h>
 
+#include "compat/compat.h"
 #include "erdma_diag_int.h"
 
 #define DIAG_MAX_NODES	256
@@ -293,12 +294,11 @@ static const struct file_operations diag_fops = {
 	.release = diag_release,
 	.unlocked_ioctl = diag_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
-	.llseek = no_llseek,
 };
 
 /* ---- life --------------------------------------------------------------- */
 
-static char *diag_devnode(struct device *dev, umode_t *mode)
+static char *diag_devnode(erdma_devnode_const struct device *dev, umode_t *mode)
 {
 	if (mode)
 		*mode = 0600;
@@ -312,7 +312,6 @@ static void diag_free(struct device *dev)
 
 static struct class diag_class = {
 	.name = "erdma_diag",
-	.owner = THIS_MODULE,
 	.devnode = diag_devnode,
 	.dev_release = diag_free,
 };

@@ -14,6 +14,7 @@
 
 #include <rdma/ib_verbs.h>
 
+#include "compat/compat.h"
 #include "erdma.h"
 #include "uapi/erdma-abi.h"
 
@@ -32,7 +33,7 @@ static const struct ib_device_ops erdma_dev_ops = {
 	.alloc_mr = erdma_alloc_mr,
 	.alloc_pd = erdma_alloc_pd,
 	.alloc_ucontext = erdma_alloc_ucontext,
-	.create_cq = erdma_create_cq,
+	.create_cq = erdma_create_cq_op,
 	.create_qp = erdma_create_qp,
 	.dealloc_pd = erdma_dealloc_pd,
 	.dealloc_ucontext = erdma_dealloc_ucontext,

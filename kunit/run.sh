@@ -52,7 +52,7 @@ KBUILD
 stage_suites()
 {
 	local f name
-	mkdir -p "$out/src" "$out/include/erdma" "$out/include/uapi"
+	mkdir -p "$out/src/compat" "$out/include/erdma" "$out/include/uapi"
 	update "$top/VERSION" "$out/VERSION"
 	for f in "$top"/include/*/*.h; do
 		update "$f" "$out/${f#"$top/"}"
@@ -61,6 +61,9 @@ stage_suites()
 	for f in "$top"/driver/*.[ch] "$top"/kunit/*.[ch] "$top/kunit/Kbuild"; do
 		case $f in *.mod.c) continue ;; esac
 		update "$f" "$out/src/${f##*/}"
+	done
+	for f in "$top"/driver/compat/*; do
+		update "$f" "$out/src/compat/${f##*/}"
 	done
 	# Files that are gone from the tree
 	for f in "$out"/src/*.[ch]; do

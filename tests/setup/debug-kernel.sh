@@ -110,5 +110,5 @@ key=$({
 # The package is not asked for when the kernel is there.
 deb=
 if [ ! -d "$(cache_root)/kernel-$kind-$key" ]; then deb=$("$here/linux-deb.sh" 6.1 "$version"); fi
-cache_get "kernel-$kind" "$key" 3600 "$kind kernel (about 8 minutes the first time)" \
+cache_get "kernel-$kind" "$key" 7200 "$kind kernel (about 8 minutes the first time)" \
 	"$here/debug-kernel.sh" --build "$kind" "$deb"
