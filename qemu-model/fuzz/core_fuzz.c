@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libFuzzer on the core: two cards of one guest, two connected QPs, and an
- * input that is a list of what the guest does next. Built with make fuzz.
+ * libFuzzer on the core: two cards, of one process or of two that are joined by
+ * a wire, two connected QPs, and an input that is a list of what the guest, or
+ * the other process, does next. Built with make fuzz.
  *
  * Each step begins with one byte, its kind; see step(). Numbers are little
  * endian; what is missing at the end of the input reads as zero.
@@ -11,7 +12,8 @@
 
 #include "erdma/erdma_field.h"
 #include "erdma/erdma_hw.h"
-#include "fakehost.h"
+#include "fakewire.h"
+#include "wire_msg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);
@@ -39,6 +41,9 @@ typedef struct Input {
 typedef struct Sim {
     FakeHost *host;
     FakeCard card[CARDS];
+    ErdmaFabric *fabric[CARDS]; /* of each card, may be the same */
+    bool wired;
+    WirePair wire;
     uint16_t cmd_pi[CARDS], sq_pi[CARDS], rq_pi[CARDS];
 } Sim;
 
@@ -237,12 +242,42 @@ static void step_recv(Sim *s, Input *in, unsigned card)
     wr(s, card, ERDMA_DB_RQ_BASE, 1ull << 32 | s->rq_pi[card], 8);
 }
 
+static void cut_wire(Sim *s)
+{
+    if (s->wired) {
+        wire_pair_free(&s->wire);
+        s->wired = false;
+    }
+}
+
+static void join_wire(Sim *s)
+{
+    if (!s->wired && s->fabric[0] != s->fabric[1]) {
+        wire_pair_init(&s->wire, s->fabric[0], s->host, s->fabric[1], s->host);
+        s->wired = true;
+    }
+}
+
+/* What the surroundings do with a wire: bring bytes, end it when it broke */
+static bool move_wire(Sim *s)
+{
+    bool moved = false;
+
+    for (unsigned i = 0; s->wired && i < 2; i++) {
+        moved |= wire_end_deliver(&s->wire.end[i]);
+        if (s->wire.end[0].broken || s->wire.end[1].broken) {
+            cut_wire(s);
+        }
+    }
+    return moved;
+}
+
 static void run(Sim *s)
 {
     bool busy = true;
 
     for (unsigned turn = 0; turn < 64 && busy; turn++) {
-        busy = false;
+        busy = move_wire(s);
         for (unsigned i = 0; i < CARDS; i++) {
             FakeCard *f = &s->card[i];
 
@@ -260,9 +295,74 @@ static void run(Sim *s)
     }
 }
 
+/* A message whose header is right and whose body is not, or not quite */
+static void step_message(Sim *s, Input *in, unsigned card)
+{
+    uint8_t msg[512] = { 0 };
+    WireHdr hdr = { .type = take(in, 1), .kind = take(in, 1) };
+    unsigned len;
+
+    hdr.id = take(in, 1);
+    hdr.gen = take(in, 1);
+    len = sizeof(hdr) + take(in, 1);
+    hdr.len = len;
+    take_bytes(in, msg + sizeof(hdr), len - sizeof(hdr));
+    memcpy(msg, &hdr, sizeof(hdr));
+    if (s->wired && !s->wire.end[card].broken) {
+        wire_end_feed(&s->wire.end[card], msg, len);
+        move_wire(s);
+    }
+}
+
+/* What another process or the host's socket can do */
+static void step_wire(Sim *s, Input *in, unsigned card)
+{
+    WireEnd *e = &s->wire.end[card];
+    uint8_t raw[256];
+    unsigned len;
+
+    switch (take(in, 1) % 8) {
+    case 0:
+        step_message(s, in, card);
+        break;
+    case 1:
+        len = take(in, 1);
+        take_bytes(in, raw, len);
+        if (s->wired && !e->broken) {
+            wire_end_feed(e, raw, len);
+        }
+        break;
+    case 2:
+        e->stuck ^= true;
+        break;
+    case 3:
+        e->piece = take(in, 2);
+        break;
+    case 4:
+        e->refuse ^= true;
+        break;
+    case 5:
+        s->host->shared ^= true;
+        break;
+    case 6:
+        cut_wire(s);
+        break;
+    default:
+        join_wire(s);
+        move_wire(s);
+        break;
+    }
+}
+
 static void step_odd(Sim *s, Input *in, unsigned card)
 {
-    switch (take(in, 1) % 8) {
+    unsigned what = take(in, 1);
+
+    if (what & 128) {
+        step_wire(s, in, card);
+        return;
+    }
+    switch (what % 8) {
     case 0:
         erdma_core_reset(s->card[card].core);
         break;
@@ -339,6 +439,8 @@ enum {
     START_ONES = 8,             /* memory is all ones */
     START_DIRECT = 16,          /* direct-WQE groups */
     START_VERBOSE = 32,         /* every message is formatted */
+    START_WIRED = 64,           /* cards of two processes */
+    START_SHARED = 128,         /* that share memory */
 };
 
 /* Memory of all zeros, and of all ones: only what was touched is wiped */
@@ -353,12 +455,29 @@ static FakeHost *fresh_host(bool ones)
     return &host[ones];
 }
 
-static void begin(Sim *s, unsigned flags, ErdmaFabric *fabric)
+/* Fabrics outlive their cards, and must be as new without them */
+static void join(Sim *s, unsigned flags)
+{
+    static ErdmaFabric *fabric[CARDS];
+
+    for (unsigned i = 0; i < CARDS; i++) {
+        if (!fabric[i]) {
+            fabric[i] = erdma_fabric_new();
+        }
+        s->fabric[i] = fabric[flags & START_WIRED ? i : 0];
+    }
+    s->host->shared = flags & START_SHARED;
+    s->wired = false;
+    join_wire(s);
+}
+
+static void begin(Sim *s, unsigned flags)
 {
     ErdmaConfig cfg;
 
     s->host = fresh_host(flags & START_ONES);
     s->host->mode = MAP_BOUNCE;
+    join(s, flags);
     erdma_core_config_init(&cfg);
     cfg.mac[5] = 1;
     cfg.bar0_size = 1 << 20;
@@ -367,7 +486,8 @@ static void begin(Sim *s, unsigned flags, ErdmaFabric *fabric)
     cfg.grp_num = flags & START_DIRECT ? 24 : 0;
     for (unsigned i = 0; i < CARDS; i++) {
         fake_card_init(&s->card[i], s->host);
-        s->card[i].core = erdma_core_new(&cfg, &fake_ops, &s->card[i], fabric);
+        s->card[i].core = erdma_core_new(&cfg, &fake_ops, &s->card[i],
+                                         s->fabric[i]);
         erdma_core_set_log_level(s->card[i].core, flags & START_VERBOSE ?
                                  ERDMA_LOG_TRACE : ERDMA_LOG_GUEST_ERROR);
         start(s, i);
@@ -378,25 +498,28 @@ static void begin(Sim *s, unsigned flags, ErdmaFabric *fabric)
     if (!(flags & START_ALONE)) {
         connect_qp(s, 0, 1);
         connect_qp(s, 1, 1);
+        move_wire(s);
+        move_wire(s);
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static ErdmaFabric *fabric;
     static Sim sim;
     Input in = { data, data + size };
+    unsigned flags = take(&in, 1);
 
-    if (!fabric) {
-        fabric = erdma_fabric_new();
-    }
-    begin(&sim, take(&in, 1), fabric);
+    begin(&sim, flags);
     for (unsigned n = 0; n < 512 && in.p < in.end; n++) {
         step(&sim, &in);
     }
     run(&sim);
+    if (size & 1) {                     /* a process dies, or its cards go */
+        cut_wire(&sim);
+    }
     for (unsigned i = 0; i < CARDS; i++) {
         erdma_core_free(sim.card[i].core);
     }
-    return 0;                           /* the fabric is empty again */
+    cut_wire(&sim);
+    return 0;                           /* the fabrics are empty again */
 }

@@ -55,6 +55,7 @@ FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
 FUZZ_CFLAGS := $(CORE_CFLAGS) -Wall -Wextra -I$(TEST_DIR) -DRAM_SIZE=0x80000u \
 	-O2 -g $(FUZZ_SAN)
 FUZZ_OBJS := $(CORE_BUILD)/fuzz/core_fuzz.o $(CORE_BUILD)/fuzz/fakehost.o \
+	$(CORE_BUILD)/fuzz/fakewire.o \
 	$(CORE_NAMES:%=$(CORE_BUILD)/fuzz/core/%.o)
 
 fuzz: $(CORE_BUILD)/core-fuzz
