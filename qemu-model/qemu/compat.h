@@ -42,6 +42,8 @@
 #include "sysemu/sysemu.h"
 #endif
 
+#include "qapi/error.h"
+#include "migration/blocker.h"
 #include "qemu/main-loop.h"
 #include "qemu/module.h"
 #include "qemu/notify.h"
@@ -93,6 +95,34 @@ static inline uint64_t erdma_ram_fd_offset(const RAMBlock *rb)
     return rb->fd_offset;
 #else
     return 0;
+#endif
+}
+
+/* 8.2: the reason is owned by the list of blockers */
+static inline bool erdma_block_migration(Error **reason, Error **errp)
+{
+#if ERDMA_QEMU_SINCE(8, 2)
+    return migrate_add_blocker(reason, errp) == 0;
+#else
+    if (migrate_add_blocker(*reason, errp) < 0) {
+        error_free(*reason);
+        *reason = NULL;
+        return false;
+    }
+    return true;
+#endif
+}
+
+static inline void erdma_allow_migration(Error **reason)
+{
+#if ERDMA_QEMU_SINCE(8, 2)
+    migrate_del_blocker(reason);
+#else
+    if (*reason) {
+        migrate_del_blocker(*reason);
+        error_free(*reason);
+        *reason = NULL;
+    }
 #endif
 }
 

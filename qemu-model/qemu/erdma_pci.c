@@ -17,7 +17,6 @@
 #include "qapi/error.h"
 #include "hw/pci/msix.h"
 #include "hw/pci/pcie.h"
-#include "migration/vmstate.h"
 #include "erdma/erdma_hw.h"
 #include "erdma_pci.h"
 #include "erdma_qom.h"
@@ -187,12 +186,28 @@ static bool erdma_check_config(ErdmaPci *s, Error **errp)
     return true;
 }
 
+/*
+ * Connections lead into the memory of other cards and cannot move with one VM,
+ * so there is no state to save: migration and snapshots are refused, by name.
+ */
+static bool erdma_refuse_migration(ErdmaPci *s, Error **errp)
+{
+    error_setg(&s->no_migration, "erdma card '%s' cannot be migrated or saved: "
+               "its connections lead into the memory of other cards; "
+               "unplug it before",
+               PCI_DEVICE(s)->qdev.id ?: PCI_DEVICE(s)->name);
+    return erdma_block_migration(&s->no_migration, errp);
+}
+
 static void erdma_realize(PCIDevice *pci_dev, Error **errp)
 {
     ErdmaPci *s = ERDMA(pci_dev);
 
-    if (!erdma_check_config(s, errp) || !erdma_host_init(s, errp)) {
+    if (!erdma_check_config(s, errp) || !erdma_refuse_migration(s, errp)) {
         return;
+    }
+    if (!erdma_host_init(s, errp)) {
+        goto err_allow_migration;
     }
     if (!erdma_init_caps(s, errp)) {
         goto err_exit_host;
@@ -215,6 +230,8 @@ err_exit_msix:
     msix_uninit(pci_dev, &s->msix, &s->msix);
 err_exit_host:
     erdma_host_exit(s);
+err_allow_migration:
+    erdma_allow_migration(&s->no_migration);
 }
 
 static void erdma_unrealize(PCIDevice *pci_dev)
@@ -222,6 +239,7 @@ static void erdma_unrealize(PCIDevice *pci_dev)
     ErdmaPci *s = ERDMA(pci_dev);
 
     erdma_host_exit(s);
+    erdma_allow_migration(&s->no_migration);
     msix_unuse_all_vectors(pci_dev);
     msix_uninit(pci_dev, &s->msix, &s->msix);
 }
@@ -276,15 +294,6 @@ static ErdmaProperty erdma_properties[] = {
     ERDMA_PROP_END
 };
 
-/*
- * Connections lead to memory of other cards and cannot move with one VM, so
- * there is no state to save: migration and snapshots are refused.
- */
-static const VMStateDescription erdma_vmstate = {
-    .name = TYPE_ERDMA,
-    .unmigratable = 1,
-};
-
 static void erdma_class_init(ObjectClass *klass, ErdmaClassData *data)
 {
     DeviceClass *dc = DEVICE_CLASS(klass);
@@ -302,7 +311,6 @@ static void erdma_class_init(ObjectClass *klass, ErdmaClassData *data)
     device_class_set_props(dc, erdma_properties);
     erdma_qom_class_init(klass);
     dc->desc = "Elastic RDMA Adapter";
-    dc->vmsd = &erdma_vmstate;
     set_bit(DEVICE_CATEGORY_NETWORK, dc->categories);
 }
 

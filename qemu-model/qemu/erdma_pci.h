@@ -38,6 +38,7 @@ struct ErdmaPci {
     VMChangeStateEntry *vm_change;
     bool run_on_resume;             /* a turn was due while the VM stood */
     bool asleep;                    /* D3hot */
+    Error *no_migration;            /* why */
 
     /* interrupts to be sent when the core has returned, see erdma_host.c */
     uint32_t irqs;                  /* bit per vector */
