@@ -26,6 +26,8 @@ help:
 	@echo '                    check-model check-vm'
 	@echo 'make check-debug    KUnit and the VM suites on kernels with KASAN, lockdep, kmemleak'
 	@echo '                    and KCSAN, which are built the first time (10 to 20 minutes)'
+	@echo 'make check-qemu10   the device in QEMU 10.0 (10 minutes of building the first time)'
+	@echo 'make generic-fuzz   fuzzes it for FUZZ_TIME seconds; mutate-qemu: breaks it on purpose'
 	@echo 'make bench          compares with Soft-RoCE in the same VM (build/bench.json)'
 	@echo 'make setup          installs what the demo needs (apt, as root)'
 	@echo 'make install        DESTDIR=, PREFIX= (now $(PREFIX)), KDIR= (now $(KDIR))'
@@ -83,6 +85,20 @@ check-debug:
 check-list:
 	@tests/lib/check.py --list
 
+# The device in Debian 13's QEMU 10.0, which is built for it
+check-qemu10:
+	@tests/qemu10.sh
+
+# QEMU's generic fuzzer on the card, for FUZZ_TIME seconds
+FUZZ_TIME ?= 600
+generic-fuzz:
+	@tests/generic-fuzz.sh $(FUZZ_TIME)
+
+# Do the tests of the device notice when a check is taken out?
+mutate-qemu:
+	@eval "$$(tests/setup/qemu-asan.sh --base)" && export QEMU_SRC BASE && \
+		qemu-model/tests/mutate-qemu.sh '$(T)'
+
 cache-clean:
 	@. tests/lib/common.sh && dir=$$(cache_root) && echo "removing $$dir" && rm -rf "$$dir"
 
@@ -120,5 +136,6 @@ dist:
 	@echo build/erdma-$(VERSION).tar.xz
 
 .PHONY: all help have-build driver eadm model progs clean setup demo shell bench check check-static \
-	check-unit check-kunit check-eadm check-model check-vm check-debug check-list cache-clean install \
+	check-unit check-kunit check-eadm check-model check-vm check-debug check-list check-qemu10 \
+	generic-fuzz mutate-qemu cache-clean install \
 	uninstall dist

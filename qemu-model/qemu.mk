@@ -104,5 +104,12 @@ overlay:
 qtest:
 	python3 qtest/erdma_qtest.py --qemu $(OUT)/qemu-system-x86_64
 
+# Migration and snapshots, on QEMU with the device built in and on the stock one
+.PHONY: monitor-test
+monitor-test:
+	python3 qtest/monitor_test.py --qemu $(OUT)/qemu-system-x86_64
+	if [ -e $(QEMU_BUILD)/erdma-qemu.so ]; then python3 qtest/monitor_test.py \
+		--qemu qemu-system-x86_64 --preload $(abspath $(QEMU_BUILD)/erdma-qemu.so); fi
+
 .PHONY: FORCE
 FORCE:

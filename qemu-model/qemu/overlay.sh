@@ -15,7 +15,7 @@
 # again when QEMU_SRC is another version, or flags or devices change; "build"
 # then compiles only what differs, and leaves OUT/qemu-system-x86_64, with ASan
 # and UBSan and the qtest accelerator. JOBS=n limits the number of compilers.
-# FLAVOUR=fuzz: OUT/qemu-fuzz-x86_64 instead, QEMU's own fuzzers, with clang.
+# FLAVOUR=fuzz: by clang, and also OUT/qemu-fuzz-x86_64, QEMU's own fuzzers.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,8 +24,8 @@ top=$(dirname "$model")
 
 FLAVOUR=${FLAVOUR:-asan}
 case $FLAVOUR in
-asan) binary=qemu-system-x86_64 ;;
-fuzz) binary=qemu-fuzz-x86_64 CC=${CC:-clang} CXX=${CXX:-clang++} ;;
+asan) binaries=(qemu-system-x86_64) ;;
+fuzz) binaries=(qemu-system-x86_64 qemu-fuzz-x86_64) CC=${CC:-clang} CXX=${CXX:-clang++} ;;
 *)
 	echo "overlay.sh: FLAVOUR is asan or fuzz" >&2
 	exit 2
@@ -143,16 +143,12 @@ base_key()
 run_ninja()
 {
 	# Not plain "ninja": that adds 860 steps of QEMU's own tests.
-	(cd "$1/build" && ninja ${JOBS:+-j "$JOBS"} "$binary")
+	(cd "$1/build" && ninja ${JOBS:+-j "$JOBS"} "${binaries[@]}")
 }
 
-make_base()
+configure_base()
 {
-	local src=$1 base=$2 key flags
-	key="$base $(base_key "$src")"
-	if [ "$(cat "$base/key" 2>/dev/null)" = "$key" ]; then
-		return
-	fi
+	local src=$1 base=$2 flags
 	rm -rf "$base"
 	mkdir -p "$base/build"
 	cp -al "$src" "$base/src" 2>/dev/null || { rm -rf "$base/src"; cp -a "$src" "$base/src"; }
@@ -167,19 +163,34 @@ make_base()
 	mapfile -t flags < <(configure_flags "$src")
 	(cd "$base/build" && ../src/configure "${flags[@]}") ||
 		die "QEMU's configure failed; see $base/build/config.log"
+}
+
+make_base()
+{
+	local src=$1 base=$2 key
+	key="$base $(base_key "$src")"
+	if [ "$(cat "$base/key" 2>/dev/null)" = "$key" ]; then
+		return
+	fi
+	# One that was interrupted goes on where it was.
+	if [ "$(cat "$base/begun" 2>/dev/null)" != "$key" ]; then
+		configure_base "$src" "$base"
+		echo "$key" >"$base/begun"
+	fi
 	run_ninja "$base"
 	echo "$key" >"$base/key"
 }
 
 build()
 {
-	local src=$1 base=$2 out=$3
+	local src=$1 base=$2 out=$3 f
 	make_base "$src" "$base"
 	apply "$base/src"
 	run_ninja "$base"
 	mkdir -p "$out"
-	cmp -s "$base/build/$binary" "$out/$binary" ||
-		cp --remove-destination "$base/build/$binary" "$out/"
+	for f in "${binaries[@]}"; do
+		cmp -s "$base/build/$f" "$out/$f" || cp --remove-destination "$base/build/$f" "$out/"
+	done
 }
 
 # with_base SRC BASE FUNCTION ARG...: one at a time works in BASE

@@ -18,6 +18,8 @@ def cve_2018_20123_failed_realize_and_unplug_leak_nothing(binary):
     """device_add that fails before and after realize; plug, use, unplug; ASan looks at the end"""
     with Qemu(binary, ports_args(4)) as vm:
         for wrong, word in (({'vectors': 1}, 'vectors'),
+                            # the last step of realize
+                            ({'fault': 'drop nonsense'}, 'nonsense'),
                             # QEMU refuses this one when the card is already made
                             ({'failover_pair_id': 'nobody'}, 'failover')):
             for _ in range(5):

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Usage: qemu-asan.sh [--newer] [--fuzz] [--base]
+# Usage: qemu-asan.sh [--newer] [--base]
 #
 # Builds build/qemu/qemu-system-x86_64: Debian's QEMU with the device built in,
 # with AddressSanitizer and UBSan, for tests. QEMU itself takes minutes and is
 # built once into the cache; the device is compiled here, in seconds.
-#   --newer   Debian 13's QEMU, in build/qemu-10.0
-#   --fuzz    QEMU's own fuzzers, by clang: qemu-fuzz-x86_64 in build/qemu-fuzz
+#   --newer   Debian 13's QEMU, by clang, in build/qemu-10.0; there is also
+#             qemu-fuzz-x86_64, QEMU's own fuzzers
 #   --base    only the part in the cache; prints "QEMU_SRC=... BASE=..."
 set -euo pipefail
 # shellcheck source=tests/lib/common.sh
@@ -20,10 +20,9 @@ what="QEMU with ASan" name=qemu-asan out=$ERDMA_BUILD/qemu newer=0 base_only=0
 export FLAVOUR=asan
 while [ $# -gt 0 ]; do
 	case $1 in
-	--newer) what="QEMU 10.0 with ASan" name=qemu-newer out=$ERDMA_BUILD/qemu-10.0 newer=1 ;;
-	--fuzz) what="QEMU's fuzzers" name=qemu-fuzz out=$ERDMA_BUILD/qemu-fuzz newer=1 FLAVOUR=fuzz ;;
+	--newer) what="QEMU 10.0 with ASan" name=qemu-fuzz out=$ERDMA_BUILD/qemu-10.0 newer=1 FLAVOUR=fuzz ;;
 	--base) base_only=1 ;;
-	*) die "unknown option '$1'" "qemu-asan.sh [--newer] [--fuzz] [--base]" ;;
+	*) die "unknown option '$1'" "qemu-asan.sh [--newer] [--base]" ;;
 	esac
 	shift
 done
@@ -44,11 +43,11 @@ base=$root/$name-$key
 mkdir -p "$root" "$log"
 exec {lockfd}>"$root/$name.lock"
 if ! flock -n "$lockfd"; then
-	say "  $what: another process builds it, waiting (at most 2400 s)" >&2
-	flock -w 2400 "$lockfd" || die "waited 2400 s for the lock $root/$name.lock"
+	say "  $what: another process builds it, waiting (at most 3600 s)" >&2
+	flock -w 3600 "$lockfd" || die "waited 3600 s for the lock $root/$name.lock"
 fi
 if [ ! -e "$base" ]; then cache_prune "$root" "$name"; fi
-run_step 2400 "$what (several minutes the first time)" "$log/build-$name-base.log" \
+run_step 3600 "$what (several minutes the first time)" "$log/build-$name-base.log" \
 	make -C "$model" overlay-base QEMU_SRC="$src" BASE="$base"
 touch "$base"
 if [ $base_only = 1 ]; then

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Usage: generic-fuzz.sh [SECONDS]        (default 600)
+#
+# QEMU's generic fuzzer on the card: it does any access to any region of the
+# device and to configuration space, and fills memory when the card reads it.
+# build/generic-fuzz/runs.log has a line per run: date, inputs, seconds,
+# coverage; what was found is kept in corpus/ and used by the next run. A
+# finding is build/generic-fuzz/crash-*, and the exit status 1.
+set -euo pipefail
+# shellcheck source=tests/lib/common.sh
+. "$(dirname "$0")/lib/common.sh"
+cd "$ERDMA_TOP"
+
+seconds=${1:-600}
+dir=$PWD/build/generic-fuzz
+tests/setup/qemu-asan.sh --newer >&2
+mkdir -p "$dir/corpus"
+cp build/qemu-10.0/qemu-fuzz-x86_64 "$dir/fuzzer"
+
+# Two cards, so that they can be connected; a message port for each.
+export QEMU_FUZZ_ARGS="-machine q35 -nodefaults -m 64M
+	-device erdma,mac=52:54:00:00:00:01,bar0-size=1M,hold-ms=10
+	-device erdma,mac=52:54:00:00:00:02,bar0-size=1M,hold-ms=10"
+export QEMU_FUZZ_OBJECTS='erdma*'
+export ASAN_OPTIONS=detect_leaks=0
+begin=$SECONDS rc=0
+nice -n 19 "$dir/fuzzer" --fuzz-target=generic-fuzz -max_total_time="$seconds" -timeout=60 \
+	-rss_limit_mb=4096 -print_final_stats=1 -detect_leaks=0 -artifact_prefix="$dir/crash-" \
+	"$dir/corpus" >"$dir/last.log" 2>&1 || rc=$?
+units=$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/last.log")
+where=$(grep -a 'cov: ' "$dir/last.log" | tail -n 1 |
+	sed 's/.*\(cov: [0-9]*\) \(ft: [0-9]*\) \(corp: [0-9]*\).*/\1 \2 \3/')
+printf '%s %s %s %s\n' "$(date -u +%FT%TZ)" "${units:-0}" $((SECONDS - begin)) "$where" >>"$dir/runs.log"
+tail -n 1 "$dir/runs.log"
+if [ $rc -ne 0 ]; then
+	tail -n 40 "$dir/last.log" >&2
+	exit 1
+fi
