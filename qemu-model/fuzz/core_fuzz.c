@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * libFuzzer on the core: two cards, of one process or of two that are joined by
- * a wire, two connected QPs, and an input that is a list of what the guest, or
- * the other process, does next. Built with make fuzz.
+ * a wire, two connected QPs, and an input that is a list of what the guest,
+ * the other process, or whoever runs the card does next. Built with make fuzz.
  *
  * Each step begins with one byte, its kind; see step(). Numbers are little
  * endian; what is missing at the end of the input reads as zero.
@@ -13,6 +13,7 @@
 #include "erdma/erdma_field.h"
 #include "erdma/erdma_hw.h"
 #include "fakewire.h"
+#include "input.h"
 #include "wire_msg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -34,10 +35,6 @@ enum {
     P_DATA, P_COUNT = 64
 };
 
-typedef struct Input {
-    const uint8_t *p, *end;
-} Input;
-
 typedef struct Sim {
     FakeHost *host;
     FakeCard card[CARDS];
@@ -46,28 +43,6 @@ typedef struct Sim {
     WirePair wire;
     uint16_t cmd_pi[CARDS], sq_pi[CARDS], rq_pi[CARDS];
 } Sim;
-
-static uint64_t take(Input *in, unsigned bytes)
-{
-    uint64_t v = 0;
-
-    for (unsigned i = 0; i < bytes && in->p < in->end; i++) {
-        v |= (uint64_t)*in->p++ << (8 * i);
-    }
-    return v;
-}
-
-static void take_bytes(Input *in, void *dst, size_t len)
-{
-    size_t have = in->end - in->p;
-
-    memset(dst, 0, len);
-    if (len > have) {
-        len = have;
-    }
-    memcpy(dst, in->p, len);
-    in->p += len;
-}
 
 static uint64_t page(unsigned card, unsigned n)
 {
@@ -360,6 +335,10 @@ static void step_odd(Sim *s, Input *in, unsigned card)
 
     if (what & 128) {
         step_wire(s, in, card);
+        return;
+    }
+    if (what & 64) {
+        step_operator(s->card[card].core, in);
         return;
     }
     switch (what % 8) {

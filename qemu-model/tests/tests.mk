@@ -52,9 +52,10 @@ FUZZ_CC ?= clang
 FUZZ_TIME ?= 60
 FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer
-FUZZ_CFLAGS := $(CORE_CFLAGS) -Wall -Wextra -I$(TEST_DIR) -DRAM_SIZE=0x80000u \
+FUZZ_CFLAGS := $(CORE_CFLAGS) -Wall -Wextra -Wno-unused-parameter -I$(TEST_DIR) -DRAM_SIZE=0x80000u \
 	-O2 -g $(FUZZ_SAN)
-FUZZ_OBJS := $(CORE_BUILD)/fuzz/core_fuzz.o $(CORE_BUILD)/fuzz/fakehost.o \
+FUZZ_OBJS := $(CORE_BUILD)/fuzz/core_fuzz.o $(CORE_BUILD)/fuzz/operator.o \
+	$(CORE_BUILD)/fuzz/fakehost.o \
 	$(CORE_BUILD)/fuzz/fakewire.o \
 	$(CORE_NAMES:%=$(CORE_BUILD)/fuzz/core/%.o)
 
@@ -68,7 +69,7 @@ $(CORE_BUILD)/fuzz/core/%.o: core/%.c $(CORE_HDRS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
 
-$(CORE_BUILD)/fuzz/%.o: fuzz/%.c $(CORE_HDRS) $(TEST_HDRS)
+$(CORE_BUILD)/fuzz/%.o: fuzz/%.c fuzz/input.h $(CORE_HDRS) $(TEST_HDRS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_CFLAGS) -c -o $@ $<
 
