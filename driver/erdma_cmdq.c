@@ -175,8 +175,8 @@ static int cmdq_poll(struct erdma_cmdq *q)
  * @q: command queue
  *
  * Section 4.6: consumes events, then completions, arms the CQ after every event
- * and the EQ always. What exceeds the budgets makes the device interrupt again,
- * because both doorbells carry the true CI.
+ * and the EQ as erdma_eq_rearm() says. What exceeds the budgets makes the device
+ * interrupt again, because both doorbells carry the true CI.
  *
  * Context: interrupt handler of vector 0, never on two CPUs at once.
  */
@@ -201,7 +201,7 @@ void erdma_cmdq_irq(struct erdma_cmdq *q)
 			cmdq_arm(q);
 		spin_unlock_irqrestore(&q->lock, flags);
 	}
-	erdma_eq_arm(&q->eq);
+	erdma_eq_rearm(&q->eq, n);
 }
 
 /**

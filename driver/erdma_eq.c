@@ -14,6 +14,8 @@
 #include "erdma.h"
 #include "erdma/erdma_names.h"
 
+#define EQ_MAX_EMPTY	64	/* arms in a row for handler runs that find nothing */
+
 /**
  * erdma_eq_init - allocate a ring
  * @eq: zeroed
@@ -111,6 +113,29 @@ void erdma_eq_arm(struct erdma_eq *eq)
 	atomic64_inc(&eq->notifies);
 }
 
+/**
+ * erdma_eq_rearm - ask for the next interrupt at the end of a handler
+ * @eq: ring
+ * @found: the handler took at least one entry
+ *
+ * The device interrupts at once if it has written what we have not taken (7.4).
+ * If we cannot see it, because its owner bit is wrong, that would go on for ever
+ * and stop the CPU. A ring from which nothing comes is armed anyway: nothing is
+ * lost by not doing it again and again.
+ *
+ * Context: the handler of this ring only.
+ */
+void erdma_eq_rearm(struct erdma_eq *eq, bool found)
+{
+	if (found)
+		eq->empty = 0;
+	else if (eq->empty >= EQ_MAX_EMPTY)
+		return;
+	else
+		eq->empty++;
+	erdma_eq_arm(eq);
+}
+
 static void eq_count_unknown(struct erdma_dev *dev, struct erdma_eq *eq, enum erdma_sw_stat stat)
 {
 	erdma_stat_inc(&dev->stats, stat);
@@ -165,11 +190,14 @@ void erdma_aeq_irq(struct erdma_dev *dev)
 {
 	int budget = ERDMA_EQ_BUDGET;
 	struct erdma_aeqe entry;
+	bool found = false;
 
 	atomic64_inc(&dev->aeq.interrupts);
-	while (budget-- && erdma_eq_next(&dev->aeq, &entry))
+	while (budget-- && erdma_eq_next(&dev->aeq, &entry)) {
 		aeq_entry(dev, &entry);
-	erdma_eq_arm(&dev->aeq);
+		found = true;
+	}
+	erdma_eq_rearm(&dev->aeq, found);
 }
 
 /**
@@ -218,15 +246,17 @@ static irqreturn_t ceq_irq(int irq, void *arg)
 	struct erdma_dev *dev = ceq->dev;
 	int budget = ERDMA_EQ_BUDGET;
 	struct erdma_ceqe entry;
+	bool found = false;
 
 	atomic64_inc(&ceq->eq.interrupts);
 	while (budget-- && erdma_eq_next(&ceq->eq, &entry)) {
+		found = true;
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_CEQ_EVENTS);
 		/* An unknown CQ is normal for a while after DESTROY_CQ (5.2.3) */
 		if (!erdma_cq_event(dev, FIELD_GET(ERDMA_CEQE_CQN, le64_to_cpu(entry.data))))
 			eq_count_unknown(dev, &ceq->eq, ERDMA_STAT_CEQ_UNKNOWN);
 	}
-	erdma_eq_arm(&ceq->eq);
+	erdma_eq_rearm(&ceq->eq, found);
 	return IRQ_HANDLED;
 }
 

@@ -76,6 +76,7 @@ int erdma_wait_init(const struct erdma_mmio *m);
  * @db: offset of the doorbell in BAR0
  * @ci: consumer index, free-running; the doorbell carries its low 16 bits.
  *	Written by the interrupt handler only
+ * @empty: handler runs in a row that found nothing
  * @events: entries consumed
  * @interrupts: handler runs
  * @notifies: doorbells rung
@@ -91,6 +92,7 @@ struct erdma_eq {
 	u32 depth;
 	u32 db;
 	u32 ci;
+	u32 empty;
 	atomic64_t events;
 	atomic64_t interrupts;
 	atomic64_t notifies;
@@ -123,6 +125,7 @@ int erdma_eq_init(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *
 void erdma_eq_exit(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *dbrec_pool);
 bool erdma_eq_next(struct erdma_eq *eq, void *entry);
 void erdma_eq_arm(struct erdma_eq *eq);
+void erdma_eq_rearm(struct erdma_eq *eq, bool found);
 int erdma_aeq_init(struct erdma_dev *dev);
 void erdma_aeq_exit(struct erdma_dev *dev);
 void erdma_aeq_irq(struct erdma_dev *dev);

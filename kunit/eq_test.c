@@ -145,6 +145,31 @@ static void handler_has_a_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&eq_of(test)->interrupts), 2);
 }
 
+/* The device interrupts again after each doorbell whose CI is not its PI (7.4) */
+static void entry_that_cannot_be_seen_is_no_interrupt_storm(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_eq *eq = eq_of(test);
+	struct erdma_aeqe *aeqe = eq->buf;
+	s64 rung;
+	int i;
+
+	put_entry(eq, 0, ERDMA_AE_QP_FATAL, 1000);
+	aeqe->hdr ^= cpu_to_le32(ERDMA_AEQE_OWNER);
+	for (i = 0; i < 1000; i++)
+		erdma_aeq_irq(f->dev);
+	rung = atomic64_read(&eq->notifies);
+	KUNIT_EXPECT_GT(test, rung, 1);
+	KUNIT_EXPECT_LT(test, rung, 100);
+
+	/* What can be seen again is taken, and asked for again */
+	aeqe->hdr ^= cpu_to_le32(ERDMA_AEQE_OWNER);
+	erdma_aeq_irq(f->dev);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&eq->events), 1);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&eq->notifies), rung + 1);
+	KUNIT_EXPECT_EQ(test, f->wide[ERDMA_REG_AEQ_DB / 8], 0x80000001ULL);
+}
+
 static void spurious_interrupt_only_arms(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
@@ -210,6 +235,7 @@ static struct kunit_case eq_cases[] = {
 	KUNIT_CASE(doorbell_index_wraps_at_16_bits),
 	KUNIT_CASE(handler_has_a_budget),
 	KUNIT_CASE(spurious_interrupt_only_arms),
+	KUNIT_CASE(entry_that_cannot_be_seen_is_no_interrupt_storm),
 	KUNIT_CASE_PARAM(async_event_of_unknown_object_is_counted, ae_gen_params),
 	KUNIT_CASE(completion_event_of_unknown_cq_is_refused),
 	{}
