@@ -137,8 +137,9 @@ void erdma_eq_doorbell(ErdmaCore *c, ErdmaEq *eq, uint64_t value)
     }
     eq->ci = ci;
     release(c, eq);
-    if (c->faults) {
-        erdma_core_kick(c);         /* a flood may have room again */
+    if (erdma_fault_at(c, ERDMA_POINT_CEQ | ERDMA_POINT_AEQ |
+                       ERDMA_POINT_CMDQ)) {
+        erdma_core_kick(c);         /* a flood has room again */
     }
     if (value & ERDMA_EQ_DB_ARM) {
         eq->armed = true;

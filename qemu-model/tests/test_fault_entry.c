@@ -162,6 +162,19 @@ TEST(faults_select_asynchronous_events_by_queue_pair)
     scene_free(s);
 }
 
+/* An event about a CQ has no QPN, not even 0 */
+TEST(faults_leave_alone_what_does_not_have_the_selected_number)
+{
+    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+
+    fault(s->a, "drop aeqe qpn=0");
+    fake_hole(s->a->h, s->acq.addr, 1024 * 32);
+    write_once(s);
+    expect_aeqe(s->a, ERDMA_AE_CQ_ERR, s->acq.cqn);
+    fake_fill_holes(s->a->h);
+    scene_free(s);
+}
+
 TEST(fault_waits_for_its_turn_and_ends_after_its_count)
 {
     Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
