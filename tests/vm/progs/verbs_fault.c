@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What an application meets when the card does wrong: verbs_fault ADDRESS MS OP...
+ *
+ * Connects two QPs of this process and does what it is told, one line of output
+ * for each: send, write, read (4096 bytes, checked), esend (waits for events
+ * instead of polling), long (1 MiB write), many (200 sends, 20 at a time). A
+ * completion that does not come within MS milliseconds is "none". Whatever
+ * happens, everything is destroyed in the end. Exit status 2: no connection.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bed.h"
+
+#define LEN	4096
+#define LONG	(1 << 20)
+#define MANY	200
+#define BATCH	20
+
+static int limit_ms;
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static const char *word(enum ibv_wc_status status)
+{
+	static char number[16];
+
+	switch (status) {
+	case IBV_WC_SUCCESS:
+		return "ok";
+	case IBV_WC_WR_FLUSH_ERR:
+		return "flushed";
+	case IBV_WC_RETRY_EXC_ERR:
+		return "retry-exceeded";
+	case IBV_WC_GENERAL_ERR:
+		return "general-error";
+	case IBV_WC_REM_ACCESS_ERR:
+		return "remote-access";
+	default:
+		snprintf(number, sizeof(number), "status-%d", status);
+		return number;
+	}
+}
+
+/* The next completion of this request; others are counted and left out */
+static const char *wait_wc(struct pair_side *s, uint64_t id, int *strange)
+{
+	uint64_t end = now_ms() + (uint64_t)limit_ms;
+	struct ibv_wc wc;
+
+	do {
+		int n = ibv_poll_cq(s->cq, 1, &wc);
+
+		if (n < 0)
+			return "poll-error";
+		if (n == 1 && wc.wr_id == id)
+			return word(wc.status);
+		*strange += n == 1;
+	} while (now_ms() < end);
+	return "none";
+}
+
+static bool wait_event(struct pair_side *s)
+{
+	struct pollfd fd = { .fd = s->events->fd, .events = POLLIN };
+
+	return poll(&fd, 1, limit_ms) == 1 && next_cq_event(s);
+}
+
+static uint64_t next_id = 1;
+
+static void do_send(struct bed *t, bool events)
+{
+	uint64_t id = next_id++;
+	struct ibv_sge to = sge_of(&t->b, 0, LEN), from = sge_of(&t->a, 0, LEN);
+	const char *a, *b, *ea = "", *eb = "";
+	int strange = 0;
+
+	memset(t->b.p, 0, LEN);
+	pattern_fill(t->a.p, LEN, (uint32_t)id);
+	if (events && (ibv_req_notify_cq(t->p.a.cq, 0) || ibv_req_notify_cq(t->p.b.cq, 0))) {
+		printf("esend cannot-arm\n");
+		return;
+	}
+	if (!post_recv(&t->p.b, to, id) || !post(&t->p.a, signaled(IBV_WR_SEND, id, &from, 1))) {
+		printf("send not-posted\n");
+		return;
+	}
+	if (events) {
+		ea = wait_event(&t->p.a) ? " a-event" : " a-no-event";
+		eb = wait_event(&t->p.b) ? " b-event" : " b-no-event";
+	}
+	a = strdup(wait_wc(&t->p.a, id, &strange));
+	b = wait_wc(&t->p.b, id, &strange);
+	printf("%s a=%s b=%s data=%s strange=%d%s%s\n", events ? "esend" : "send", a, b,
+	       pattern_is(t->b.p, LEN, (uint32_t)id) ? "good" : "bad", strange, ea, eb);
+	free((void *)a);
+}
+
+static void do_one_sided(struct bed *t, const char *what, enum ibv_wr_opcode opcode, size_t len)
+{
+	uint64_t id = next_id++;
+	struct ibv_sge sge = sge_of(&t->a, 0, len);
+	struct region *to = opcode == IBV_WR_RDMA_READ ? &t->a : &t->b;
+	struct region *from = opcode == IBV_WR_RDMA_READ ? &t->b : &t->a;
+	const char *a;
+	int strange = 0;
+
+	memset(to->p, 0, len);
+	pattern_fill(from->p, len, (uint32_t)id);
+	if (!post(&t->p.a, one_sided(opcode, id, &sge, 1, &t->b, 0))) {
+		printf("%s not-posted\n", what);
+		return;
+	}
+	a = wait_wc(&t->p.a, id, &strange);
+	printf("%s a=%s data=%s strange=%d\n", what, a,
+	       pattern_is(to->p, len, (uint32_t)id) ? "good" : "bad", strange);
+}
+
+static void do_many(struct bed *t)
+{
+	struct ibv_sge to = sge_of(&t->b, 0, 64), from = sge_of(&t->a, 0, 64);
+	int good = 0, other = 0, strange = 0;
+
+	for (int n = 0; n < MANY; n += BATCH) {
+		uint64_t first = next_id;
+
+		next_id += BATCH;
+		for (int i = 0; i < BATCH; i++)
+			if (!post_recv(&t->p.b, to, first + (uint64_t)i))
+				goto out;
+		for (int i = 0; i < BATCH; i++)
+			if (!post(&t->p.a, signaled(IBV_WR_SEND, first + (uint64_t)i, &from, 1)))
+				goto out;
+		for (int i = 0; i < BATCH; i++) {
+			if (strcmp(wait_wc(&t->p.a, first + (uint64_t)i, &strange), "ok"))
+				other++;
+			else
+				good++;
+			if (strcmp(wait_wc(&t->p.b, first + (uint64_t)i, &strange), "ok"))
+				other++;
+			else
+				good++;
+			if (other > 3)
+				goto out;
+		}
+	}
+out:
+	printf("many good=%d other=%d strange=%d\n", good, other, strange);
+}
+
+static bool do_op(struct bed *t, const char *op)
+{
+	if (!strcmp(op, "send"))
+		do_send(t, false);
+	else if (!strcmp(op, "esend"))
+		do_send(t, true);
+	else if (!strcmp(op, "write"))
+		do_one_sided(t, op, IBV_WR_RDMA_WRITE, LEN);
+	else if (!strcmp(op, "read"))
+		do_one_sided(t, op, IBV_WR_RDMA_READ, LEN);
+	else if (!strcmp(op, "long"))
+		do_one_sided(t, op, IBV_WR_RDMA_WRITE, LONG);
+	else if (!strcmp(op, "many"))
+		do_many(t);
+	else
+		return false;
+	fflush(stdout);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct pair_options o = {};
+	uint64_t began = now_ms();
+	struct bed t = {};
+
+	if (argc < 3) {
+		fprintf(stderr, "usage: verbs_fault ADDRESS MS OP...\n");
+		return 1;
+	}
+	limit_ms = atoi(argv[2]);
+	bed_set_addresses(argv[1]);
+	if (!bed_open(&t, LONG, o)) {
+		printf("open failed after %d ms\n", (int)(now_ms() - began));
+		bed_close(&t);
+		return 2;
+	}
+	printf("open qp %u %u\n", t.p.a.qp->qp_num, t.p.b.qp->qp_num);
+	for (int i = 3; i < argc; i++) {
+		if (!do_op(&t, argv[i])) {
+			fprintf(stderr, "no such operation: %s\n", argv[i]);
+			return 1;
+		}
+	}
+	began = now_ms();
+	bed_close(&t);
+	printf("closed in %d ms\n", (int)(now_ms() - began));
+	return 0;
+}
