@@ -571,6 +571,8 @@ struct ErdmaFabric {
     uint32_t *free_id;          /* stack of those freed */
     uint32_t free_ids;
     uint32_t generation;
+    uint32_t *alive;            /* by id: its generation; others read it */
+    uint32_t alive_slots, alive_region;
     struct ErdmaFlight *spare;  /* records of requests, to be used again */
     unsigned spares;
 };

@@ -106,6 +106,16 @@ ErdmaFabric *erdma_fabric_new(void);
 void erdma_fabric_free(ErdmaFabric *fabric);    /* must have no cards left */
 
 /*
+ * Memory of the fabric that all other processes can read, as @region: there they
+ * look, after they copied out of guest memory, whether its QP still existed. To
+ * be given before the first wire, zeroed, 4 bytes for each QP that may be
+ * connected; kept until the fabric is freed. Without it a QP that is destroyed
+ * while its data is on the way may have other data delivered.
+ */
+void erdma_fabric_share(ErdmaFabric *fabric, void *host, size_t len,
+                        uint32_t region);
+
+/*
  * A wire leads to the fabric of one other process. The surroundings move bytes
  * in order (in QEMU: a Unix socket) and know the other's shared regions; what
  * the bytes mean is known to the core alone. Everything that comes in is

@@ -12,12 +12,13 @@
 #include "wire_int.h"
 
 #define MAX_IDS     (1u << 20)
+#define MIN_IDS     64u
 
 /* ---- ids ---- */
 
 static bool grow(ErdmaFabric *f)
 {
-    uint32_t n = f->ids ? 2 * f->ids : 64;
+    uint32_t n = f->ids ? 2 * f->ids : MIN_IDS;
     ErdmaRemote **id;
     uint32_t *free_id;
 
@@ -43,19 +44,55 @@ static bool grow(ErdmaFabric *f)
     return true;
 }
 
+/* Seen by other processes before anything that follows */
+static void set_alive(ErdmaFabric *f, const ErdmaRemote *r, uint32_t gen)
+{
+    if (f->alive) {
+        __atomic_store_n(&f->alive[r->id], htole32(gen), __ATOMIC_SEQ_CST);
+    }
+}
+
+void erdma_fabric_share(ErdmaFabric *f, void *host, size_t len,
+                        uint32_t region)
+{
+    size_t slots = len / sizeof(*f->alive);
+
+    f->alive = host;
+    f->alive_slots = slots < MAX_IDS ? slots : MAX_IDS;
+    f->alive_region = region;
+}
+
+bool erdma_remote_alive(const ErdmaRemote *r)
+{
+    ErdmaWire *w = r->wire;
+    uint64_t offset = (uint64_t)r->peer_id * sizeof(uint32_t);
+    uint32_t gen;
+
+    if (!w->alive_len) {
+        return true;
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return offset < w->alive_len &&
+           w->ops->pull(w->opaque, w->alive_region, offset, &gen,
+                        sizeof(gen)) && le32toh(gen) == r->peer_gen;
+}
+
 static bool give_id(ErdmaFabric *f, ErdmaRemote *r)
 {
-    if (!f->free_ids && f->ids_used == f->ids && !grow(f)) {
+    if (!f->free_ids && ((f->alive && f->ids_used == f->alive_slots) ||
+                         (f->ids_used == f->ids && !grow(f)))) {
         return false;
     }
     r->id = f->free_ids ? f->free_id[--f->free_ids] : f->ids_used++;
     r->gen = ++f->generation;
     f->id[r->id] = r;
+    set_alive(f, r, r->gen);
     return true;
 }
 
 static void take_id(ErdmaFabric *f, ErdmaRemote *r)
 {
+    set_alive(f, r, 0);
     f->id[r->id] = NULL;
     f->free_id[f->free_ids++] = r->id;
 }
@@ -122,8 +159,8 @@ void erdma_remote_lose(ErdmaRemote *r)
     erdma_list_del(&r->todo_link);
     r->wire = NULL;
     if (qp) {
-        erdma_peer_info(qp->core, "QP %u: the process of its peer, or the peer, "
-                   "has gone", qp->qpn);
+        erdma_peer_info(qp->core, "QP %u: its peer, or the process of "
+                        "its peer, has gone", qp->qpn);
     }
 }
 

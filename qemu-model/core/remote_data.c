@@ -203,8 +203,8 @@ bool erdma_payload_send(ErdmaRemote *r, uint8_t type, uint32_t seq,
 /* ---- credit ---- */
 
 /*
- * Bytes that are not shared wait in the buffers of a stream, so no more is asked
- * for than this, for one QP and for all of a wire.
+ * Bytes that are not shared wait in the buffers of a stream, so no more is
+ * asked for than this, for one QP and for all of a wire.
  */
 #define ASK_QP      (2ull << 20)
 #define ASK_WIRE    (8ull << 20)

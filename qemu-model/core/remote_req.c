@@ -2,8 +2,8 @@
 /*
  * Requester of a connection to another process: a window of requests in flight.
  *
- * The responder answers in order, and every answer says that all requests before
- * the one it names are done. So an answer is always about the oldest in flight.
+ * The responder answers in order, and every answer says that all requests
+ * before the one it names are done. So it is always about the oldest in flight.
  */
 #include <stdlib.h>
 
@@ -420,6 +420,10 @@ const char *erdma_req_on_data(ErdmaRemote *r, const WireValue *v,
                                       ERDMA_WC_RECV_BOUNDS);
             return NULL;
         }
+    }
+    if (p.kind == WIRE_RANGES && !erdma_remote_alive(r)) {
+        erdma_remote_lose(r);
+        return NULL;
     }
     f->done += p.bytes;
     if (f->done == f->length) {

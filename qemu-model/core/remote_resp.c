@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Responder of a connection to another process: requests in order, one at a
- * time. What comes while the first cannot go on waits as it came; the peer keeps
- * to the window, so that is bounded.
+ * time. What comes while the first cannot go on waits as it came; the peer
+ * keeps to the window, so that is bounded.
  */
 #include <stdlib.h>
 
@@ -197,6 +197,10 @@ static ErdmaStep push(ErdmaRemote *r, const WirePayload *p, ErdmaBudget *b,
         b->bytes -= p->bytes < b->bytes ? p->bytes : b->bytes;
         if (*syndrome) {
             return ERDMA_STEP_DONE;
+        }
+        if (p->kind == WIRE_RANGES && !erdma_remote_alive(r)) {
+            erdma_remote_lose(r);       /* nobody knows what was copied */
+            return ERDMA_STEP_MORE;
         }
     }
     if (r->in_done < r->in.length) {

@@ -56,6 +56,8 @@ static bool say_hello(ErdmaWire *w)
         .window = htole32(WIRE_WINDOW),
         .window_bytes = htole32(WIRE_WINDOW_BYTES),
         .message_max = htole32(ERDMA_WIRE_MESSAGE_MAX),
+        .alive_len = htole32(w->fabric->alive_slots * sizeof(uint32_t)),
+        .alive_region = htole32(w->fabric->alive_region),
     };
 
     return erdma_wire_send(w, &hello, sizeof(hello));
@@ -111,6 +113,8 @@ static const char *on_hello(ErdmaWire *w, const WireMsg *m)
     }
     w->window = le32toh(hello.window);
     w->window_bytes = le32toh(hello.window_bytes);
+    w->alive_len = le32toh(hello.alive_len);
+    w->alive_region = le32toh(hello.alive_region);
     if (!w->window || w->window_bytes < WIRE_REQUEST_MAX ||
         le32toh(hello.message_max) < ERDMA_WIRE_MESSAGE_MAX) {
         return "limits of the hello";

@@ -85,6 +85,7 @@ struct ErdmaWire {
     ErdmaLink askers;           /* ErdmaAsk.link */
     uint64_t asked;             /* bytes that were asked for and did not come */
     uint32_t window, window_bytes;      /* the peer's */
+    uint32_t alive_len, alive_region;
     bool hello, broken;
     bool in_input;              /* todo is looked after */
 };
@@ -118,6 +119,11 @@ ErdmaRemote *erdma_remote_find(ErdmaWire *w, const WireHdr *h);
 void erdma_remote_offer_all(ErdmaWire *w);
 void erdma_remote_on_offer(ErdmaWire *w, const WireOffer *o);
 void erdma_remote_on_accept(ErdmaWire *w, const WireAccept *a);
+/*
+ * Was the peer's QP there until now? Asked after memory it named was copied: if
+ * so, its guest had not got the memory back yet.
+ */
+bool erdma_remote_alive(const ErdmaRemote *r);
 /* The peer is gone; the QP stays and does not know */
 void erdma_remote_lose(ErdmaRemote *r);
 /* Say what is to be said and go on, at the end of an input */

@@ -55,6 +55,8 @@ typedef struct WireHello {
     __le32 window;              /* requests per QP without answer */
     __le32 window_bytes;        /* their messages together */
     __le32 message_max;
+    __le32 alive_len;           /* bytes of the table of living QPs; 0: none */
+    __le32 alive_region;        /* where: gen of each id, little endian */
 } WireHello;
 
 typedef struct WireOffer {
@@ -107,7 +109,7 @@ typedef struct WireRange {
 } WireRange;
 
 _Static_assert(sizeof(WireHdr) == 16, "wire layout");
-_Static_assert(sizeof(WireHello) == 40, "wire layout");
+_Static_assert(sizeof(WireHello) == 48, "wire layout");
 _Static_assert(sizeof(WireOffer) == 44, "wire layout");
 _Static_assert(sizeof(WireAccept) == 24, "wire layout");
 _Static_assert(sizeof(WireRequest) == 64, "wire layout");

@@ -237,7 +237,8 @@ static void bring_up(Side *s, ErdmaFabric *fabric)
 }
 
 /* Region of scattered (reversed) or contiguous 4 KiB pages, va = addr */
-static void reg_mr(Side *s, uint32_t index, uint64_t addr, uint64_t len, bool scatter)
+static void reg_mr(Side *s, uint32_t index, uint64_t addr, uint64_t len,
+                   bool scatter)
 {
     uint32_t n = len / 4096;
     uint64_t table = take(n * 8), *t = at(table);

@@ -14,16 +14,23 @@ static void set_mac(ErdmaConfig *cfg, unsigned n)
     cfg->mac[5] += n;
 }
 
+void bed_join(Bed *b, unsigned n, unsigned i, unsigned k)
+{
+    WirePair *p = &b->wire[n];
+
+    wire_pair_init(p, b->more[i], b->card[i].h, b->more[k], b->card[k].h);
+    CHECK(p->end[0].wire && p->end[1].wire);
+    p->end[0].other_alive = b->alive[k];
+    p->end[1].other_alive = b->alive[i];
+    p->end[0].alive_len = p->end[1].alive_len = sizeof(b->alive[0]);
+}
+
 /* Each card is a process of its own */
 static void join(Bed *b)
 {
     for (unsigned i = 0; i < b->cards; i++) {
         for (unsigned k = i + 1; k < b->cards; k++) {
-            WirePair *p = &b->wire[b->wires++];
-
-            wire_pair_init(p, b->more[i], b->card[i].h, b->more[k],
-                           b->card[k].h);
-            CHECK(p->end[0].wire && p->end[1].wire);
+            bed_join(b, b->wires++, i, k);
         }
     }
     bed_deliver(b);
@@ -45,6 +52,8 @@ void bed_init_wired(Bed *b, unsigned hosts, unsigned cards,
     }
     for (unsigned i = 0; i < cards && wired; i++) {
         b->more[i] = i ? erdma_fabric_new() : b->fabric;
+        erdma_fabric_share(b->more[i], b->alive[i], sizeof(b->alive[i]),
+                           FAKE_ALIVE);
     }
     for (unsigned i = 0; i < cards; i++) {
         Card *c = &b->card[i];

@@ -51,6 +51,7 @@ typedef struct Bed {
     ErdmaFabric *fabric;        /* of the first card */
     ErdmaFabric *more[MAX_CARDS];       /* with wires: one per card */
     WirePair wire[MAX_CARDS];   /* between cards 0-1, 0-2, 1-2 */
+    uint32_t alive[MAX_CARDS][2048];    /* what they tell each other */
     unsigned wires;
     bool slow;                  /* wires deliver only when told */
     Card card[MAX_CARDS];
@@ -133,6 +134,8 @@ void bed_init_cfg(Bed *b, unsigned hosts, unsigned cards,
 /* The same with a wire between each two cards, unless @mode is OFF */
 void bed_init_wired(Bed *b, unsigned hosts, unsigned cards,
                     void (*tweak)(ErdmaConfig *cfg), WireMode mode);
+/* Wire number @n, between cards @i and @k */
+void bed_join(Bed *b, unsigned n, unsigned i, unsigned k);
 void bed_free(Bed *b);
 /* Deliver all that is on the wires and all that follows from it */
 void bed_deliver(Bed *b);

@@ -15,6 +15,7 @@
 #define MAX_HOLES   8
 #define MAX_EVENTS  4096
 #define FAKE_REGION 7u          /* number of the RAM, if it is shared */
+#define FAKE_ALIVE  8u          /* of the table of living QPs */
 
 /* How ops->map behaves */
 typedef enum MapMode {

@@ -55,6 +55,13 @@ static bool op_pull(void *opaque, uint32_t region, uint64_t offset, void *dst,
     if (e->broken) {
         die("pull on a broken wire");
     }
+    if (region == FAKE_ALIVE && e->other_alive) {
+        if (offset > e->alive_len || len > e->alive_len - offset) {
+            return false;
+        }
+        memcpy(dst, (const uint8_t *)e->other_alive + offset, len);
+        return true;
+    }
     if (!e->other_host || region != FAKE_REGION || offset > RAM_SIZE ||
         len > RAM_SIZE - offset) {
         return false;

@@ -21,6 +21,8 @@ typedef struct WireEnd {
     ErdmaWire *wire;            /* NULL: freed */
     struct WireEnd *other;
     FakeHost *other_host;       /* whose RAM is pulled from */
+    const uint32_t *other_alive;        /* and its fabric's table */
+    size_t alive_len;
     uint8_t *buf;               /* came, not taken */
     size_t len, cap;
     size_t piece;               /* largest piece given at once; 0: any */

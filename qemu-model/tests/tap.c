@@ -2,8 +2,8 @@
 /*
  * Runs all registered cases. Options: --map=direct|bounce|short how the host
  * maps memory, --wire=off|shared|bytes how cards of different hosts reach each
- * other (one process, or one each), --first stop at the first failure, PATTERN only cases whose
- * name contains it.
+ * other (one process, or one each), --first stop at the first failure, PATTERN
+ * only cases whose name contains it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

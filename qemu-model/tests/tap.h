@@ -26,7 +26,7 @@ void tap_fail(const char *file, int line, const char *fmt, ...)
 #define TEST_ONE_PROCESS(id) TEST_CASE(id, true)    /* about one process */
 #define TEST_OWN_WIRES(id) TEST_CASE(id, true)      /* has the wires it needs */
 
-#define TEST_CASE(id, one)                                                          \
+#define TEST_CASE(id, one)                                                  \
     static void id(void);                                                   \
     __attribute__((constructor)) static void id##_register(void)            \
     {                                                                       \

@@ -70,8 +70,7 @@ static void kill_wire(Scene *s)
 static void new_wire(Scene *s)
 {
     s->bed.wires = 1;
-    wire_pair_init(&s->bed.wire[0], s->bed.more[0], s->a->h, s->bed.more[1],
-                   s->b->h);
+    bed_join(&s->bed, 0, 0, 1);
     bed_deliver(&s->bed);
 }
 

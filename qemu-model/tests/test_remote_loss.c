@@ -37,8 +37,7 @@ static void kill_wire(Scene *s)
 static void new_wire(Scene *s)
 {
     s->bed.wires = 1;
-    wire_pair_init(&s->bed.wire[0], s->bed.more[0], s->a->h, s->bed.more[1],
-                   s->b->h);
+    bed_join(&s->bed, 0, 0, 1);
     bed_deliver(&s->bed);
 }
 
@@ -621,6 +620,108 @@ TEST_OWN_WIRES(hundreds_of_connections_share_a_wire_and_its_end)
 
 /* ---- memory that changes under a message ---- */
 
+static void goes_on(Scene *s)
+{
+    s->bed.slow = false;
+    bed_run(&s->bed);
+}
+
+/* Its memory is the guest's again: what it holds now is not for the peer */
+TEST_OWN_WIRES(data_of_a_queue_pair_that_was_destroyed_is_not_delivered)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        Scene *s = scene_new_wired(WIRE_MODE_SHARED, 2 * MIB, true, NULL);
+        Wr wr = scene_send(s, 0, i == 2 ? 2 * MIB : 4096);
+
+        wr.opcode = i == 1 ? ERDMA_OP_SEND_IMM : ERDMA_OP_SEND;
+        scene_recv(s, 0, 2 * MIB);
+        s->bed.slow = true;
+        qp_send(&s->aqp, &wr);
+        if (i == 1) {
+            CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
+        } else {
+            CHECK_EQ(qp_destroy(&s->aqp), 0);
+        }
+        memset(scene_a(s, 0), 0xee, 4096);
+        goes_on(s);
+        CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
+        expect_no_aeqe(s->b);
+        CHECK(!a_end(s)->broken && !b_end(s)->broken);
+        CHECK_EQ(qp_modify(&s->bqp, ERDMA_QPS_CLOSING), 0);
+        CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_FLUSHED);
+        if (i == 1) {
+            CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
+        }
+        CHECK(anew(s));
+        scene_free(s);
+    }
+}
+
+TEST_OWN_WIRES(data_granted_by_a_queue_pair_that_was_destroyed_is_not_read)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Wr wr = scene_read(s, 0, 0, 4096);
+
+    s->bed.slow = true;
+    qp_send(&s->aqp, &wr);
+    wire_end_deliver(b_end(s));
+    CHECK_EQ(qp_destroy(&s->bqp), 0);
+    memset(scene_b(s, 0), 0xee, 4096);
+    goes_on(s);
+    CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
+    bed_advance(&s->bed, 10 * SECOND);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
+    CHECK(!a_end(s)->broken && !b_end(s)->broken);
+    scene_free(s);
+}
+
+TEST_OWN_WIRES(table_of_the_living_that_cannot_be_read_costs_the_connection)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Wr wr = scene_write(s, 0, 0, 4096);
+
+    b_end(s)->other_alive = NULL;
+    qp_send(&s->aqp, &wr);
+    bed_run(&s->bed);
+    CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
+    bed_advance(&s->bed, 10 * SECOND);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
+    scene_free(s);
+}
+
+/* As many connections as the table has room for */
+TEST_OWN_WIRES(queue_pairs_beyond_the_table_find_no_peer)
+{
+    static uint32_t table[2];
+    Bed b;
+    Cq cq;
+    Qp qp[3];
+    WirePair pair;
+    ErdmaFabric *other = erdma_fabric_new();
+
+    bed_init_wired(&b, 1, 1, NULL, WIRE_MODE_OFF);
+    memset(table, 0, sizeof(table));
+    erdma_fabric_share(b.fabric, table, sizeof(table), FAKE_ALIVE);
+    wire_pair_init(&pair, b.fabric, &b.host[0], other, &b.host[0]);
+    while (wire_end_deliver(&pair.end[0]) || wire_end_deliver(&pair.end[1])) {
+    }
+    card_up(&b.card[0], 4, 2);
+    cq_init(&cq, &b.card[0], 64, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        qp_init(&qp[i], &b.card[0], &cq, QUEUE_KERNEL);
+        CHECK_EQ(qp_rts(&qp[i], &qp[i], 7 + i, true), 0);
+    }
+    CHECK(le32toh(table[0]) && le32toh(table[1]));
+    CHECK(table[0] != table[1]);
+    CHECK_EQ(pair.end[1].len, 2 * sizeof(WireOffer));
+    CHECK_EQ(qp_destroy(&qp[1]), 0);
+    CHECK(table[0] && !table[1]);
+    wire_pair_free(&pair);
+    bed_free(&b);
+    erdma_fabric_free(other);
+    CHECK(!table[0]);
+}
+
 static Scene *streaming(uint8_t opcode, unsigned messages)
 {
     Scene *s = scene_new_wired(WIRE_MODE_BYTES, 8 * MIB, true, NULL);
@@ -633,12 +734,6 @@ static Scene *streaming(uint8_t opcode, unsigned messages)
     CHECK(deliver_some(s, messages));
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
     return s;
-}
-
-static void goes_on(Scene *s)
-{
-    s->bed.slow = false;
-    bed_run(&s->bed);
 }
 
 TEST_OWN_WIRES(region_deregistered_at_the_responder_ends_a_stream)
