@@ -319,3 +319,69 @@ TEST(freed_context_in_the_middle_is_found_again)
     CHECK_EQ(resp & 0xffff, 0x80 + 300);
     scene_free(s);
 }
+
+/* ---- wires ---- */
+
+/* Work both ways, some of it waiting for receives; what completed well */
+static unsigned wired_work(Scene *s)
+{
+    Wr send = scene_send(s, 0, 300), read = scene_read(s, 0, 0, 5000);
+    unsigned good = 0;
+    Wc wc;
+
+    for (unsigned i = 0; i < 4; i++) {
+        qp_post(&s->aqp, &send);
+        qp_post(&s->aqp, &read);
+    }
+    qp_ring(&s->aqp);
+    bed_run(&s->bed);
+    for (unsigned i = 0; i < 4; i++) {
+        scene_recv(s, 0, 300);
+        bed_run(&s->bed);
+    }
+    bed_advance(&s->bed, 20000000000ull);
+    for (unsigned i = 0; i < 8; i++) {
+        wc = cq_expect(&s->acq);        /* each ends, whatever is missing */
+        CHECK(!wc.syndrome || wc.syndrome == ERDMA_WC_RETRY_EXC ||
+              wc.syndrome == ERDMA_WC_FLUSHED);
+        good += !wc.syndrome;
+    }
+    CHECK(!cq_poll(&s->acq, &wc));
+    return good;
+}
+
+TEST_OWN_WIRES(memory_that_is_missing_for_a_wire_costs_connections_only)
+{
+    for (unsigned mode = 1; mode <= 2; mode++) {
+        unsigned good = 0, bad = 0;
+
+        for (int n = 0; n < 16; n++) {
+            Scene *s = scene_new_wired((WireMode)mode, 8192, false, NULL);
+
+            fail_after = n;
+            qp_connect(&s->aqp, &s->bqp);
+            good = wired_work(s);
+            fail_after = -1;
+            bad += good < 8;
+            expect_no_timer(s->a);
+            expect_no_timer(s->b);
+            scene_free(s);
+        }
+        CHECK_EQ(good, 8);
+        CHECK(bad);
+    }
+}
+
+TEST_OWN_WIRES(wire_that_cannot_be_allocated_is_not_half_there)
+{
+    for (int n = 0; n < 2; n++) {
+        ErdmaFabric *f = erdma_fabric_new();
+        WireEnd e = { 0 };
+
+        fail_after = n;
+        CHECK(!erdma_wire_new(f, &fake_wire_ops, &e));
+        fail_after = -1;
+        CHECK_EQ(e.sends, 0);
+        erdma_fabric_free(f);
+    }
+}

@@ -247,13 +247,17 @@ TEST_OWN_WIRES(memory_shared_in_part_crosses_in_both_ways)
 TEST_OWN_WIRES(payload_that_is_not_where_the_peer_says_fails_one_connection)
 {
     Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
-    Wr wr = scene_write(s, 0, 0, 4096);
+    Wr wr = scene_write(s, 0, 0, 4096), after = scene_write(s, 0, 4096, 64);
 
     b_end(s)->other_host = NULL;        /* as if unplugged */
-    qp_send(&s->aqp, &wr);
+    qp_post(&s->aqp, &wr);
+    qp_post(&s->aqp, &after);
+    qp_ring(&s->aqp);
     bed_run(&s->bed);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SEND_BOUNDS);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
     expect_no_aeqe(s->b);
+    CHECK(is_fill(scene_b(s, 4096), 64, 0xa5)); /* not executed */
     CHECK(!b_end(s)->broken);
     CHECK(anew(s));
     scene_free(s);
@@ -584,6 +588,23 @@ TEST_OWN_WIRES(sends_wait_for_receives_at_the_other_process)
         }
         scene_free(s);
     }
+}
+
+TEST_OWN_WIRES(what_follows_a_send_that_waits_does_not_overtake_it)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Wr send = scene_send(s, 0, 64), write = scene_write(s, 0, 4096, 64);
+
+    qp_send(&s->aqp, &send);
+    qp_send(&s->aqp, &write);
+    bed_run(&s->bed);
+    CHECK(is_fill(scene_b(s, 4096), 64, 0xa5));
+    scene_recv(s, 0, 64);
+    bed_run(&s->bed);
+    CHECK(is_pattern(scene_b(s, 4096), 64, 1));
+    CHECK_EQ(cq_expect(&s->acq).opcode, ERDMA_OP_SEND);
+    CHECK_EQ(cq_expect(&s->acq).opcode, ERDMA_OP_WRITE);
+    scene_free(s);
 }
 
 TEST_OWN_WIRES(receive_doorbell_answers_what_waited_on_the_spot)

@@ -341,6 +341,24 @@ GOOD(credit_brings_the_data_of_a_read_of_the_peer, read_from, {
     CHECK_EQ(heard(l, NULL, 0), 0);
 })
 
+GOOD(close_is_said_when_the_queue_pair_goes, idle, {
+    WireHdr h;
+    CHECK_EQ(qp_destroy(&l->s->aqp), 0);
+    CHECK_EQ(heard(l, &h, sizeof(h)), WIRE_CLOSE);
+    CHECK_EQ(le32toh(h.id), PUPPET_ID);
+    CHECK_EQ(le32toh(h.gen), PUPPET_GEN);
+})
+
+GOOD(nothing_is_said_to_a_peer_that_closed, idle, {
+    WireHdr h = HDR(WIRE_CLOSE, sizeof(h), l->id, l->gen);
+    Wr wr = scene_send(l->s, 0, 8);
+    feed(l, &h, sizeof(h));
+    qp_send(&l->s->aqp, &wr);
+    CHECK_EQ(qp_destroy(&l->s->aqp), 0);
+    CHECK_EQ(heard(l, NULL, 0), 0);
+    CHECK(!l->e->broken);
+})
+
 /* ---- what it must not say ---- */
 
 typedef struct Bad {
@@ -624,6 +642,34 @@ static const Bad bad[] = {
     ROW(read_from, read_credit_twice, "credit"),
 };
 
+/* A QP of the other card waits: the broken wire is nothing to it */
+static void check_swallows(Lab *l)
+{
+    struct erdma_cmd_modify_qp rts = qp_rts_cmd(&l->s->bqp, &l->s->aqp, 99,
+                                                false);
+    WireOffer o = {
+        .h = HDR(WIRE_OFFER, sizeof(o), PUPPET_ID, PUPPET_GEN),
+        .sip = rts.dip, .dip = rts.sip, .sport = rts.dport,
+        .dport = rts.sport, .cookie = rts.cookie,
+        .peer_cookie = htole32(l->s->bqp.cookie), .send_nxt = rts.recv_nxt,
+        .recv_nxt = rts.send_nxt,
+    };
+    WireHello h = good_hello();
+    WirePair pair = { 0 };
+
+    CHECK_EQ(CMD_RDMA(l->s->b, ERDMA_CMD_MODIFY_QP, rts), 0);
+    feed(l, &o, sizeof(o));
+    CHECK_EQ(l->e->len, 0);
+    pair.end[0].other = &pair.end[1];
+    pair.end[0].wire = erdma_wire_new(l->s->bed.fabric, &fake_wire_ops,
+                                      &pair.end[0]);
+    wire_end_feed(&pair.end[0], &h, sizeof(h));
+    wire_end_feed(&pair.end[0], &o, sizeof(o));
+    wire_end_deliver(&pair.end[0]);
+    CHECK_EQ(pair.end[1].len, sizeof(h) + sizeof(o) + sizeof(WireAccept));
+    wire_pair_free(&pair);
+}
+
 /* The stream is over and its QP has lost its peer; card and guest have not */
 static void check_broken(Lab *l, const Bad *b)
 {
@@ -638,6 +684,7 @@ static void check_broken(Lab *l, const Bad *b)
     }
     feed(l, &h, sizeof(h));
     CHECK_EQ(l->e->len, 0);             /* swallowed */
+    check_swallows(l);
     qp_send(&l->s->aqp, &wr);
     bed_advance(&l->s->bed, 10 * SECOND);
     while (cq_poll(&l->s->acq, &wc)) {
