@@ -478,6 +478,12 @@ TEST_OWN_WIRES(stale_messages_do_not_reach_a_new_queue_pair_of_the_same_number)
 
 /* ---- how much is kept and done ---- */
 
+static void deliver_all(WireEnd *e)
+{
+    while (wire_end_deliver(e)) {
+    }
+}
+
 /* Bytes that were asked for wait in the stream; not all that there is */
 TEST_OWN_WIRES(unshared_payload_in_the_stream_is_bounded_for_one_and_for_all)
 {
@@ -505,10 +511,10 @@ TEST_OWN_WIRES(unshared_payload_in_the_stream_is_bounded_for_one_and_for_all)
         for (unsigned i = 0; i < 8; i++) {
             qp_send(&a[i], &wr);
         }
-        wire_end_deliver(b_end(s));             /* requests */
-        wire_end_deliver(a_end(s));             /* credit, or "ask me" */
+        deliver_all(b_end(s));          /* requests */
+        deliver_all(a_end(s));          /* credit, or "ask me" */
         if (read) {
-            wire_end_deliver(b_end(s));
+            deliver_all(b_end(s));
         }
         bed_run(&s->bed);
         CHECK(e->len > 4 * MIB);
@@ -695,8 +701,10 @@ TEST_OWN_WIRES(data_of_a_queue_pair_that_was_destroyed_is_not_delivered)
             CHECK_EQ(qp_destroy(&s->aqp), 0);
         }
         /* another one has its id, not its generation */
-        qp_init(&other, s->a, &s->acq, QUEUE_KERNEL);
-        CHECK_EQ(qp_rts(&other, &s->bqp, 9, true), 0);
+        if (i) {
+            qp_init(&other, s->a, &s->acq, QUEUE_KERNEL);
+            CHECK_EQ(qp_rts(&other, &s->bqp, 9, true), 0);
+        }
         memset(scene_a(s, 0), 0xee, 4096);
         goes_on(s);
         CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
