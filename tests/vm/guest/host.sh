@@ -138,7 +138,7 @@ serve_commands()
 			printf '. %s/tests/vm/guest/lib.sh\n%s\n' "$TREE" "$command" >"/run/job$id"
 			setsid bash "/run/job$id" >"/results/job$id.log" 2>&1 </dev/null 7<&-
 			printf '%s %s\n' "$id" $? >&7
-		} &
+		} 2>/dev/null &
 	done
 	printf '%s 0\n' "$id" >&7
 }

@@ -45,6 +45,27 @@ counters_move()
 	[ $((after - before)) -ge $((200 * 65536)) ]
 }
 
+# peer_bytes VM NAME: of what QEMU of this VM counted about the other one
+peer_bytes()
+{
+	qmp_vm "$1" qom-get '{"path": "/machine/peripheral/card1", "property": "peers"}' |
+		jq ".peers[0].\"$2\""
+}
+
+# 20 MB: all of it read out of the sender's memory by the receiver's QEMU, none
+# of it on the socket.
+payload_is_shared()
+{
+	local read socket
+	read=$(peer_bytes 2 read-bytes) && socket=$(peer_bytes 2 received-bytes) || return 1
+	run_two_vms /results/shared.log ib_write_bw -s 1048576 -n 20 -R -F -p %p -- \
+		ib_write_bw -s 1048576 -n 20 -R -F -p %p %a || return 1
+	read=$(($(peer_bytes 2 read-bytes) - read))
+	socket=$(($(peer_bytes 2 received-bytes) - socket))
+	echo "read $read, on the socket $socket"
+	[ $read -ge $((20 * 1048576)) ] && [ $socket -lt 1000000 ]
+}
+
 # The server of rcopy never ends by itself.
 copied_file()
 {
@@ -90,6 +111,7 @@ perf "ib_atomic_bw" ib_atomic_bw -A FETCH_AND_ADD -n 1000
 perf "ib_send_bw, both directions, with events" ib_send_bw -e -b -s 4096 -n 500
 perf "ib_write_bw, 16 queue pairs, both directions" ib_write_bw -b -q 16 -s 16384 -n 100
 check "counters of rdma statistic move" counters_move
+check "payload is read out of the sender's memory" payload_is_shared
 check "no objects are left here" no_objects
 check "no objects are left there" on_vm 2 "$(declare -f no_objects)
 no_objects"
