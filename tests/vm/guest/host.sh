@@ -180,7 +180,7 @@ start_on()
 
 wait_job()
 {
-	local status end=$((SECONDS + ${2:-$LIMIT}))
+	local status end=$((SECONDS + ${2:-$LIMIT} * SLOW))
 	while status=$(ask_host "status $1") && [ "$status" = running ]; do
 		if [ "$SECONDS" -ge "$end" ]; then return 124; fi
 		sleep 0.05
@@ -228,9 +228,9 @@ run_two_vms()
 		if [ $seen = 0 ]; then server+=("$words"); else client+=("$words"); fi
 	done
 	printf 'server in VM %s: %s\nclient in VM %s: %s\n' "$to" "${server[*]}" "$from" "${client[*]}" >"$log"
-	start_on "$to" "timeout --kill-after=5 $LIMIT ${server[*]@Q}" || return 1
+	start_on "$to" "timeout --kill-after=5 $((LIMIT * SLOW)) ${server[*]@Q}" || return 1
 	on_vm "$to" wait_until 30 listener listening $port >>"$log" &&
-		on_vm "$from" "timeout --kill-after=5 $LIMIT ${client[*]@Q}" >>"$log" 2>&1 || rc=$?
+		on_vm "$from" "timeout --kill-after=5 $((LIMIT * SLOW)) ${client[*]@Q}" >>"$log" 2>&1 || rc=$?
 	if [ $rc -eq 0 ]; then
 		wait_job "$job" || rc=$?
 		if [ $rc -ne 0 ]; then echo "the server ended with status $rc" >>"$log"; fi
