@@ -190,7 +190,9 @@ wait_job()
 
 job_log()
 {
-	cat "/all/vm$1/job$2.log"
+	local dir=/all/vm$1
+	if [ "$1" = "$VM_INDEX" ]; then dir=/results; fi	# /all: only with others
+	cat "$dir/job$2.log"
 }
 
 on_vm()
