@@ -438,6 +438,8 @@ void erdma_qp_wake(ErdmaQp *qp);
 void erdma_qp_hold(ErdmaQp *qp);
 void erdma_qp_unhold(ErdmaQp *qp);
 void erdma_qp_hold_expired(ErdmaQp *qp);
+/* The process of the peer has gone, or lied: it will never say anything more */
+void erdma_qp_bereft(ErdmaQp *qp);
 void erdma_qp_post_recv_wc(ErdmaQp *qp, ErdmaWc *wc);
 
 /* True if the budget ended before the work (exec.c) */

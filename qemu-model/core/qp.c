@@ -472,12 +472,28 @@ void erdma_qp_unhold(ErdmaQp *qp)
     }
 }
 
+/*
+ * No FIN comes from a process that died, and a QP that only receives has nothing
+ * that could time out: it is given the hold time, then it fails.
+ */
+void erdma_qp_bereft(ErdmaQp *qp)
+{
+    if (qp->state == ERDMA_QPS_RTS && !qp->active && qp->sq_ci == qp->sq_pi) {
+        erdma_qp_hold(qp);
+    }
+}
+
 void erdma_qp_hold_expired(ErdmaQp *qp)
 {
     ErdmaEnd end = { .opcode = qp->req.opcode, .wqebbs = qp->req.wqebbs };
 
     erdma_qp_unhold(qp);
     qp->core->n.retry_exceeded++;
+    if (!qp->active) {          /* see erdma_qp_bereft() */
+        erdma_info(qp->core, "QP %u: its peer's process has gone", qp->qpn);
+        erdma_qp_fatal(qp, ERDMA_AE_QP_FATAL);
+        return;
+    }
     erdma_info(qp->core, "QP %u: peer did not answer, request %u given up",
                qp->qpn, qp->sq_ci);
     erdma_sq_finish(qp, &end, ERDMA_WC_RETRY_EXC);

@@ -311,7 +311,13 @@ void erdma_wire_free(ErdmaWire *w)
     }
     w->broken = true;           /* nothing is sent any more */
     while ((link = erdma_list_first(&w->remotes))) {
-        erdma_remote_lose(ERDMA_ENTRY(link, ErdmaRemote, wire_link));
+        ErdmaRemote *r = ERDMA_ENTRY(link, ErdmaRemote, wire_link);
+        ErdmaQp *qp = r->qp;
+
+        erdma_remote_lose(r);
+        if (qp) {
+            erdma_qp_bereft(qp);
+        }
     }
     erdma_list_del(&w->link);
     free(w);

@@ -338,6 +338,24 @@ TEST_OWN_WIRES(peer_that_stops_leaves_work_held_until_the_driver_stops_too)
     scene_free(s);
 }
 
+/* Nobody else tells one that only receives: a dead process sends no FIN */
+TEST_OWN_WIRES(process_that_dies_fails_those_who_only_receive)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+
+    scene_recv(s, 0, 64);
+    kill_wire(s);
+    bed_advance(&s->bed, 9 * SECOND);
+    CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
+    bed_advance(&s->bed, 2 * SECOND);
+    CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_FLUSHED);
+    expect_aeqe(s->b, ERDMA_AE_QP_FATAL, s->bqp.qpn);
+    bed_advance(&s->bed, 10 * SECOND);
+    expect_no_timer(s->a);
+    expect_no_timer(s->b);
+    scene_free(s);
+}
+
 TEST_OWN_WIRES(peer_that_stopped_is_noticed_by_the_next_send)
 {
     Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
