@@ -9,7 +9,7 @@
 
 #include <rdma/uverbs_ioctl.h>
 
-#include "erdma.h"
+#include "../erdma.h"
 
 #ifdef ERDMA_COMPAT_DEVNODE_CONST
 #define erdma_devnode_const const
