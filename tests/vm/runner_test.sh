@@ -69,7 +69,7 @@ several='. /erdma/tests/vm/guest/lib.sh
 	[ "$(on_vm 2 "echo \$VM_LIFE")" = 2 ] || exit 11
 	wait_until 30 ping ping -c 1 -W 1 10.77.0.2 || exit 12
 	vm_kill 3; finish'
-extra="grep -q '^\[vm1\] life 1 of 1' $out && [ -s $dir/vm2/console-2.log ]"
+extra="grep -q '^life 1 of 1' $out && [ -s $dir/vm2/console-2.log ]"
 vm "several VMs: network, commands, kill and start" 0 "$several" --vms 3 --mem 512
 extra="grep -q 'vm2' $out"
 # shellcheck disable=SC2016	# for the guest
