@@ -44,6 +44,12 @@
 
 #include "qapi/error.h"
 #include "migration/blocker.h"
+#if __has_include("qobject/qdict.h")            /* 10.0 */
+#include "qobject/qdict.h"
+#else
+#include "qapi/qmp/qdict.h"
+#endif
+
 #include "qemu/main-loop.h"
 #include "qemu/module.h"
 #include "qemu/notify.h"

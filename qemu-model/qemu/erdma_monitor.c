@@ -6,8 +6,6 @@
  */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
-#include "qapi/qmp/qdict.h"
-#include "monitor/hmp.h"
 #include "monitor/monitor.h"
 #include "erdma_qom.h"
 
@@ -131,10 +129,9 @@ typedef struct Wanted {
 
 static void show_view(Monitor *mon, ErdmaPci *s, const char *view)
 {
-    ToMonitor t = { .mon = mon, .depth = 1 };
+    ToMonitor t = { .mon = mon };
     Error *err = NULL;
 
-    t.depth = 0;
     if (!erdma_host_show(s, view, &to_monitor, &t, &err)) {
         monitor_printf(mon, "%s\n", error_get_pretty(err));
         error_free(err);
