@@ -127,13 +127,11 @@ void erdma_eq_arm(struct erdma_eq *eq)
  */
 void erdma_eq_rearm(struct erdma_eq *eq, bool found)
 {
-	if (found)
-		eq->empty = 0;
-	else if (eq->empty >= EQ_MAX_EMPTY)
-		return;
+	eq->empty = found ? 0 : eq->empty + 1;
+	if (eq->empty <= EQ_MAX_EMPTY)
+		erdma_eq_arm(eq);
 	else
-		eq->empty++;
-	erdma_eq_arm(eq);
+		eq->empty = EQ_MAX_EMPTY;
 }
 
 static void eq_count_unknown(struct erdma_dev *dev, struct erdma_eq *eq, enum erdma_sw_stat stat)

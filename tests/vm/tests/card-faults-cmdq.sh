@@ -58,8 +58,8 @@ counted()
 dead_queue()
 {
 	fault "$1" || return 1
-	local i hits
-	for i in 1 2 3 4; do
+	local n=0 hits
+	while [ $((n += 1)) -le 4 ]; do
 		timeout -k 5 100 "$progs/verbs_fault" "$(card_address)" 500 send &
 	done
 	wait
