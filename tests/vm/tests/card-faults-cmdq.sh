@@ -24,8 +24,7 @@ commands()
 		'^open failed' reg_user_mr_failed -- send
 	meet "corrupt command: refused destroys" "corrupt command status=16 opcode=destroy_qp count=2" \
 		'^closed' -- send
-	meet "corrupt command: the magic of a response" "corrupt command magic opcode=get_stats" \
-		'^send a=ok' get_stats_failed -- send statistics
+	check "corrupt command: the magic of a response" bad_magic
 	meet "drop command event: the driver looks once more" "drop command-event count=1" \
 		'^send a=ok' cmdq_lost_irqs -- send
 	meet "drop interrupt: the driver looks once more" "drop irq vector=0 count=1" \
@@ -46,6 +45,19 @@ commands()
 	meet "corrupt command: doorbell pages outside of the card" \
 		"corrupt command resp0=0xffffffffffffffff opcode=alloc_db" '^open failed' alloc_uctx_failed -- send
 	meet "stall cmdq for some seconds" "stall cmdq ms=4000" '^send a=ok' -- send
+}
+
+# The counters of the driver are there all the same
+bad_magic()
+{
+	local before now hits
+	before=$(stat_of get_stats_failed)
+	fault "corrupt command magic opcode=get_stats" || return 1
+	now=$(stat_of get_stats_failed)
+	hits=$(fault_hits)
+	fault_over
+	echo "hits $hits, get_stats_failed: $before -> $now"
+	[ "$hits" -gt 0 ] && [ "$now" -gt "$before" ] && [ "$(stat_of tx_bytes)" -gt 0 ] && works
 }
 
 counted()

@@ -217,10 +217,10 @@ network()
 	meet "loss" "loss prob=0.05" '^long a=ok data=good' -- send long many
 	PATIENCE=8000 meet "loss of everything" "loss prob=1" '^send a=retry-exceeded' -- send
 	meet "latency" "latency us=3000" '^many good=400 other=0 strange=0' -- send many
-	check "meters: bytes per second" metered rate-limit 300000 tx_bps_limit_drop_cnt long
-	check "meters: messages per second" metered message-limit 20 tx_pps_limit_drop_cnt send send send
+	check "meters: bytes per second" metered rate-limit 300000 tx_bps_limit_drops long
+	check "meters: messages per second" metered message-limit 20 tx_pps_limit_drops send send send
 	check "meters: messages per second of each queue pair" metered qp-message-limit 20 \
-		tx_pps_limit_drop_cnt send send send
+		tx_pps_limit_drops send send send
 }
 
 metered()
