@@ -49,6 +49,9 @@
 /* Requests timed out, and events delivered late, in one call */
 #define ERDMA_LIMIT_TIMEOUTS            64u
 
+/* Requests of another process that wait here for receives, as messages */
+#define ERDMA_LIMIT_BACKLOG             (16u * 1024 * 1024)
+
 /* WQEBBs fetched ahead with one read of guest memory */
 #define ERDMA_LIMIT_FETCH               16u
 /* Translation entries fetched with one read of guest memory */

@@ -12,15 +12,21 @@
 
 /* ---- backlog ---- */
 
-static void backlog_free(ErdmaBacklog *q)
+static void backlog_free(ErdmaRemote *r)
 {
-    free(q->buf);
-    memset(q, 0, sizeof(*q));
+    ErdmaBacklog *q = &r->backlog;
+
+    if (q->size) {
+        r->wire->kept -= q->size;
+        free(q->buf);
+        memset(q, 0, sizeof(*q));
+    }
 }
 
 /* Room for @len more bytes at the end; at most the window is kept */
-static bool backlog_room(ErdmaBacklog *q, uint32_t len)
+static bool backlog_room(ErdmaRemote *r, uint32_t len)
 {
+    ErdmaBacklog *q = &r->backlog;
     uint32_t used = q->end - q->first;
     uint32_t size = q->size ? q->size : BACKLOG_FIRST;
     uint8_t *buf = q->buf;
@@ -29,10 +35,14 @@ static bool backlog_room(ErdmaBacklog *q, uint32_t len)
         size *= 2;
     }
     if (size != q->size) {
+        if (size - q->size > ERDMA_LIMIT_BACKLOG - r->wire->kept) {
+            return false;
+        }
         buf = calloc(1, size);
         if (!buf) {
             return false;
         }
+        r->wire->kept += size - q->size;
     }
     if (q->end + len > q->size) {
         if (used) {
@@ -56,9 +66,9 @@ static const char *backlog_add(ErdmaRemote *r, const WireMsg *m)
     if (q->end - q->first + m->len > WIRE_WINDOW_BYTES) {
         return "more requests than the window holds";
     }
-    if (!backlog_room(q, m->len)) {
-        erdma_info(r->qp->core, "QP %u: no memory for requests of its peer",
-                   r->qp->qpn);
+    if (!backlog_room(r, m->len)) {
+        erdma_peer_info(r->qp->core, "QP %u: no room for requests of its peer, "
+                        "which does not wait for receives", r->qp->qpn);
         erdma_remote_lose(r);
         return NULL;
     }
@@ -79,12 +89,14 @@ static bool backlog_first(const ErdmaBacklog *q, WireMsg *m)
     return true;
 }
 
-static void backlog_pop(ErdmaBacklog *q, uint32_t len)
+static void backlog_pop(ErdmaRemote *r, uint32_t len)
 {
+    ErdmaBacklog *q = &r->backlog;
+
     if (q->end) {               /* it may have been dropped meanwhile */
         q->first += len;
         if (q->first == q->end) {
-            backlog_free(q);
+            backlog_free(r);
         }
     }
 }
@@ -120,7 +132,7 @@ static void send_nak(ErdmaRemote *r, uint8_t syndrome)
 void erdma_resp_drop(ErdmaRemote *r)
 {
     r->in_active = false;
-    backlog_free(&r->backlog);
+    backlog_free(r);
 }
 
 /* The QP was stopped by what it executed */
@@ -524,7 +536,7 @@ bool erdma_resp_run(ErdmaRemote *r, ErdmaBudget *b)
             return false;
         }
         if (qp->remote == r) {
-            backlog_pop(&r->backlog, m.len);
+            backlog_pop(r, m.len);
         }
     }
     return qp->remote == r && r->wire && can_go_on(r);

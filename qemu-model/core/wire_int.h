@@ -84,6 +84,7 @@ struct ErdmaWire {
     ErdmaLink todo;             /* ErdmaRemote.todo_link */
     ErdmaLink askers;           /* ErdmaAsk.link */
     uint64_t asked;             /* bytes that were asked for and did not come */
+    uint32_t kept;              /* bytes of all backlogs */
     uint32_t window, window_bytes;      /* the peer's */
     uint32_t alive_len, alive_region;
     bool hello, broken;

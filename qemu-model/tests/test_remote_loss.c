@@ -645,13 +645,60 @@ static Qp *many_qps(Card *c, Cq *cq, unsigned n)
 
     for (unsigned i = 0; i < n; i++) {
         QpOpt o = {
-            .kind = QUEUE_INLINE, .sq_depth = 32, .rq_depth = 32, .scq = cq,
+            .kind = QUEUE_INLINE, .sq_depth = 64, .rq_depth = 64, .scq = cq,
             .rcq = cq,
         };
 
         qp_init_opt(&qp[i], c, &o);
     }
     return qp;
+}
+
+/* Peers that send without end, to QPs that never post a receive */
+TEST_OWN_WIRES(what_waits_for_receives_is_bounded_for_all)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
+    unsigned n = 560, good = 0;
+    Wc wc;
+    Qp *a = many_qps(s->a, &s->acq, n), *b = many_qps(s->b, &s->bcq, n);
+    Wr wr = scene_send(s, 0, 256);
+
+    for (unsigned i = 0; i < n; i++) {
+        qp_connect(&a[i], &b[i]);
+        for (unsigned k = 0; k < 64; k++) {
+            qp_post(&a[i], &wr);
+        }
+        qp_ring(&a[i]);
+        bed_run(&s->bed);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned k = 0; k < 64; k++) {
+            qp_post_recv(&b[i], s->bbuf, 256, s->bkey);
+        }
+        qp_ring_recv(&b[i]);
+        bed_run(&s->bed);
+        for (unsigned k = 0; k < 64 && cq_poll(&s->acq, &wc); k++) {
+            CHECK_EQ(wc.syndrome, 0);
+            good++;
+            CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
+        }
+    }
+    CHECK_EQ(good, 512 * 64);           /* 32 KiB each in 16 MiB */
+    for (unsigned i = 0; i < 20; i++) {
+        bed_advance(&s->bed, SECOND);
+    }
+    CHECK_EQ(counters(s->a).retry_exceeded, n - 512);
+    while (cq_poll(&s->acq, &wc)) {
+    }
+    /* there is room again */
+    qp_send(&s->aqp, &wr);
+    bed_run(&s->bed);
+    scene_recv(s, 0, 256);
+    bed_run(&s->bed);
+    CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
+    free(a);
+    free(b);
+    scene_free(s);
 }
 
 TEST_OWN_WIRES(hundreds_of_connections_share_a_wire_and_its_end)
