@@ -16,6 +16,7 @@ import traceback
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cases_cve            # noqa: E402
 import cases_data           # noqa: E402
+import cases_fabric         # noqa: E402
 import cases_fault          # noqa: E402
 import cases_hostile        # noqa: E402
 import cases_pci            # noqa: E402
@@ -39,7 +40,7 @@ def main():
     p.add_argument('cases', nargs='*', metavar='CASE')
     args = p.parse_args()
 
-    modules = (cases_pci, cases_queue, cases_data, cases_fault, cases_hostile, cases_cve)
+    modules = (cases_pci, cases_queue, cases_data, cases_fabric, cases_fault, cases_hostile, cases_cve)
     cases = [c for m in modules for c in m.CASES]
     if args.cases:
         cases = [c for c in cases if any(fnmatch.fnmatch(c.__name__, x) for x in args.cases)]
