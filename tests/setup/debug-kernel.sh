@@ -54,7 +54,7 @@ keep_for_modules()
 	{
 		printf '%s\n' .config Makefile Module.symvers tools/objtool/objtool \
 			arch/x86/Makefile* arch/x86/Kbuild arch/x86/entry/syscalls
-		find include scripts arch/x86/include arch/x86/scripts \( -type f -o -type l \) \
+		find include scripts arch/x86/include \( -type f -o -type l \) \
 			! -name '*.o' ! -name '*.cmd' ! -name '*.c' ! -path 'scripts/coccinelle/*' \
 			! -path 'scripts/kconfig/*' ! -path 'scripts/gdb/*' ! -path 'scripts/dtc/*'
 	} >../kept
