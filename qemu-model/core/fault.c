@@ -18,8 +18,8 @@
 
 static bool spent(const Fault *f)
 {
-    return fault_has(f, KEY_COUNT) && f->action != ACT_FLOOD &&
-           f->hits >= f->v[KEY_COUNT];
+    return f->over || (fault_has(f, KEY_COUNT) && f->action != ACT_FLOOD &&
+                       f->hits >= f->v[KEY_COUNT]);
 }
 
 void erdma_fault_update(ErdmaCore *c)
@@ -81,6 +81,15 @@ static void changed(ErdmaCore *c)
     erdma_fault_update(c);
     set_going(c);
     erdma_core_update_timer(c);
+}
+
+void erdma_fault_expire(ErdmaCore *c, Fault *f)
+{
+    erdma_info(c, "fault %u ends after %llu hits: %s", f->id,
+               (unsigned long long)f->hits, f->line);
+    f->ends = 0;
+    f->over = true;
+    changed(c);
 }
 
 static void start_flood(ErdmaCore *c, Fault *f)
@@ -236,7 +245,7 @@ static bool is_about(const Fault *f, uint32_t point, const FaultTarget *t)
 {
     uint32_t select = f->given & KEYS_WHICH;
 
-    if (!(f->points & point) || f->action == ACT_FLOOD) {
+    if (!(f->points & point) || f->action == ACT_FLOOD || f->over) {
         return false;
     }
     if (!select) {

@@ -53,6 +53,7 @@ typedef struct Fault {
     uint64_t random;
     uint64_t seen, hits;        /* things it was about; those it struck */
     uint64_t ends;              /* time at which it is over, 0 = never */
+    bool over;                  /* that time was */
     uint64_t left;              /* flood: entries still to be written */
 } Fault;
 
@@ -103,6 +104,8 @@ Fault *erdma_fault_find(ErdmaCore *c, uint32_t point, const FaultTarget *t);
 uint64_t erdma_fault_random(Fault *f);
 /* Nanoseconds that a delay, a latency or a duration is long */
 uint64_t erdma_fault_time(const Fault *f);
+/* A fault came to its end by itself: it is listed, but strikes no more */
+void erdma_fault_expire(ErdmaCore *c, Fault *f);
 /* Which points are watched, and when the next thing is due */
 void erdma_fault_update(ErdmaCore *c);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a fault makes late: entries and interrupts that wait for their time, and
- * faults that end by themselves. A bounded number; what finds no room is not
+ * What a fault makes late: entries and interrupts that wait for their time; and
+ * faults whose own time is over. A bounded number; what finds no room is not
  * late.
  */
-#include <stdio.h>
-
 #include "fault.h"
 
 static void find_next(ErdmaFaults *fs)
@@ -132,12 +130,9 @@ static void end_faults(ErdmaCore *c, uint64_t now)
 {
     ErdmaFaults *fs = c->faults;
 
-    for (unsigned i = fs->count; i--;) {
-        char id[16], why[64];
-
+    for (unsigned i = 0; i < fs->count; i++) {
         if (fs->fault[i].ends && fs->fault[i].ends <= now) {
-            snprintf(id, sizeof(id), "%u", fs->fault[i].id);
-            erdma_core_fault_clear(c, id, why, sizeof(why));
+            erdma_fault_expire(c, &fs->fault[i]);
         }
     }
 }

@@ -275,6 +275,11 @@ TEST(faults_show_their_line_and_hits)
           "hits=3,spent=true}]");
     faults_over(s->a);
     shows(s->a, "faults", "[]");
+    fault(s->a, "stall cmdq ms=1");
+    shows(s->a, "faults", "spent=false");
+    bed_advance(&s->bed, MS);
+    shows(s->a, "faults", "line=stall cmdq ms=1,seen=0,hits=0,spent=true}]");
+    fault_over(s->a, 3);
     scene_free(s);
 }
 
