@@ -5,7 +5,7 @@
 #
 #   nfsd_up                serves /export, a tmpfs, to everybody
 #   nfsd_down
-#   nfs_up ADDRESS VERSION mounts it at /mnt over RDMA
+#   nfs_up ADDRESS VERSION mounts it at /run/mnt over RDMA
 #   nfs_down
 #   nfs_copy MB            writes a file, reads it back from the server
 #   nfs_names COUNT        small files: written, renamed, read back
@@ -42,19 +42,19 @@ nfs_up()
 		opt+=,nolock,mountproto=tcp
 		path=/export
 	fi
-	modprobe -a rpcrdma nfs || return 1
-	mount -v -t nfs -o "$opt" "$1:$path" /mnt || return 1
-	grep ' /mnt nfs' /proc/mounts | grep 'proto=rdma' | grep "vers=$2"
+	modprobe -a rpcrdma nfs && mkdir -p /run/mnt || return 1
+	mount -v -t nfs -o "$opt" "$1:$path" /run/mnt || return 1
+	grep ' /run/mnt nfs' /proc/mounts | grep 'proto=rdma' | grep "vers=$2"
 }
 
 nfs_mounted()
 {
-	grep -q ' /mnt nfs.*proto=rdma' /proc/mounts
+	grep -q ' /run/mnt nfs.*proto=rdma' /proc/mounts
 }
 
 nfs_down()
 {
-	umount /mnt
+	umount /run/mnt
 }
 
 # What the client wrote must come back from the server, not from its own cache.
@@ -63,24 +63,24 @@ nfs_copy()
 	local sum
 	nfs_mounted || return 1
 	head -c "$1M" /dev/urandom >/tmp/original || return 1
-	cp /tmp/original /mnt/copy && sync -f /mnt/copy || return 1
+	cp /tmp/original /run/mnt/copy && sync -f /run/mnt/copy || return 1
 	sum=$(sha256sum </tmp/original)
 	echo 3 >/proc/sys/vm/drop_caches
-	[ "$(sha256sum </mnt/copy)" = "$sum" ] && [ "$(stat -c %s /mnt/copy)" = $(($1 << 20)) ] &&
-		rm /mnt/copy /tmp/original
+	[ "$(sha256sum </run/mnt/copy)" = "$sum" ] && [ "$(stat -c %s /run/mnt/copy)" = $(($1 << 20)) ] &&
+		rm /run/mnt/copy /tmp/original
 }
 
 # Names, attributes, renames: many small calls instead of few large ones.
 nfs_names()
 {
 	local n text
-	nfs_mounted && mkdir /mnt/names || return 1
+	nfs_mounted && mkdir /run/mnt/names || return 1
 	for ((n = 0; n < $1; n++)); do
-		echo "file $n" >"/mnt/names/$n" && mv "/mnt/names/$n" "/mnt/names/new-$n" || return 1
+		echo "file $n" >"/run/mnt/names/$n" && mv "/run/mnt/names/$n" "/run/mnt/names/new-$n" || return 1
 	done
 	echo 3 >/proc/sys/vm/drop_caches
 	for ((n = 0; n < $1; n++)); do
-		read -r text <"/mnt/names/new-$n" && [ "$text" = "file $n" ] || return 1
+		read -r text <"/run/mnt/names/new-$n" && [ "$text" = "file $n" ] || return 1
 	done
-	[ "$(find /mnt/names -type f | wc -l)" = "$1" ] && rm -r /mnt/names
+	[ "$(find /run/mnt/names -type f | wc -l)" = "$1" ] && rm -r /run/mnt/names
 }

@@ -104,7 +104,7 @@ for version in 4.2 3; do
 	check "nfs $version: mounts" client nfs_up "$server" $version
 	check "nfs $version: file written and read back" client nfs_copy 32
 	check "nfs $version: many small files" client nfs_names 50
-	check "nfs $version: fio, verified" client_fio nfs /mnt/fio --rw=randrw --bsrange=4k-256k \
+	check "nfs $version: fio, verified" client_fio nfs /run/mnt/fio --rw=randrw --bsrange=4k-256k \
 		--size=16m --iodepth=16 --time_based --runtime="$T"
 	check "nfs $version: unmounts" client nfs_down
 done
