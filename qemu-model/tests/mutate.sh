@@ -3,24 +3,30 @@
 #
 # Do the unit tests notice? Applies each line of mutations.txt alone to a copy
 # of the core and expects the tests to fail; where a line ends with "=> TEST",
-# that one test. Usage: mutate.sh [PATTERN of names or tests]
+# that one test. Usage: mutate.sh [--mesh] [PATTERN of names or tests]
+#   --mesh   the processes that find each other (fabric/) instead of the core
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 model=$(dirname "$here")
+part=core tests=build/core/core-tests list=$here/mutations.txt
+if [ "${1:-}" = --mesh ]; then
+	part=fabric tests=build/mesh/mesh-tests list=$model/fabric/tests/mutations.txt
+	shift
+fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/erdma-mutate.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
 mkdir "$work/include" "$work/model"
 cp -r "$model/../include/." "$work/include"
-cp -r "$model/core" "$model/tests" "$model/core.mk" "$work/model"
-printf 'include core.mk\ninclude tests/tests.mk\n' >"$work/model/Makefile"
+cp -r "$model/core" "$model/fabric" "$model/tests" "$model"/core.mk "$model"/fabric.mk "$work/model"
+printf 'include core.mk\ninclude tests/tests.mk\ninclude fabric.mk\n' >"$work/model/Makefile"
 cd "$work/model" || exit 2
 
 echo "building and running the tests unchanged"
-if ! make -s build/core/core-tests >build.log 2>&1 ||
-    ! build/core/core-tests >run.log 2>&1; then
+if ! make -s $tests >build.log 2>&1 ||
+    ! $tests >run.log 2>&1; then
 	tail -n 20 build.log run.log
 	echo "mutate.sh: the tests fail without any mutation" >&2
 	exit 2
@@ -32,16 +38,16 @@ while IFS='|' read -r name file expr; do
 	case $name in ''|'#'*) continue ;; esac
 	case $expr in *' => '*) want=${expr##* => } expr=${expr%% => *} ;; esac
 	case "$name $want" in *"${1:-}"*) ;; *) continue ;; esac
-	cp "core/$file" saved
-	sed "$expr" saved >"core/$file"
-	if cmp -s saved "core/$file"; then
+	cp "$part/$file" saved
+	sed "$expr" saved >"$part/$file"
+	if cmp -s saved "$part/$file"; then
 		echo "stale: $name: the expression matches nothing in $file"
 		broken=$((broken + 1))
-	elif ! make -s CORE_WARN=-w build/core/core-tests >build.log 2>&1; then
+	elif ! make -s CORE_WARN=-w $tests >build.log 2>&1; then
 		echo "stale: $name: does not compile"
 		grep -m 3 error build.log
 		broken=$((broken + 1))
-	elif timeout 120 build/core/core-tests --first $want >run.log 2>&1; then
+	elif timeout 120 $tests --first $want >run.log 2>&1; then
 		echo "MISSED: $name${want:+ (by $want)}"
 		missed=$((missed + 1))
 	elif grep -q '^1\.\.0' run.log; then
@@ -52,8 +58,8 @@ while IFS='|' read -r name file expr; do
 		echo "caught: $name: ${by:-crash or time}"
 		caught=$((caught + 1))
 	fi
-	cp saved "core/$file"
-done <"$here/mutations.txt"
+	cp saved "$part/$file"
+done <"$list"
 
 echo "$caught caught, $missed missed, $broken stale"
 [ "$missed" = 0 ] && [ "$broken" = 0 ]

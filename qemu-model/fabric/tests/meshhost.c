@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -475,7 +477,9 @@ void mesh_case_begin(void)
     snprintf(mesh_dir_path, sizeof(mesh_dir_path), "%s/%u", base, ++n);
 }
 
+/* A child never outlives a case that failed */
 void mesh_case_begin_child(void)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     memset(hosts, 0, sizeof(hosts));
 }

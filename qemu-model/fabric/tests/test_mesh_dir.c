@@ -331,6 +331,7 @@ MESH_TEST(another_user_is_refused_who_connects)
         if (setgid(65534) || setuid(65534)) {
             _exit(9);
         }
+        mesh_case_begin_child();
         fd = raw_connect(a);
         raw_hello(fd, RAW_NAME);
         close(go[1]);
@@ -371,6 +372,7 @@ MESH_TEST(another_user_is_refused_who_listens)
             write(ready[1], "x", 1) != 1) {
             _exit(9);
         }
+        mesh_case_begin_child();
         pause();
         _exit(0);
     }

@@ -98,8 +98,10 @@ MESH_TEST(a_name_belongs_to_its_process)
 
     if (!pid) {
         char buf[256];
-        int mine = raw_connect(h);
+        int mine;
 
+        mesh_case_begin_child();
+        mine = raw_connect(h);
         raw_hello(mine, RAW_NAME);
         while (recv(mine, buf, sizeof(buf), 0) > 0) {
             ;
