@@ -231,6 +231,10 @@ static void set_limit(Object *obj, Visitor *v, const char *name, void *opaque,
     if (!visit_type_size(v, name, &value, errp)) {
         return;
     }
+    if (value > INT64_MAX) {            /* -1 comes as 2^64 - 1 */
+        error_setg(errp, "property '%s' is not negative", name);
+        return;
+    }
     *limit = value;
     if (s->core && !erdma_host_set_limits(s, errp)) {
         *limit = before;
