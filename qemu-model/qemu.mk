@@ -104,6 +104,17 @@ overlay:
 qtest:
 	python3 qtest/erdma_qtest.py --qemu $(OUT)/qemu-system-x86_64
 
+# The patches for a submission to QEMU, made against QEMU_SRC, looked at by its
+# checkpatch.pl; upstream-check builds QEMU with them and runs their test
+UPSTREAM ?= $(QEMU_BUILD)/upstream
+.PHONY: upstream upstream-check
+upstream:
+	$(need_qemu_src)
+	upstream/series.py $(QEMU_SRC) $(UPSTREAM)
+
+upstream-check: upstream
+	upstream/check.sh $(QEMU_SRC) $(UPSTREAM) $(UPSTREAM)-build
+
 # Migration and snapshots, on QEMU with the device built in and on the stock one
 .PHONY: monitor-test
 monitor-test:

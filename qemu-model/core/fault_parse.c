@@ -77,8 +77,8 @@ static const struct {
     [VERB_DUPLICATE] = { "duplicate", ACT_DUPLICATE, KEYS_WHEN, 0 },
     [VERB_CORRUPT] = { "corrupt", ACT_CORRUPT, KEYS_WHEN, 0 },
     [VERB_WRONG_OWNER] = { "wrong-owner", ACT_CORRUPT, KEYS_WHEN, 0 },
-    [VERB_HOSTILE_INDEX] =
-        { "hostile-index", ACT_CORRUPT, KEYS_WHEN | K(VALUE), 0 },
+    [VERB_HOSTILE_INDEX] = { "hostile-index", ACT_CORRUPT,
+                             KEYS_WHEN | K(VALUE), 0 },
     [VERB_STALL] = { "stall", ACT_STALL, K(MS) | K(US), 0 },
     [VERB_FLOOD] = { "flood", ACT_FLOOD, K(COUNT), 0 },
     [VERB_LINK] = { "link", ACT_CUT, K(MS) | K(US), 0 },

@@ -24,9 +24,13 @@
 
 #if __has_include("system/runstate.h")          /* 10.0 */
 #include "system/runstate.h"
-#include "system/memory.h"
 #else
 #include "sysemu/runstate.h"
+#endif
+
+#if __has_include("system/memory.h")            /* 10.1 */
+#include "system/memory.h"
+#else
 #include "exec/memory.h"
 #endif
 

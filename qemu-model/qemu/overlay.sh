@@ -5,6 +5,7 @@
 #        overlay.sh base  QEMU_SRC BASE        build QEMU without the device (minutes)
 #        overlay.sh build QEMU_SRC BASE OUT    build QEMU with the device (seconds)
 #        overlay.sh key   QEMU_SRC             what a BASE depends on, as a number
+#        overlay.sh flags QEMU_SRC             what configure is given, one per line
 #
 # "apply" changes QEMU_TREE, and may be repeated: it adds the folder hw/erdma,
 # include/erdma, one line each in hw/meson.build, hw/Kconfig and meson.build, and
@@ -213,6 +214,10 @@ base:3) with_base "$2" "$3" make_base ;;
 key:2)
 	check_qemu_tree "$2"
 	base_key "$2"
+	;;
+flags:2)
+	check_qemu_tree "$2"
+	configure_flags "$2"
 	;;
 build:4) with_base "$2" "$3" build "$4" ;;
 *)

@@ -136,6 +136,27 @@ def message_that_removes_the_card(binary):
         port.plug().enable().bring_up().must(hw.COMMON, hw.QUERY_FW)
 
 
+def message_that_removes_the_card_before_the_next(binary):
+    """Two messages are due; the first takes the card away, the second must not be looked for"""
+    with Qemu(binary, ports_args(4)) as vm:
+        port = RootPort(vm, 4)
+        for _ in range(5):
+            card = port.plug().enable().bring_up()
+            for n in (1, 2):
+                card.create_ceq(n)
+            a, b = Qp(card, card.create_cq(1)), Qp(card, card.create_cq(2))
+            a.connect(b)
+            card.vector(1, ecam(vm, 4, port.slot_control), POWER_OFF)
+            buf = vm.alloc(64)
+            b.post_recv(buf, 64)
+            card.arm_cq(a.cq)
+            card.arm_cq(b.cq)
+            a.post_send(hw.SEND, buf, 64)       # both complete inside this doorbell
+            vm.wait_event('DEVICE_DELETED')
+            vm.step(1000000)
+        port.plug().enable().bring_up().must(hw.COMMON, hw.QUERY_FW)
+
+
 def vectors_far_from_memory(binary):
     """MSI-X addresses without anything behind them, and vectors without setup"""
     with Qemu(binary, DEVICE) as vm:
@@ -148,4 +169,5 @@ def vectors_far_from_memory(binary):
 
 
 CASES = [reads_have_no_effect, garbage_into_registers, garbage_commands,
-         trap_40_doorbells_to_nowhere_are_dropped, garbage_work_requests, message_aimed_at_the_card, message_that_removes_the_card, vectors_far_from_memory]
+         trap_40_doorbells_to_nowhere_are_dropped, garbage_work_requests, message_aimed_at_the_card, message_that_removes_the_card,
+         message_that_removes_the_card_before_the_next, vectors_far_from_memory]

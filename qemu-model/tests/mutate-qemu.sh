@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Usage: QEMU_SRC=DIR BASE=DIR mutate-qemu.sh [PATTERN]
+# Usage: QEMU_SRC=DIR BASE=DIR [MUTATIONS=FILE] mutate-qemu.sh [PATTERN]
 #
 # Do the qtests notice? Applies each line of mutations-qemu.txt alone to a copy
 # of qemu/, builds the device into the QEMU of BASE (see overlay.sh), and expects
@@ -65,7 +65,7 @@ while IFS='|' read -r name file expr; do
 		caught=$((caught + 1))
 	fi
 	cp "$work/saved" "qemu/$file"
-done <"$here/mutations-qemu.txt"
+done <"${MUTATIONS:-$here/mutations-qemu.txt}"
 
 echo "$caught caught, $missed missed, $stale stale"
 [ $missed = 0 ] && [ $stale = 0 ]

@@ -251,6 +251,18 @@ traps()
 	tests/static/traps.py
 }
 
+# Each known fault of other models has its test, and a mutant that it must catch.
+safety_rows()
+{
+	tests/static/safety.py
+}
+
+# What is there to be copied can be used.
+documented_lines()
+{
+	tests/static/docs_lines.py
+}
+
 run "SPDX line at the top of every file" spdx
 run "no path or name of one machine" machine_paths
 run "no kernel version tests outside driver/compat" kernel_version_tests
@@ -265,6 +277,8 @@ run "manual pages: mandoc lint" man_pages
 run "headers are complete by themselves, C and C++" headers_alone
 run "diagnostics ABI has one layout for 32 and 64 bits" same_layout_32
 run "every trap of appendix B has its test" traps
+run "every row of the safety table has test and mutant" safety_rows
+run "lines in the documentation name what exists" documented_lines
 run "kernel code: checkpatch" kernel_style
 run "driver: sparse and gcc W=1 are silent" driver_warnings
 echo "1..$count"

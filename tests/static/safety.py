@@ -1,0 +1,84 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""docs/qemu-model-safety.md against tests and mutants: each row of its tables
+names tests that exist and are run, and mutants that exist and name one of these
+tests; and what mutations name exists. Prints what does not; nothing is good."""
+import os
+import re
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MODEL = os.path.join(TOP, 'qemu-model')
+
+
+def text(*path):
+    with open(os.path.join(*path), encoding='utf-8') as f:
+        return f.read()
+
+
+def all_tests():
+    found = set()
+    for name in os.listdir(os.path.join(MODEL, 'tests')):
+        if name.endswith('.c'):
+            found.update(re.findall(r'^TEST(?:_\w+)?\((\w+)\)', text(MODEL, 'tests', name), re.M))
+    for name in os.listdir(os.path.join(MODEL, 'qtest')):
+        if name.startswith('cases_'):
+            for cases in re.findall(r'^CASES = \[(.*?)\]', text(MODEL, 'qtest', name), re.S | re.M):
+                found.update(re.findall(r'\w+', cases))
+    return found
+
+
+def mutants():
+    """{name: test that must fail, or None}"""
+    found = {}
+    for name in ('mutations.txt', 'mutations-qemu.txt'):
+        for line in text(MODEL, 'tests', name).splitlines():
+            if line and not line.startswith('#'):
+                test = line.rsplit(' => ', 1)[1] if ' => ' in line else None
+                found[line.split(' | ')[0].strip()] = test
+    return found
+
+
+def rows():
+    """(first cell, tests, mutants) of the tables with these columns"""
+    for line in text(TOP, 'docs', 'qemu-model-safety.md').splitlines():
+        cells = [c.strip() for c in line.strip('|').split('|')]
+        if line.startswith('|') and len(cells) == 4 and not set(cells[0]) <= set('-') and cells[0] != 'CVE':
+            yield cells[0], re.findall(r'`(\w+)`', cells[2]), [m.strip() for m in cells[3].split(';')]
+
+
+def check_row(cve, tests, names, known_tests, known_mutants):
+    if not tests or not names or names == ['']:
+        print(f'{cve}: a row without a test or a mutant')
+    for t in tests:
+        if t not in known_tests:
+            print(f'{cve}: there is no test {t}')
+        numbers = re.findall(r'\d{4}-\d+', cve)
+        if numbers and not any(n.replace('-', '_') in t for n in numbers):
+            print(f'{cve}: {t} is not named after it')
+    caught_by = set()
+    for m in names:
+        if m not in known_mutants:
+            print(f'{cve}: there is no mutant "{m}"')
+        caught_by.add(known_mutants.get(m))
+    if not caught_by & set(tests):
+        print(f'{cve}: none of its mutants must be caught by one of its tests')
+
+
+def main():
+    known_tests, known_mutants = all_tests(), mutants()
+    count = 0
+    for row in rows():
+        check_row(*row, known_tests, known_mutants)
+        count += 1
+    if count < 18:
+        print(f'only {count} rows found')
+    for m, test in known_mutants.items():
+        # a pattern that several tests have in their name is fine
+        if test and not any(test in t for t in known_tests):
+            print(f'mutant "{m}": there is no test {test}')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
