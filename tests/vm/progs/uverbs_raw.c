@@ -615,7 +615,9 @@ int main(int argc, char **argv)
 		printf("Bail out! no device\n");
 		return 2;
 	}
-	ring = memory(RING_LEN);
+	/* Behind each of them is a hole, whatever else is mapped */
+	ring = memory(RING_LEN + PAGE);
+	munmap(ring + RING_LEN, PAGE);
 	record = memory(2 * PAGE);
 	munmap(record + PAGE, PAGE);
 	return tap_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
