@@ -19,6 +19,9 @@
 #define TELL_LINES      20
 #define TELL_SECONDS    10
 
+/* What the core may leave as incomplete must fit into the mesh's buffer */
+QEMU_BUILD_BUG_ON(ERDMA_WIRE_MESSAGE_MAX > MESH_MESSAGE_MAX);
+
 static QTAILQ_HEAD(, ErdmaHostFabric) meshed =
     QTAILQ_HEAD_INITIALIZER(meshed);
 static ErdmaHostFabric *in_process;
