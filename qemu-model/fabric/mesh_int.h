@@ -68,7 +68,7 @@ typedef struct MeshGone {
 typedef struct MeshOut {
     uint8_t *buf;
     size_t head, tail, cap;
-    size_t frame;               /* of the data frame that grows, if frame_open */
+    size_t frame;               /* the data frame that grows, if frame_open */
     bool frame_open;
     unsigned nfds;
     struct {
@@ -137,7 +137,7 @@ struct MeshPeer {
     pid_t pid;
     const char *why;            /* MESH_DEAD: static text */
     void *wire;
-    uint64_t deadline;          /* RETRY: connect; HELLO: give up; OPEN: since */
+    uint64_t deadline;          /* RETRY: connect; HELLO: end; OPEN: since */
     uint64_t retry_ms;
 
     uint8_t *in;

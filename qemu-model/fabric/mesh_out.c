@@ -2,7 +2,7 @@
 /*
  * Output to one peer: a bounded buffer that is handed to the socket in one
  * piece when the user's turn is over. What the user appends during a turn
- * becomes one data frame. A descriptor travels with the first byte of its frame.
+ * becomes one data frame. A descriptor goes with the first byte of its frame.
  */
 #include <errno.h>
 #include <stdlib.h>

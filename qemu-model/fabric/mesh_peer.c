@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Life of a connection. Whoever notices that it is over only says so
- * (mesh_peer_fail()); it is taken apart in mesh_peers_run(), from a fresh stack,
+ * (mesh_peer_fail()); mesh_peers_run() takes it apart, from a fresh stack,
  * because the user may be in the middle of sending to it.
  */
 #include <errno.h>
@@ -351,7 +351,7 @@ void mesh_peers_run(ErdmaMesh *m)
             mesh_input_run(p);
         }
     }
-    /* Freeing one wire may break another, which then is dead in the next turn */
+    /* Freeing one wire may break another, which then dies in the next turn */
     for (p = m->peers; p; p = next) {
         next = p->next;
         if (p->state == MESH_DEAD) {

@@ -2,10 +2,10 @@
 /*
  * Memory that is shared with peers: our own, and theirs.
  *
- * A peer gets a descriptor opened anew for reading only, so it can neither write
+ * A peer gets a descriptor opened anew for reading only: it can neither write
  * our memory nor change the size of the file by it.
  *
- * The other's memory is mapped only if nothing can make an access to the mapping
+ * The other's memory is mapped only if nothing can make an access to it
  * fail: a memfd sealed against shrinking. Everything else is read with pread(),
  * which answers with an error where a mapping would kill us (SIGBUS): a file
  * that was cut off, huge pages that ran out, a disk error.

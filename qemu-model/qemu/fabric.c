@@ -96,7 +96,7 @@ static void mesh_wire_free(void *wire)
 
 /* ---- MeshOps: events ---- */
 
-/* If the core is at work the descriptor stays ready, and we are called again. */
+/* If the core is at work the descriptor stays ready: we are called again. */
 static void on_readable(void *opaque)
 {
     if (erdma_host_enter()) {

@@ -39,7 +39,7 @@ struct Host {
 
 /* A case has a directory of its own, and leaves no descriptor open */
 void mesh_case_begin(void);
-void mesh_case_begin_child(void);   /* forked: the parent's hosts are not ours */
+void mesh_case_begin_child(void);   /* forked: forget the parent's */
 #define MESH_TEST(id)                                                       \
     static void id##_body(void);                                            \
     TEST(id)                                                                \

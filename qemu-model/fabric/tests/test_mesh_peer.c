@@ -314,7 +314,7 @@ MESH_TEST(a_killed_peer_is_lost_and_forgotten)
     host_free(h);
 }
 
-/* The older dies: the younger, which connects, finds out that nobody is there */
+/* The older dies: the younger, which connects, finds nobody there */
 MESH_TEST(a_killed_elder_is_not_asked_for_ever)
 {
     pid_t pid = talker();

@@ -255,7 +255,7 @@ MESH_TEST(a_slow_peer_gets_everything)
     }
     CHECK_EQ(got, want);
     CHECK(!h->wires->peer->watch.write);
-    CHECK_EQ(h->wires->peer->out.cap, 0);       /* large buffers are given back */
+    CHECK_EQ(h->wires->peer->out.cap, 0);       /* large ones are freed */
     close(fd);
     hosts_settle();
     host_free(h);
