@@ -81,7 +81,34 @@ SEEDS = {
                command(0, 5, struct.pack("<I", 1)) + RUN,
 }
 
+# The same between two processes: with shared memory, and bytes only
+WIRED, SHARED = 64, 128
+JOIN = bytes([6, 128 | 7])
+for name in ("write", "send", "send_late", "read", "cas", "send_imm", "send_inv",
+             "stop", "retry"):
+    SEEDS[name + "_wire"] = SEEDS[name] + RUN
+    SEEDS[name + "_shared"] = SEEDS[name] + RUN
+SEEDS["cut_wire"] = write(40000) + bytes([6, 128 | 6]) + JOIN + RUN
+SEEDS["lie_wire"] = bytes([6, 128 | 0, 5, 1, 1, 0, 48]) + b"\0" * 48 + RUN
+
+# Whoever runs the card: one of each kind of fault, all views
+for n in range(45):
+    SEEDS[f"fault_{n:02}"] = bytes([6, 64, 0, n, 1]) + SEEDS["send"] + \
+        command(1, 2, b"") + bytes([6, 7]) + b"\x40\x42\x0f\0\0" + RUN
+SEEDS["views"] = SEEDS["send"] + b"".join(bytes([6, 64, 3, n])
+                                          for n in range(20))
+
+
+def first(name):
+    flags = 0
+    if name.endswith(("_wire", "_shared")):
+        flags |= WIRED
+    if name.endswith("_shared"):
+        flags |= SHARED
+    return bytes([flags])
+
+
 os.makedirs(OUT, exist_ok=True)
 for name, steps in SEEDS.items():
     with open(os.path.join(OUT, name), "wb") as f:
-        f.write(b"\0" + steps)
+        f.write(first(name) + steps)
