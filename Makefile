@@ -96,7 +96,7 @@ generic-fuzz:
 
 # Do the tests of the device notice when a check is taken out?
 mutate-qemu:
-	@eval "$$(tests/setup/qemu-asan.sh --base)" && export QEMU_SRC BASE && \
+	@tests/setup/setup.sh check && eval "$$(tests/setup/qemu-asan.sh --base)" && export QEMU_SRC BASE && \
 		qemu-model/tests/mutate-qemu.sh '$(T)'
 
 cache-clean:

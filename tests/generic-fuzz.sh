@@ -15,6 +15,7 @@ cd "$ERDMA_TOP"
 
 seconds=${1:-600}
 dir=$PWD/build/generic-fuzz
+tests/setup/setup.sh fuzz >&2
 tests/setup/qemu-asan.sh --newer >&2
 mkdir -p "$dir/corpus"
 cp build/qemu-10.0/qemu-fuzz-x86_64 "$dir/fuzzer"

@@ -11,7 +11,11 @@ set -euo pipefail
 . "$(dirname "$0")/lib/common.sh"
 cd "$ERDMA_TOP"
 
+tests/setup/setup.sh fuzz >&2
 tests/setup/qemu-asan.sh --newer >&2
+make -s -C driver KDIR="$(kernel_dir)" >&2
+make -s -C eadm >&2
+make -s -C tests/vm/progs >&2
 qemu=build/qemu-10.0/qemu-system-x86_64
 case $("$qemu" --version | head -n 1) in
 *' 10.0.'*) ;;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Usage: setup.sh [--have] build|demo|check|bench
+# Usage: setup.sh [--have] build|demo|check|bench|fuzz
 #
 # Installs what the purpose needs and this machine lacks, through apt. Takes
 # half a second when nothing is missing. --have only says what is missing, and
@@ -38,11 +38,15 @@ check=(
 	flex bison bc libelf-dev zstd
 )
 
+# QEMU 10.0 and all fuzzers are built by clang.
+fuzz=("${check[@]}" clang llvm libclang-rt-14-dev)
+
 case $purpose in
 build) want=("${build[@]}") ;;
 demo | bench) want=("${demo[@]}") ;;
 check) want=("${check[@]}") ;;
-*) die "unknown purpose '$purpose'" "setup.sh build|demo|check|bench" ;;
+fuzz) want=("${fuzz[@]}") ;;
+*) die "unknown purpose '$purpose'" "setup.sh build|demo|check|bench|fuzz" ;;
 esac
 
 missing_packages()
