@@ -20,7 +20,7 @@ def all_tests():
     found = set()
     for name in os.listdir(os.path.join(MODEL, 'tests')):
         if name.endswith('.c'):
-            found.update(re.findall(r'^TEST(?:_\w+)?\((\w+)\)', text(MODEL, 'tests', name), re.M))
+            found.update(re.findall(r'^[A-Z_]+\((\w+)[,)]', text(MODEL, 'tests', name), re.M))
     for name in os.listdir(os.path.join(MODEL, 'qtest')):
         if name.startswith('cases_'):
             for cases in re.findall(r'^CASES = \[(.*?)\]', text(MODEL, 'qtest', name), re.S | re.M):
