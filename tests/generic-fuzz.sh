@@ -20,10 +20,9 @@ tests/setup/qemu-asan.sh --newer >&2
 mkdir -p "$dir/corpus"
 cp build/qemu-10.0/qemu-fuzz-x86_64 "$dir/fuzzer"
 
-# Two cards, so that they can be connected; a message port for each.
-export QEMU_FUZZ_ARGS="-machine q35 -nodefaults -m 64M
-	-device erdma,mac=52:54:00:00:00:01,bar0-size=1M,hold-ms=10
-	-device erdma,mac=52:54:00:00:00:02,bar0-size=1M,hold-ms=10"
+# Two cards, so that they can be connected. One line: QEMU takes it apart.
+card=erdma,bar0-size=1M,hold-ms=10,mac=52:54:00:00:00
+export QEMU_FUZZ_ARGS="-machine q35 -nodefaults -device $card:01 -device $card:02"
 export QEMU_FUZZ_OBJECTS='erdma*'
 export ASAN_OPTIONS=detect_leaks=0
 begin=$SECONDS rc=0
