@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Usage: check.sh [--group NAME] [--match PATTERN]
+# Usage: check.sh [--group NAME] [--match PATTERN] [--suites FILE]
 #
 # Sets the machine up, builds what the suites need, runs them (tests/README.md).
 set -euo pipefail
@@ -29,20 +29,20 @@ build()
 	run_step "$limit" "$what" "$log" "$@" || failed+=(--failed "$what does not build, see $log")
 }
 
-if wants 'kunit|vm|static|debug'; then
+if wants 'kunit|vm|static|debug|long'; then
 	build 600 "the driver for $(kernel_release)" driver make -C driver KDIR="$kdir"
 fi
-if wants 'vm|eadm'; then
+if wants 'vm|eadm|long'; then
 	build 600 "eadm" eadm make -C eadm
 fi
-if wants 'vm|kunit|model|debug'; then
+if wants 'vm|kunit|model|debug|long'; then
 	src=$(tests/setup/qemu-src.sh)
 	tests/setup/guest-image.sh >/dev/null
 fi
 if wants 'vm|model'; then
 	tests/setup/qemu-asan.sh || failed+=(--failed "QEMU with ASan does not build, see build/check")
 fi
-if wants 'vm|debug'; then
+if wants 'vm|debug|long'; then
 	build 600 "the device model" model make -C qemu-model preload QEMU_SRC="$src"
 	build 300 "the test programs" progs make -C tests/vm/progs
 	build 300 "the kernel test module" kverbs make -C tests/vm/kverbs KDIR="$kdir"

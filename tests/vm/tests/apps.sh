@@ -110,5 +110,6 @@ for version in 4.2 3; do
 done
 check "nfs: server leaves" nfsd_down
 check "nothing is left at the server" no_objects
-check "nothing is left at the client" on_vm "$CLIENT_VM" "$(declare -f no_objects none_of); no_objects"
+check "nothing is left at the client" \
+	on_vm "$CLIENT_VM" "$(declare -f no_objects none_of); no_objects"
 finish
