@@ -13,6 +13,9 @@
 #                          is in force. It must strike, the output must match
 #                          WANT, the counters must grow, everything must be
 #                          destroyed in time, and afterwards all must work.
+#   lift NAME LINE WANT -- OP...
+#                          the same for a fault that holds things up: it is over as
+#                          soon as it has struck, and then all goes on
 #   works                  do send, event, write and read work?
 #   cannot_yet TEXT        what the driver does not survive, in words
 #   rebind                 take the card from the driver and give it back
@@ -125,6 +128,34 @@ met()
 		[ "$now" -gt "${before[name]}" ] || { echo "it did not grow"; return 1; }
 	done
 	${AFTER:-works}
+}
+
+struck()
+{
+	[ "$(fault_hits)" -gt 0 ]
+}
+
+# The fault is lifted as soon as it has struck
+lifted()
+{
+	local line=$1 want=$2 rc=0 pid
+	shift 3
+	fault "$line" || return 1
+	timeout -k 5 150 "$TREE/build/progs/verbs_fault" "$(card_address)" 60000 "$@" >/tmp/met 2>&1 &
+	pid=$!
+	wait_until 60 "the fault to strike" struck || rc=1
+	fault_over || rc=1
+	wait $pid || rc=1
+	cat /tmp/met
+	grep -Eq "$want" /tmp/met || { echo "no line matches $want"; return 1; }
+	[ $rc -eq 0 ] && works
+}
+
+lift()
+{
+	local name=$1
+	shift
+	check "$name" lifted "$@"
 }
 
 meet()

@@ -147,6 +147,16 @@ async_meets()
 	works
 }
 
+stalled_async()
+{
+	local before
+	before=$(stat_of aeq_events)
+	fault "stall aeq" && refused_request || return 1
+	wait_until 10 "the fault to strike" struck || return 1
+	[ "$(stat_of aeq_events)" -eq "$before" ] || { echo "it came"; return 1; }
+	fault_over && wait_until 10 "aeq_events to grow" grown aeq_events "$before" && works
+}
+
 grown()
 {
 	[ "$(stat_of "$1")" -gt "$2" ]
@@ -161,7 +171,7 @@ async_events()
 	check "hostile-index aeqe" async_meets "hostile-index aeqe value=0xfffff" aeq_unknown
 	check "corrupt aeqe: an unknown type" async_meets "corrupt aeqe type=99" aeq_other
 	check "corrupt aeqe: one bit" async_meets "corrupt aeqe" aeq_events
-	check "stall aeq" async_meets "stall aeq ms=2500" aeq_events
+	check "stall aeq" stalled_async
 	check "wrong-owner aeqe" async_meets "wrong-owner aeqe count=1" aeq_events same
 	check "after it, asynchronous events are lost until the driver is bound again" async_lost
 	cannot_yet "an asynchronous event with a wrong owner bit hides all later ones. Binding again helps."
@@ -180,12 +190,11 @@ async_lost()
 
 queues()
 {
-	local PATIENCE=15000
-	meet "stall sq: goes on when it is over" "stall sq ms=2500" '^send a=ok b=ok data=good' -- send
-	PATIENCE=2500 meet "stall sq for ever: all is destroyed" "stall sq" '^send a=none' -- send write
-	meet "stall rq" "stall rq ms=2500" '^send a=ok b=ok data=good' -- send
-	meet "stall ceq" "stall ceq ms=2500" 'a-event b-event' -- esend
-	meet "stall cmdq: commands wait" "stall cmdq ms=2500" '^send a=ok' -- send
+	lift "stall sq: goes on when it is over" "stall sq" '^send a=ok b=ok data=good' -- send
+	meet "stall sq for ever: all is destroyed" "stall sq" '^send a=none' -- send write
+	lift "stall rq" "stall rq" '^send a=ok b=ok data=good' -- send
+	lift "stall ceq" "stall ceq" 'a-event b-event' -- esend
+	lift "stall cmdq: commands wait" "stall cmdq" '^send a=ok' -- send
 	meet "flood ceq" "flood ceq count=10000" 'a-event b-event' ceq_unknown -- esend esend
 	meet "flood aeq" "flood aeq count=10000" '^send a=ok' aeq_unknown -- send
 	meet "flood cmdq" "flood cmdq count=2000" '^send a=ok' cmdq_events -- send
@@ -221,7 +230,7 @@ payload()
 
 network()
 {
-	PATIENCE=15000 meet "link down for a moment" "link down ms=2500" '^send a=ok b=ok data=good' -- send long
+	lift "link down for a moment" "link down" '^send a=ok b=ok data=good' -- send long
 	PATIENCE=8000 meet "link down: requests are given up" "link down" '^send a=retry-exceeded' -- send
 	PATIENCE=8000 meet "silent peer: requests are given up" "silent peer" '^write a=retry-exceeded' -- write
 	meet "loss" "loss prob=0.05" '^long a=ok data=good' -- send long many
