@@ -28,6 +28,7 @@ help:
 	@echo '                    and KCSAN, which are built the first time (10 to 20 minutes)'
 	@echo 'make check-qemu10   the device in QEMU 10.0 (10 minutes of building the first time)'
 	@echo 'make generic-fuzz   fuzzes it for FUZZ_TIME seconds; mutate-qemu: breaks it on purpose'
+	@echo 'make check-hosts    two and four VMs, NVMe and NFS over RDMA, the in-tree driver, faults'
 	@echo 'make check-long     what takes hours: a VM killed 50 times under traffic, long traffic'
 	@echo 'make bench          compares with Soft-RoCE in the same VM (build/bench.json)'
 	@echo 'make setup          installs what the demo needs (apt, as root)'
@@ -75,10 +76,13 @@ bench:
 # ---- check --------------------------------------------------------------
 
 check:
-	@tests/check.sh --match '$(T)'
+	@tests/check.sh $(SUITES:%=--suites %) --match '$(T)'
 
 check-static check-unit check-kunit check-eadm check-model check-vm:
 	@tests/check.sh --group $(@:check-%=%) --match '$(T)'
+
+check-hosts:
+	@tests/check.sh --suites tests/suites-hosts.txt --group hosts --match '$(T)'
 
 check-long:
 	@tests/check.sh --suites tests/suites-long.txt --group long --match '$(T)'
@@ -140,6 +144,6 @@ dist:
 	@echo build/erdma-$(VERSION).tar.xz
 
 .PHONY: all help have-build driver eadm model progs clean setup demo shell bench check check-static \
-	check-unit check-kunit check-eadm check-model check-vm check-long check-debug check-list check-qemu10 \
+	check-unit check-kunit check-eadm check-model check-vm check-hosts check-long check-debug check-list check-qemu10 \
 	generic-fuzz mutate-qemu cache-clean install \
 	uninstall dist

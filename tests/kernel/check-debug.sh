@@ -16,7 +16,8 @@ cd "$ERDMA_TOP"
 slow=6
 # vm-runner: about the runner, whose messages depend on the kernel.
 # vm-intree-612: has a kernel of its own.
-everywhere=(--group vm --group kunit --suites tests/kernel/suites.txt
+everywhere=(--group vm --group kunit --group hosts --suites tests/kernel/suites.txt
+	--suites tests/suites-hosts.txt
 	--skip vm-runner --skip vm-intree-612)
 # For data races: several connections and queues at once, kernel consumers, two
 # cards, removal under traffic.
