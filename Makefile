@@ -31,6 +31,7 @@ help:
 	@echo 'make check-hosts    two and four VMs, NVMe and NFS over RDMA, the in-tree driver, faults'
 	@echo 'make check-long     what takes hours: a VM killed 50 times under traffic, long traffic'
 	@echo 'make bench          compares with Soft-RoCE in the same VM (build/bench.json)'
+	@echo 'make bench-model    two VMs: beside Soft-RoCE, Soft-iWARP and memcpy, with a profile'
 	@echo 'make setup          installs what the demo needs (apt, as root)'
 	@echo 'make install        DESTDIR=, PREFIX= (now $(PREFIX)), KDIR= (now $(KDIR))'
 	@echo 'make uninstall      takes the same variables'
@@ -72,6 +73,9 @@ shell:
 
 bench:
 	@tests/vm/bench.sh
+
+bench-model:
+	@tests/vm/bench-model.sh
 
 # ---- check --------------------------------------------------------------
 
@@ -143,7 +147,7 @@ dist:
 	git -c safe.directory='*' archive --format=tar --prefix=erdma-$(VERSION)/ HEAD | xz -9 >build/erdma-$(VERSION).tar.xz
 	@echo build/erdma-$(VERSION).tar.xz
 
-.PHONY: all help have-build driver eadm model progs clean setup demo shell bench check check-static \
+.PHONY: all help have-build driver eadm model progs clean setup demo shell bench bench-model check check-static \
 	check-unit check-kunit check-eadm check-model check-vm check-hosts check-long check-debug check-list check-qemu10 \
 	generic-fuzz mutate-qemu cache-clean install \
 	uninstall dist

@@ -3,8 +3,9 @@
 #
 # For programs that run in the guest: drivers, devices, TAP lines.
 #
-#   load_driver            our driver (or what $ERDMA_RDMA says: erdma, rxe, or
-#                          intree, the kernel's own driver of tests/vm/intree.sh)
+#   load_driver            our driver (or what $ERDMA_RDMA says: erdma, rxe, siw
+#                          with run-vm --share siw=DIR-OF-SIW.KO, or intree, the
+#                          kernel's own driver of tests/vm/intree.sh)
 #   unload_driver
 #   rdma_device [N]        name of the RDMA device of card N (1, 2)
 #   check NAME CMD...      one test: CMD must succeed within $LIMIT seconds
@@ -78,6 +79,10 @@ load_driver()
 			rdma link add "rxe$n" type rxe netdev "eth$n" || return 1
 		done
 		;;
+	siw)
+		modprobe -a crc32c_generic libcrc32c && insmod /siw/siw.ko &&
+			rdma link add siw0 type siw netdev eth0 || return 1
+		;;
 	esac
 	wait_until 20 "an RDMA device" rdma_device
 }
@@ -90,6 +95,7 @@ unload_driver()
 		local dev
 		for dev in /sys/class/infiniband/rxe*; do rdma link delete "${dev##*/}"; done
 		;;
+	siw) rdma link delete siw0 && rmmod siw ;;
 	esac
 }
 
