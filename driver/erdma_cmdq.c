@@ -27,6 +27,7 @@
 #define CMDQ_SQ_BYTES	(ERDMA_CMDQ_DEPTH * ERDMA_WQEBB_SIZE)
 #define CMDQ_CQ_BYTES	(ERDMA_CMDQ_DEPTH * ERDMA_CQE_SIZE)
 #define CMDQ_CQ_BUDGET	ERDMA_CMDQ_SLOTS	/* completions per look at the CQ */
+#define CMDQ_MAX_BARREN	64			/* events in a row without a completion */
 #define CMDQ_POLL_US	20			/* first pause in poll mode, doubles */
 #define CMDQ_POLL_MAX_US 2000
 
@@ -170,6 +171,24 @@ static int cmdq_poll(struct erdma_cmdq *q)
 	return n;
 }
 
+/*
+ * The CQ is armed after every event, because a completion may have been taken by
+ * who waited for it (4.6). If none is ever to be seen, the device has written one
+ * that we cannot see and would interrupt for ever: as in erdma_eq_rearm().
+ */
+static bool cmdq_may_arm(struct erdma_cmdq *q)
+{
+	lockdep_assert_held(&q->lock);
+	if (q->cq_ci != q->seen_ci) {
+		q->seen_ci = q->cq_ci;
+		q->barren = 0;
+	}
+	if (q->barren == CMDQ_MAX_BARREN)
+		return false;
+	q->barren++;
+	return true;
+}
+
 /**
  * erdma_cmdq_irq - serve the command EQ
  * @q: command queue
@@ -197,7 +216,7 @@ void erdma_cmdq_irq(struct erdma_cmdq *q)
 		spin_lock_irqsave(&q->lock, flags);
 		q->cmdsn++;
 		cmdq_poll(q);
-		if (q->state == ERDMA_DIAG_CMDQ_RUN)
+		if (q->state == ERDMA_DIAG_CMDQ_RUN && cmdq_may_arm(q))
 			cmdq_arm(q);
 		spin_unlock_irqrestore(&q->lock, flags);
 	}

@@ -210,6 +210,8 @@ struct erdma_cmd_slot {
  * @cq_dbrec_dma: its bus address
  * @cq_ci: consumer index
  * @cmdsn: event sequence number, carried by the arm doorbell
+ * @seen_ci: consumer index of the CQ at the last event
+ * @barren: events in a row since which no completion was taken
  * @slots: contexts; the number of a slot is the CTX field of its header
  * @pos_ctx: by slot position in the SQ: context of the unanswered command
  *	there, ERDMA_CMDQ_NO_CTX = none
@@ -240,6 +242,8 @@ struct erdma_cmdq {
 	dma_addr_t cq_dbrec_dma;
 	u32 cq_ci;
 	u32 cmdsn;
+	u32 seen_ci;
+	u32 barren;
 	struct erdma_cmd_slot slots[ERDMA_CMDQ_SLOTS];
 	u8 pos_ctx[ERDMA_CMDQ_SLOTS];
 	u32 in_flight;

@@ -547,6 +547,26 @@ static void event_without_completion_keeps_queue_armed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_LOST_IRQS), 0ULL);
 }
 
+/* As if each arm told the device that we have not seen what it wrote (4.6) */
+static void events_without_completions_do_not_go_on_for_ever(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	u64 armed;
+	int i;
+
+	erdma_cmdq_start_events(queue_of(test));
+	armed = stat(f, ERDMA_STAT_CMDQ_ARMS);
+	for (i = 0; i < 300; i++) {
+		fake_event(f);
+		fake_settle(f);
+	}
+	armed = stat(f, ERDMA_STAT_CMDQ_ARMS) - armed;
+	KUNIT_EXPECT_GT(test, armed, 1ULL);
+	KUNIT_EXPECT_LT(test, armed, 100ULL);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), 0);
+}
+
 static void kill_wakes_waiters_at_once(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
@@ -625,6 +645,7 @@ static struct kunit_case cmdq_cases[] = {
 	KUNIT_CASE(wrong_owner_bit_is_not_an_answer),
 	KUNIT_CASE(context_in_ring_memory_is_not_trusted),
 	KUNIT_CASE(event_without_completion_keeps_queue_armed),
+	KUNIT_CASE(events_without_completions_do_not_go_on_for_ever),
 	KUNIT_CASE(kill_wakes_waiters_at_once),
 	KUNIT_CASE(dead_queue_refuses_commands),
 	KUNIT_CASE(answer_after_kill_is_harmless),

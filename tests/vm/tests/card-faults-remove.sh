@@ -3,7 +3,7 @@
 #
 # Guest: the card is pulled out of its slot, idle, under traffic, and while the
 # driver starts; a new one is put in and works. The card is behind a root port
-# "slot" with native hot-plug; see suites.txt.
+# "port1" with native hot-plug; see suites.txt.
 # shellcheck source=tests/vm/guest/lib.sh
 . /erdma/tests/vm/guest/lib.sh
 # shellcheck source=tests/vm/guest/fault.sh
@@ -19,7 +19,7 @@ no_card()
 
 put_in()
 {
-	qmp device_add "{\"driver\": \"erdma\", \"id\": \"card1\", \"bus\": \"slot\", \"mac\": \"$mac\"}" &&
+	qmp device_add "{\"driver\": \"erdma\", \"id\": \"card1\", \"bus\": \"port1\", \"mac\": \"$mac\"}" &&
 		wait_until 30 "the card" card_bdf
 }
 
