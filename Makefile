@@ -29,7 +29,7 @@ help:
 	@echo 'make check-qemu10   the device in QEMU 10.0 (10 minutes of building the first time)'
 	@echo 'make generic-fuzz   fuzzes it for FUZZ_TIME seconds; mutate-qemu: breaks it on purpose'
 	@echo 'make check-hosts    two and four VMs, NVMe and NFS over RDMA, the in-tree driver, faults'
-	@echo 'make check-long     what takes hours: a VM killed 50 times under traffic, long traffic'
+	@echo 'make check-long     what takes hours: a VM killed 50 times under traffic, long traffic, QEMU 10.0'
 	@echo 'make bench          compares with Soft-RoCE in the same VM (build/bench.json)'
 	@echo 'make bench-model    two VMs: beside Soft-RoCE, Soft-iWARP and memcpy, with a profile'
 	@echo 'make setup          installs what the demo needs (apt, as root)'
