@@ -6,10 +6,12 @@
  *	faults [-f FIRST] [-s STEP] load FILE NAME	load a module
  *	faults [-f FIRST] [-s STEP] verbs ADDRESS	connect, move data, disconnect
  *	faults [-f FIRST] [-s STEP] diag NODE		every diagnostics call
+ *	faults -o OPERATION...				once, without a fault
  *
  * A fault point is anything that fault injection of the kernel can fail in the
- * context of the calling thread: an allocation, a copy from or to user space, a
- * function registered in debugfs fail_function. Writing N to
+ * context of the calling thread: an allocation, a copy from or to user space.
+ * (Not functions of debugfs fail_function: a probe is no context of a task.)
+ * Writing N to
  * /proc/thread-self/fail-nth fails the Nth of them. N counts up until an
  * operation ends before it gets there; each try is in a process of its own.
  */
@@ -307,9 +309,12 @@ static int run(const struct operation *op, unsigned int first, unsigned int stri
 int main(int argc, char **argv)
 {
 	unsigned int first = 1, stride = 1;
+	bool once = false;
 	int c;
 
-	while ((c = getopt(argc, argv, "f:s:")) != -1) {
+	while ((c = getopt(argc, argv, "f:os:")) != -1) {
+		if (c == 'o')
+			once = true;
 		if (c == 'f')
 			first = (unsigned int)atoi(optarg);
 		else if (c == 's')
@@ -326,8 +331,8 @@ int main(int argc, char **argv)
 		arg2 = op->args > 1 ? argv[optind + 2] : NULL;
 		if (!strcmp(op->name, "verbs"))
 			bed_set_addresses(arg1);
-		return run(op, first, stride);
+		return once ? op->run() != 0 : run(op, first, stride);
 	}
-	fprintf(stderr, "usage: %s [-f FIRST] [-s STEP] probe|load|verbs|diag ARGUMENT...\n", argv[0]);
+	fprintf(stderr, "usage: %s [-o] [-f FIRST] [-s STEP] probe|load|verbs|diag ARGUMENT...\n", argv[0]);
 	return 2;
 }

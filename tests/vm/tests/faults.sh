@@ -11,6 +11,7 @@
 progs=$TREE/build/progs
 debug=/sys/kernel/debug
 step=${FAULT_STEP:-1}
+storm=$((step > 1 ? 5 : 30))		# connections
 bus=/sys/bus/pci
 for dev in "$bus"/devices/*; do
 	if [ "$(cat "$dev/vendor") $(cat "$dev/device")" = "0x1ded 0x107f" ]; then bdf=${dev##*/}; fi
@@ -33,16 +34,38 @@ set_up()
 	done
 }
 
-# Commands that the device refuses, or does not answer: -EIO and -ETIMEDOUT.
-commands_fail()
+# each_command_fails CODE UNDO OPERATION...: the first command of the operation
+# fails with this code, then the second, and so on, until it has no more; UNDO
+# follows an operation that went well all the same. "space" is how many pass.
+each_command_fails()
 {
-	echo erdma_cmdq_exec_buf >$debug/fail_function/inject || return 1
-	printf '%#x' "$1" >$debug/fail_function/erdma_cmdq_exec_buf/retval
+	local dir=$debug/fail_function code=$1 undo=$2 n failed=0 hit
+	shift 2
+	echo erdma_cmdq_exec_buf >$dir/inject || return 1
+	printf '%#x' "$code" >$dir/erdma_cmdq_exec_buf/retval || return 1
+	echo 1 >$dir/interval
+	for n in $(seq 1 200); do
+		echo "$n" >$dir/space
+		echo 1 >$dir/times
+		echo 100 >$dir/probability
+		if "$@" 2>/dev/null; then $undo; else failed=$((failed + 1)); fi
+		echo 0 >$dir/probability
+		hit=$(cat $dir/times)
+		if [ "$hit" != 0 ]; then break; fi
+	done
+	echo >$dir/inject
+	echo "$n commands, $failed of them failed it"
+	[ "$hit" != 0 ] && [ "$failed" -gt 0 ]
 }
 
-commands_work()
+bind_only()
 {
-	echo >$debug/fail_function/inject
+	echo "$bdf" >"$bus/drivers/erdma/bind"
+}
+
+unbind()
+{
+	echo "$bdf" >"$bus/drivers/erdma/unbind"
 }
 
 # What background work does for this process must fail, too: it is done by
@@ -72,7 +95,7 @@ connections_in_a_storm()
 	local good=0 bad=0
 	background_fails "$1"
 	for _ in $(seq "$2"); do
-		if timeout 60 "$progs/faults" -f 100000 verbs "$(card_address)"; then
+		if timeout $((60 * SLOW)) "$progs/faults" -o verbs "$(card_address)"; then
 			good=$((good + 1))
 		else
 			bad=$((bad + 1))
@@ -125,14 +148,15 @@ check "modules, and no driver" load_without_device
 faults "loading the module, every fault" load /tmp/erdma.ko erdma
 check "the module loads" insmod "$TREE/driver/erdma.ko"
 faults "probe, every fault" probe "$bdf"
-commands_fail -5 || result "commands can fail" 1
-faults "probe, every command refused" probe "$bdf"
-commands_work
+check "probe, each command refused" each_command_fails -5 unbind bind_only
+check "probe, each command not answered" each_command_fails -110 unbind bind_only
 check "probe without a fault" bind
+check "connection and data, each command refused" \
+	each_command_fails -5 : "$progs/faults" -o verbs "$(card_address)"
 faults "connection and data, every fault" verbs "$(card_address)"
 faults "diagnostics, every fault" diag /dev/erdma/diag0
-check "background work without memory, 2 of 100" connections_in_a_storm 2 30
-check "background work without memory, 20 of 100" connections_in_a_storm 20 30
+check "background work without memory, 2 of 100" connections_in_a_storm 2 $storm
+check "background work without memory, 20 of 100" connections_in_a_storm 20 $storm
 check "all is well afterwards" works
 check "nothing is left" wait_until 20 "the kernel to clean up" nothing_left
 echo 1 >$bus/drivers_autoprobe
