@@ -267,10 +267,11 @@ split_pair()
 # perftest connects twice: its server listens, takes one connection, stops
 # listening, and listens again for the next. A client that comes in between is
 # refused and does not handle that well: it fails, or crashes in librdmacm. That
-# says nothing about the device: start anew.
+# says nothing about the device: start anew. (-111: ours, connection refused; 8:
+# InfiniBand's, no such service.)
 lost_own_race()
 {
-	grep -aq 'RDMA_CM_EVENT_REJECTED; error: -111' "$1"
+	grep -aqE 'RDMA_CM_EVENT_REJECTED; error: (-111|8)\.' "$1"
 }
 
 stop_processes()
