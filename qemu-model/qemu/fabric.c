@@ -8,6 +8,7 @@
  * doorbell when something is sent, at the end of the call into the core.
  */
 #include "qemu/osdep.h"
+#include <sys/mman.h>
 #include "qemu/error-report.h"
 #include "qemu/main-loop.h"
 #include "qapi/error.h"
@@ -250,6 +251,58 @@ static void on_exit_notify(Notifier *n, void *data)
 
 /* ---- life ---- */
 
+/* Room for the ids of a million QPs; what is not touched takes no memory */
+#define ALIVE_BYTES     (4u << 20)
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+/* Memory that only we can write, for good, whatever others do with @fd */
+static void *map_alive(int fd)
+{
+    void *p;
+
+    if (fd < 0 || ftruncate(fd, ALIVE_BYTES)) {
+        return MAP_FAILED;
+    }
+    p = mmap(NULL, ALIVE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p != MAP_FAILED &&
+        (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) ||
+         fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL))) {
+        munmap(p, ALIVE_BYTES);
+        return MAP_FAILED;
+    }
+    return p;
+}
+
+/* Where other processes see which QPs still exist: before the first wire */
+static bool share_alive(ErdmaHostFabric *f, Error **errp)
+{
+    int fd = memfd_create("erdma-alive", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    uint64_t len = ALIVE_BYTES, offset;
+    void *p = map_alive(fd);
+    const char *why = NULL;
+    uint32_t region;
+
+    if (p == MAP_FAILED) {
+        why = strerror(errno);
+    } else {
+        f->alive = p;
+        if (erdma_mesh_region_add(f->mesh, p, ALIVE_BYTES, fd, 0, &why) &&
+            erdma_mesh_share(f->mesh, p, &len, &region, &offset)) {
+            erdma_fabric_share(f->core, p, ALIVE_BYTES, region);
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (why) {
+        error_setg(errp, "fabric: no shared memory: %s", why);
+    }
+    return !why;
+}
+
 static void fabric_free(ErdmaHostFabric *f)
 {
     if (f->mesh) {
@@ -264,6 +317,9 @@ static void fabric_free(ErdmaHostFabric *f)
         timer_free(f->timer);
     }
     erdma_fabric_free(f->core);
+    if (f->alive) {
+        munmap(f->alive, ALIVE_BYTES);
+    }
     g_free(f);
 }
 
@@ -276,6 +332,11 @@ static bool fabric_join(ErdmaHostFabric *f, const char *dir, Error **errp)
     f->mesh = erdma_mesh_new(dir, &mesh_ops, f, why, sizeof(why));
     if (!f->mesh) {
         error_setg(errp, "fabric: %s", why);
+        return false;
+    }
+    if (!share_alive(f, errp)) {
+        erdma_mesh_free(f->mesh);
+        f->mesh = NULL;
         return false;
     }
     QTAILQ_INSERT_TAIL(&meshed, f, link);
