@@ -30,7 +30,12 @@ static PCIDevice *native_port(PCIDevice *card)
            NULL;
 }
 
-/* Nobody there, and the link is down: what the port saw */
+/*
+ * Nobody there, and the link is down: what the port saw. A port with an
+ * attention button is listened to for that alone (and for changes of the link,
+ * which QEMU's ports cannot take back), so it seems to be pressed: the guest
+ * looks, and sees what else there is.
+ */
 static void tell_guest(PCIDevice *port)
 {
     uint8_t *cap = port->config + port->exp.exp_cap;
@@ -38,9 +43,11 @@ static void tell_guest(PCIDevice *port)
 
     pci_word_test_and_clear_mask(cap + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_PDS);
     pci_word_test_and_clear_mask(cap + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_DLLLA);
-    pci_word_test_and_set_mask(cap + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_PDC);
+    pci_word_test_and_set_mask(cap + PCI_EXP_SLTSTA,
+                               PCI_EXP_SLTSTA_PDC | PCI_EXP_SLTSTA_ABP);
     wanted = pci_get_word(cap + PCI_EXP_SLTCTL);
-    if (!(wanted & PCI_EXP_SLTCTL_HPIE) || !(wanted & PCI_EXP_SLTCTL_PDCE) ||
+    if (!(wanted & PCI_EXP_SLTCTL_HPIE) ||
+        !(wanted & (PCI_EXP_SLTCTL_PDCE | PCI_EXP_SLTCTL_ABPE)) ||
         port->exp.hpev_notified) {
         return;
     }
