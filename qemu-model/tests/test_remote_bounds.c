@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How much another process may make this one keep and do; memory that changes
+ * under a message.
+ */
+#include <stdlib.h>
+
+#include "apart.h"
+
+/* ---- how much is kept and done ---- */
+
+/* Bytes that were asked for wait in the stream; not all that there is */
+TEST_OWN_WIRES(unshared_payload_in_the_stream_is_bounded_for_one_and_for_all)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_BYTES, 8 * MIB, true, NULL);
+    Qp a[8], b[8];
+
+    for (unsigned i = 0; i < 8; i++) {
+        qp_init(&a[i], s->a, &s->acq, QUEUE_KERNEL);
+        qp_init(&b[i], s->b, &s->bcq, QUEUE_KERNEL);
+        qp_connect(&a[i], &b[i]);
+    }
+    bed_run(&s->bed);
+    for (unsigned read = 0; read < 2; read++) {
+        WireEnd *e = read ? a_end(s) : b_end(s);
+        Wr wr = scene_write(s, 0, 0, 8 * MIB);
+
+        wr.opcode = read ? ERDMA_OP_READ : ERDMA_OP_WRITE;
+        e->most = 0;
+        qp_send(&s->aqp, &wr);
+        bed_run(&s->bed);
+        CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
+        CHECK(e->most < 2 * MIB + 100000);
+        e->most = 0;
+        s->bed.slow = true;
+        for (unsigned i = 0; i < 8; i++) {
+            qp_send(&a[i], &wr);
+        }
+        deliver_all(b_end(s));          /* requests */
+        deliver_all(a_end(s));          /* credit, or "ask me" */
+        if (read) {
+            deliver_all(b_end(s));
+        }
+        bed_run(&s->bed);
+        CHECK(e->len > 4 * MIB);
+        CHECK(e->len < 8 * MIB + 100000);
+        s->bed.slow = false;
+        bed_run(&s->bed);
+        for (unsigned i = 0; i < 8; i++) {
+            CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
+        }
+        CHECK(e->most < 8 * MIB + 100000);
+    }
+    scene_free(s);
+}
+
+/* A connection that ends gives back what it had asked for */
+TEST_OWN_WIRES(bytes_asked_for_by_connections_that_end_are_free_for_others)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_BYTES, 8 * MIB, true, NULL);
+    Wr wr = scene_write(s, 0, 0, 8 * MIB);
+
+    for (unsigned i = 0; i < 20; i++) {
+        Qp a, b;
+
+        qp_init(&a, s->a, &s->acq, QUEUE_KERNEL);
+        qp_init(&b, s->b, &s->bcq, QUEUE_KERNEL);
+        qp_connect(&a, &b);
+        bed_run(&s->bed);
+        s->bed.slow = true;
+        wr.opcode = i % 2 ? ERDMA_OP_WRITE : ERDMA_OP_READ;
+        qp_send(&a, &wr);
+        for (unsigned n = 0; n < 3; n++) {
+            wire_end_deliver_one(b_end(s));
+            wire_end_deliver_one(a_end(s));
+        }
+        if (i % 3) {
+            CHECK_EQ(qp_destroy(&a), 0);
+            CHECK_EQ(qp_destroy(&b), 0);
+        } else {
+            CHECK_EQ(qp_modify(&b, ERDMA_QPS_ERROR), 0);
+        }
+        s->bed.slow = false;
+        bed_run(&s->bed);
+    }
+    ends(&s->acq, ERDMA_CQE_QTYPE_SQ);
+    wr.opcode = ERDMA_OP_WRITE;
+    qp_send(&s->aqp, &wr);
+    bed_run(&s->bed);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
+    wr.opcode = ERDMA_OP_READ;
+    qp_send(&s->aqp, &wr);
+    bed_run(&s->bed);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
+    scene_free(s);
+}
+
+TEST_OWN_WIRES(one_input_does_a_bounded_amount_of_work)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_SHARED, MIB, true, NULL);
+    Wr wr = scene_write(s, 0, 0, MIB);
+
+    if (fake_default_mode != MAP_SHORT) {
+        s->bed.slow = true;
+        for (unsigned i = 0; i < 20; i++) {
+            qp_post(&s->aqp, &wr);
+        }
+        qp_ring(&s->aqp);
+        bed_run(&s->bed);
+        wire_end_deliver(b_end(s));
+        CHECK_EQ(b_end(s)->pulled, 4 * MIB);
+        CHECK(b_end(s)->again);
+        s->bed.slow = false;
+        bed_run(&s->bed);
+        CHECK_EQ(b_end(s)->pulled, 20 * MIB);
+        CHECK(!b_end(s)->again);
+    }
+    scene_free(s);
+}
+
+TEST_OWN_WIRES(work_that_waited_is_done_in_turns_of_bounded_size)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_SHARED, MIB, true, NULL);
+    Wr wr = scene_send(s, 0, MIB);
+
+    if (fake_default_mode != MAP_SHORT) {
+        for (unsigned i = 0; i < 20; i++) {
+            qp_post(&s->aqp, &wr);
+        }
+        qp_ring(&s->aqp);
+        bed_run(&s->bed);
+        for (unsigned i = 0; i < 20; i++) {
+            qp_post_recv(&s->bqp, s->bbuf, MIB, s->bkey);
+        }
+        qp_ring_recv(&s->bqp);
+        CHECK_EQ(b_end(s)->pulled, 0);  /* not on the processor that rang */
+        CHECK(s->b->f.kicked);
+        s->b->f.kicked = false;
+        erdma_core_run(s->b->core);
+        CHECK_EQ(b_end(s)->pulled, 4 * MIB);
+        bed_run(&s->bed);
+        for (unsigned i = 0; i < 20; i++) {
+            CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
+        }
+    }
+    scene_free(s);
+}
+
+static Qp *many_qps(Card *c, Cq *cq, unsigned n)
+{
+    Qp *qp = calloc(n, sizeof(*qp));
+
+    for (unsigned i = 0; i < n; i++) {
+        QpOpt o = {
+            .kind = QUEUE_INLINE, .sq_depth = 64, .rq_depth = 64, .scq = cq,
+            .rcq = cq,
+        };
+
+        qp_init_opt(&qp[i], c, &o);
+    }
+    return qp;
+}
+
+/* Peers that send without end, to QPs that never post a receive */
+TEST_OWN_WIRES(what_waits_for_receives_is_bounded_for_all)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
+    unsigned n = 560, good = 0;
+    Wc wc;
+    Qp *a = many_qps(s->a, &s->acq, n), *b = many_qps(s->b, &s->bcq, n);
+    Wr wr = scene_send(s, 0, 256);
+
+    for (unsigned i = 0; i < n; i++) {
+        qp_connect(&a[i], &b[i]);
+        for (unsigned k = 0; k < 64; k++) {
+            qp_post(&a[i], &wr);
+        }
+        qp_ring(&a[i]);
+        bed_run(&s->bed);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned k = 0; k < 64; k++) {
+            qp_post_recv(&b[i], s->bbuf, 256, s->bkey);
+        }
+        qp_ring_recv(&b[i]);
+        bed_run(&s->bed);
+        for (unsigned k = 0; k < 64 && cq_poll(&s->acq, &wc); k++) {
+            CHECK_EQ(wc.syndrome, 0);
+            good++;
+            CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
+        }
+    }
+    CHECK_EQ(good, 512 * 64);           /* 32 KiB each in 16 MiB */
+    for (unsigned i = 0; i < 20; i++) {
+        bed_advance(&s->bed, SECOND);
+    }
+    CHECK_EQ(counters(s->a).retry_exceeded, n - 512);
+    while (cq_poll(&s->acq, &wc)) {
+    }
+    /* there is room again */
+    qp_send(&s->aqp, &wr);
+    bed_run(&s->bed);
+    scene_recv(s, 0, 256);
+    bed_run(&s->bed);
+    CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
+    free(a);
+    free(b);
+    scene_free(s);
+}
+
+TEST_OWN_WIRES(hundreds_of_connections_share_a_wire_and_its_end)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
+    unsigned n = 700;
+    Qp *a = many_qps(s->a, &s->acq, n), *b = many_qps(s->b, &s->bcq, n);
+    Wr wr = scene_send(s, 0, 300);
+    unsigned good = 0;
+    Wc wc;
+
+    for (unsigned i = 0; i < n; i++) {
+        qp_connect(&a[i], &b[n - 1 - i]);
+    }
+    bed_run(&s->bed);
+    for (unsigned i = 0; i < n; i++) {
+        qp_recv(&b[n - 1 - i], s->bbuf, 300, s->bkey);
+        qp_send(&a[i], &wr);
+        bed_run(&s->bed);
+        CHECK_EQ(cq_expect(&s->acq).qpn, a[i].qpn);
+        CHECK_EQ(cq_expect(&s->bcq).qpn, b[n - 1 - i].qpn);
+    }
+    s->bed.slow = true;
+    for (unsigned i = 0; i < n; i++) {
+        qp_send(&a[i], &wr);
+    }
+    kill_wire(s);
+    for (unsigned i = 0; i < 20; i++) {
+        bed_advance(&s->bed, SECOND);
+    }
+    while (cq_poll(&s->acq, &wc)) {
+        CHECK_EQ(wc.syndrome, ERDMA_WC_RETRY_EXC);
+        good++;
+    }
+    CHECK_EQ(good, n);
+    expect_no_timer(s->a);
+    free(a);
+    free(b);
+    scene_free(s);
+}
+
+/* ---- memory that changes under a message ---- */
+
+static void goes_on(Scene *s)
+{
+    s->bed.slow = false;
+    bed_run(&s->bed);
+}
+
+/* Its memory is the guest's again: what it holds now is not for the peer */
+TEST_OWN_WIRES(data_of_a_queue_pair_that_was_destroyed_is_not_delivered)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        Scene *s = scene_new_wired(WIRE_MODE_SHARED, 2 * MIB, true, NULL);
+        Wr wr = scene_send(s, 0, i == 2 ? 2 * MIB : 4096);
+        Qp other;
+
+        wr.opcode = i == 1 ? ERDMA_OP_SEND_IMM : ERDMA_OP_SEND;
+        scene_recv(s, 0, 2 * MIB);
+        s->bed.slow = true;
+        qp_send(&s->aqp, &wr);
+        if (i == 1) {
+            CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
+        } else {
+            CHECK_EQ(qp_destroy(&s->aqp), 0);
+        }
+        /* another one has its id, not its generation */
+        if (i) {
+            qp_init(&other, s->a, &s->acq, QUEUE_KERNEL);
+            CHECK_EQ(qp_rts(&other, &s->bqp, 9, true), 0);
+        }
+        memset(scene_a(s, 0), 0xee, 4096);
+        goes_on(s);
+        CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
+        expect_no_aeqe(s->b);
+        CHECK(!a_end(s)->broken && !b_end(s)->broken);
+        CHECK_EQ(qp_modify(&s->bqp, ERDMA_QPS_CLOSING), 0);
+        CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_FLUSHED);
+        if (i == 1) {
+            CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
+        }
+        CHECK(anew(s, 5000));
+        scene_free(s);
+    }
+}
+
+TEST_OWN_WIRES(data_granted_by_a_queue_pair_that_was_destroyed_is_not_read)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Wr wr = scene_read(s, 0, 0, 4096);
+
+    s->bed.slow = true;
+    qp_send(&s->aqp, &wr);
+    wire_end_deliver(b_end(s));
+    CHECK_EQ(qp_destroy(&s->bqp), 0);
+    memset(scene_b(s, 0), 0xee, 4096);
+    goes_on(s);
+    CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
+    bed_advance(&s->bed, 10 * SECOND);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
+    CHECK(!a_end(s)->broken && !b_end(s)->broken);
+    scene_free(s);
+}
+
+TEST_OWN_WIRES(table_of_the_living_that_cannot_be_read_costs_the_connection)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Wr wr = scene_write(s, 0, 0, 4096);
+
+    b_end(s)->other_alive = NULL;
+    qp_send(&s->aqp, &wr);
+    bed_run(&s->bed);
+    CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
+    bed_advance(&s->bed, 10 * SECOND);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
+    scene_free(s);
+}
+
+/* As many connections as the table has room for */
+TEST_OWN_WIRES(queue_pairs_beyond_the_table_find_no_peer)
+{
+    static uint32_t table[2];
+    Bed b;
+    Cq cq;
+    Qp qp[3];
+    WirePair pair;
+    ErdmaFabric *other = erdma_fabric_new();
+
+    bed_init_wired(&b, 1, 1, NULL, WIRE_MODE_OFF);
+    memset(table, 0, sizeof(table));
+    erdma_fabric_share(b.fabric, table, sizeof(table), FAKE_ALIVE);
+    wire_pair_init(&pair, b.fabric, &b.host[0], other, &b.host[0]);
+    while (wire_end_deliver(&pair.end[0]) || wire_end_deliver(&pair.end[1])) {
+    }
+    card_up(&b.card[0], 4, 2);
+    cq_init(&cq, &b.card[0], 64, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        qp_init(&qp[i], &b.card[0], &cq, QUEUE_KERNEL);
+        CHECK_EQ(qp_rts(&qp[i], &qp[i], 7 + i, true), 0);
+    }
+    CHECK(le32toh(table[0]) && le32toh(table[1]));
+    CHECK(table[0] != table[1]);
+    CHECK_EQ(pair.end[1].len, 2 * sizeof(WireOffer));
+    CHECK_EQ(qp_destroy(&qp[1]), 0);
+    CHECK(table[0] && !table[1]);
+    wire_pair_free(&pair);
+    bed_free(&b);
+    erdma_fabric_free(other);
+    CHECK(!table[0]);
+}
+
+static Scene *streaming(uint8_t opcode, unsigned messages)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_BYTES, 8 * MIB, true, NULL);
+    Wr wr = scene_write(s, 0, 0, 8 * MIB);
+
+    wr.opcode = opcode;
+    scene_recv(s, 0, 8 * MIB);
+    s->bed.slow = true;
+    qp_send(&s->aqp, &wr);
+    CHECK(deliver_some(s, messages));
+    CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
+    return s;
+}
+
+TEST_OWN_WIRES(region_deregistered_at_the_responder_ends_a_stream)
+{
+    static const uint8_t ops[] = {
+        ERDMA_OP_WRITE, ERDMA_OP_SEND, ERDMA_OP_READ,
+    };
+
+    for (unsigned i = 0; i < 3; i++) {
+        Scene *s = streaming(ops[i], 5);
+
+        CHECK_EQ(mr_dereg(s->b, s->bkey), 0);
+        goes_on(s);
+        CHECK_EQ(cq_expect(&s->acq).syndrome, i == 1 ? ERDMA_WC_GENERAL_ERR :
+                                              ERDMA_WC_RECV_STAG);
+        CHECK_EQ(cq_expect(&s->bcq).syndrome, i == 1 ? ERDMA_WC_RECV_STAG :
+                                              ERDMA_WC_FLUSHED);
+        CHECK(!a_end(s)->broken && !b_end(s)->broken);
+        scene_free(s);
+    }
+}
+
+TEST_OWN_WIRES(region_deregistered_at_the_requester_ends_a_stream)
+{
+    static const uint8_t ops[] = {
+        ERDMA_OP_WRITE, ERDMA_OP_SEND, ERDMA_OP_READ,
+    };
+
+    for (unsigned i = 0; i < 3; i++) {
+        Scene *s = streaming(ops[i], 5);
+
+        CHECK_EQ(mr_dereg(s->a, s->akey), 0);
+        goes_on(s);
+        CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SEND_STAG);
+        expect_no_aeqe(s->b);
+        CHECK(!a_end(s)->broken && !b_end(s)->broken);
+        scene_free(s);
+    }
+}
+
+TEST_OWN_WIRES(rings_changed_under_a_stream_change_nothing)
+{
+    Scene *s = streaming(ERDMA_OP_SEND, 5);
+
+    memset(qp_block(&s->aqp, 0), 0xff, 32);
+    memset(qp_rqe(&s->bqp, 0), 0xff, 32);
+    goes_on(s);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
+    CHECK_EQ(cq_expect(&s->bcq).size, 8 * MIB);
+    CHECK(is_pattern(scene_b(s, 0), 8 * MIB, 1));
+    scene_free(s);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a process must not say, field by field, and that saying it costs its
+ * connections and nothing else.
+ */
+#include "lab.h"
+
+#define SECOND  1000000000ull
+
+/* ---- what it must not say ---- */
+
+typedef struct Bad {
+    const char *name;
+    void (*state)(Lab *l);
+    void (*say)(Lab *l);
+    const char *why;            /* part of the reason that is given */
+} Bad;
+
+static void say_header(Lab *l, uint32_t len, uint8_t type, uint8_t kind,
+                       uint16_t zero)
+{
+    uint8_t all[64] = { 0 };
+    WireHdr h = LAB_HDR(type, len, l->id, l->gen);
+
+    h.kind = kind;
+    h.zero = htole16(zero);
+    memcpy(all, &h, sizeof(h));
+    lab_feed(l, all, sizeof(all));
+}
+
+static void say_ranges(Lab *l, unsigned n, uint32_t len, unsigned extra)
+{
+    static WireRange range[WIRE_MAX_RANGES + 1];
+    WireRequest r = lab_request(l, 0, ERDMA_OP_WRITE, 1u << 30);
+
+    for (unsigned i = 0; i < n; i++) {
+        range[i] = (WireRange) {
+            .len = htole32(len), .region = htole32(FAKE_REGION),
+        };
+    }
+    lab_say_payload(l, r, WIRE_RANGES, range, n * sizeof(range[0]) + extra);
+}
+
+static void say_many(Lab *l, unsigned n, uint32_t len)
+{
+    for (unsigned i = 0; i < n && !l->e->broken; i++) {
+        lab_say_payload(l, lab_request(l, i, ERDMA_OP_SEND, len), WIRE_BYTES,
+                        lab_junk, len);
+    }
+}
+
+static void say_many_ranges(Lab *l)
+{
+    static WireRange range[WIRE_MAX_RANGES];
+
+    for (unsigned i = 0; i < WIRE_MAX_RANGES; i++) {
+        range[i].len = htole32(1);
+    }
+    for (unsigned i = 0; i < 10 && !l->e->broken; i++) {
+        lab_say_payload(l, lab_request(l, i, ERDMA_OP_SEND, 1000), WIRE_RANGES,
+                        range, sizeof(range));
+    }
+}
+
+#define SAY(name, body) static void name(Lab *l) { body; }
+#define WITH(r, change) WireRequest r = lab_request(l, 0, ERDMA_OP_WRITE, 64); \
+    change; lab_say_payload(l, r, WIRE_BYTES, lab_junk, 64)
+
+SAY(len_small, say_header(l, 15, WIRE_CLOSE, 0, 0))
+SAY(len_none, say_header(l, 0, WIRE_CLOSE, 0, 0))
+SAY(len_large, say_header(l, ERDMA_WIRE_MESSAGE_MAX + 1, WIRE_REQUEST, 1, 0))
+SAY(len_huge, say_header(l, 0xffffffff, WIRE_REQUEST, 1, 0))
+SAY(type_none, say_header(l, 16, 0, 0, 0))
+SAY(type_last, say_header(l, 16, WIRE_TYPES, 0, 0))
+SAY(type_high, say_header(l, 16, 255, 0, 0))
+SAY(close_long, say_header(l, 20, WIRE_CLOSE, 0, 0))
+SAY(close_kind, say_header(l, 16, WIRE_CLOSE, 1, 0))
+SAY(close_zero, say_header(l, 16, WIRE_CLOSE, 0, 1))
+SAY(offer_short, say_header(l, 43, WIRE_OFFER, 0, 0))
+SAY(offer_long, say_header(l, 45, WIRE_OFFER, 0, 0))
+SAY(accept_short, say_header(l, 23, WIRE_ACCEPT, 0, 0))
+SAY(request_short, say_header(l, 63, WIRE_REQUEST, 0, 0))
+SAY(push_data_short, say_header(l, 31, WIRE_PUSH_DATA, 0, 0))
+SAY(push_credit_long, say_header(l, 33, WIRE_PUSH_CREDIT, 0, 0))
+SAY(read_data_short, say_header(l, 31, WIRE_READ_DATA, 0, 0))
+SAY(read_credit_short, say_header(l, 31, WIRE_READ_CREDIT, 0, 0))
+SAY(atomic_long, say_header(l, 40, WIRE_ATOMIC, 0, 0))
+SAY(ack_short, say_header(l, 20, WIRE_ACK, 0, 0))
+SAY(nak_long, say_header(l, 32, WIRE_NAK, 0, 0))
+
+SAY(hello_twice, WireHello h = lab_hello(); lab_feed(l, &h, sizeof(h)))
+
+SAY(seq_ahead, WITH(r, r.seq = htole32(1)))
+SAY(seq_behind, WITH(r, r.seq = htole32(-1)))
+SAY(op_reg_mr, WITH(r, r.opcode = ERDMA_OP_REG_MR))
+SAY(op_local_inv, WITH(r, r.opcode = ERDMA_OP_LOCAL_INV))
+SAY(op_recv, WITH(r, r.opcode = ERDMA_OP_RECV))
+SAY(op_high, WITH(r, r.opcode = 255))
+SAY(flags_unknown, WITH(r, r.flags = 2))
+SAY(request_zero, WITH(r, r.zero = htole16(1)))
+SAY(longer_than_a_message, WITH(r, r.length = htole64((1ull << 31) + 1)))
+SAY(length_wraps, WITH(r, r.length = htole64(UINT64_MAX)))
+SAY(payload_beyond_length, WITH(r, r.length = htole64(63)))
+SAY(read_with_payload, WITH(r, r.opcode = ERDMA_OP_READ))
+SAY(atomic_of_4, WireRequest r = lab_request(l, 0, ERDMA_OP_ATOMIC_FAA, 4);
+    lab_say_request(l, r))
+SAY(atomic_of_16, WireRequest r = lab_request(l, 0, ERDMA_OP_ATOMIC_CAS, 16);
+    lab_say_request(l, r))
+SAY(request_of_many_bytes,
+    lab_say_payload(l, lab_request(l, 0, ERDMA_OP_WRITE, 300), WIRE_BYTES,
+                    lab_junk, 257))
+SAY(kind_unknown,
+    lab_say_payload(l, lab_request(l, 0, ERDMA_OP_WRITE, 64), 3, lab_junk, 64))
+SAY(kind_none_with_payload,
+    lab_say_payload(l, lab_request(l, 0, ERDMA_OP_WRITE, 64), WIRE_NONE,
+                    lab_junk, 64))
+SAY(kind_bytes_without,
+    lab_say_payload(l, lab_request(l, 0, ERDMA_OP_WRITE, 64), WIRE_BYTES,
+                    lab_junk, 0))
+SAY(kind_ranges_without,
+    lab_say_payload(l, lab_request(l, 0, ERDMA_OP_WRITE, 64), WIRE_RANGES,
+                    lab_junk, 0))
+SAY(range_torn, say_ranges(l, 1, 8, 1))
+SAY(range_empty, say_ranges(l, 2, 0, 0))
+SAY(ranges_too_many, say_ranges(l, WIRE_MAX_RANGES + 1, 1, 0))
+SAY(ranges_too_long, say_ranges(l, 2, WIRE_STEP_BYTES / 2 + 1, 0))
+SAY(range_huge, say_ranges(l, 1, 0xffffffff, 0))
+SAY(ranges_wrap, say_ranges(l, 2, 0x80000000, 0))
+SAY(window_overrun, say_many(l, WIRE_WINDOW + 1, 8))
+
+SAY(ack_nothing, lab_say_ack(l, WIRE_ACK, 0, 0))
+SAY(ack_beyond, lab_say_ack(l, WIRE_ACK, 2, 0))
+SAY(ack_far, lab_say_ack(l, WIRE_ACK, 0x80000000, 0))
+SAY(ack_syndrome, lab_say_ack(l, WIRE_ACK, 1, 1))
+SAY(ack_one, lab_say_ack(l, WIRE_ACK, 1, 0))
+SAY(nak_none, lab_say_ack(l, WIRE_NAK, 0, 0))
+SAY(nak_flushed, lab_say_ack(l, WIRE_NAK, 0, ERDMA_WC_FLUSHED))
+SAY(nak_high, lab_say_ack(l, WIRE_NAK, 0, ERDMA_WC_COUNT))
+SAY(nak_huge, lab_say_ack(l, WIRE_NAK, 0, 0x100))
+SAY(nak_beyond, lab_say_ack(l, WIRE_NAK, 1, 1))
+SAY(old_value, lab_say_value(l, WIRE_ATOMIC, 0, 1))
+SAY(old_value_beyond, lab_say_value(l, WIRE_ATOMIC, 1, 1))
+SAY(value_zero, WireValue v = lab_value(l, WIRE_ATOMIC, 0, 1); v.zero = 1;
+    lab_feed(l, &v, sizeof(v)))
+
+SAY(push_credit_0, lab_say_value(l, WIRE_PUSH_CREDIT, 0, 0))
+SAY(push_credit_1, lab_say_value(l, WIRE_PUSH_CREDIT, 0, 1))
+SAY(push_credit_twice, lab_say_value(l, WIRE_PUSH_CREDIT, 0, 1000);
+    lab_say_value(l, WIRE_PUSH_CREDIT, 0, 1000))
+SAY(push_credit_back, lab_say_value(l, WIRE_PUSH_CREDIT, 0, 1000);
+    lab_say_value(l, WIRE_PUSH_CREDIT, 0, 999))
+SAY(push_credit_over, lab_say_value(l, WIRE_PUSH_CREDIT, 0, LAB_LONG / 4 + 1))
+SAY(push_credit_seq, lab_say_value(l, WIRE_PUSH_CREDIT, 1, 1000))
+
+SAY(read_data_offset, lab_say_data(l, WIRE_READ_DATA, 0, 1, 63))
+SAY(read_data_long, lab_say_data(l, WIRE_READ_DATA, 0, 0, 65))
+SAY(read_data_seq, lab_say_data(l, WIRE_READ_DATA, 1, 0, 64))
+SAY(read_data_64, lab_say_data(l, WIRE_READ_DATA, 0, 0, 64))
+SAY(read_data_empty, lab_say_data(l, WIRE_READ_DATA, 0, 0, 0))
+SAY(read_data_over, lab_say_data(l, WIRE_READ_DATA, 0, 0, LAB_LONG / 4 + 1))
+SAY(read_data_skips, lab_say_data(l, WIRE_READ_DATA, 0, 100, 100))
+SAY(read_data_chunk,
+    lab_say_data(l, WIRE_READ_DATA, 0, 0, WIRE_CHUNK_BYTES + 1))
+
+SAY(push_data_64, lab_say_data(l, WIRE_PUSH_DATA, 0, 0, 64))
+SAY(push_data_seq, lab_say_data(l, WIRE_PUSH_DATA, 1, 0, 64))
+SAY(push_data_skips, lab_say_data(l, WIRE_PUSH_DATA, 0, 1, 64))
+SAY(push_data_empty, lab_say_data(l, WIRE_PUSH_DATA, 0, 0, 0))
+SAY(push_data_over, lab_say_data(l, WIRE_PUSH_DATA, 0, 0, LAB_LONG / 4 + 1))
+SAY(push_data_again, lab_say_data(l, WIRE_PUSH_DATA, 0, 0, LAB_LONG / 4);
+    lab_say_data(l, WIRE_PUSH_DATA, 0, LAB_LONG / 4, 1))
+
+SAY(read_credit_0, lab_say_value(l, WIRE_READ_CREDIT, 0, 0))
+SAY(read_credit_1, lab_say_value(l, WIRE_READ_CREDIT, 0, 1))
+SAY(read_credit_seq, lab_say_value(l, WIRE_READ_CREDIT, 1, 100))
+SAY(read_credit_over, lab_say_value(l, WIRE_READ_CREDIT, 0, LAB_LONG / 4 + 1))
+SAY(read_credit_twice, lab_say_value(l, WIRE_READ_CREDIT, 0, 100);
+    lab_say_value(l, WIRE_READ_CREDIT, 0, 100))
+
+#define ROW(state, say, why) \
+    { #say " when " #state, lab_##state, say, why }
+
+static const Bad bad[] = {
+    ROW(idle, len_small, "length of message"),
+    ROW(idle, len_none, "length of message"),
+    ROW(idle, len_large, "length of message"),
+    ROW(idle, len_huge, "length of message"),
+    ROW(idle, type_none, "type"), ROW(idle, type_last, "type"),
+    ROW(idle, type_high, "type"),
+    ROW(idle, close_long, "size"), ROW(idle, close_kind, "must be 0"),
+    ROW(idle, close_zero, "must be 0"), ROW(idle, offer_short, "size"),
+    ROW(idle, offer_long, "size"), ROW(idle, accept_short, "size"),
+    ROW(idle, request_short, "size"), ROW(idle, push_data_short, "size"),
+    ROW(idle, push_credit_long, "size"), ROW(idle, read_data_short, "size"),
+    ROW(idle, read_credit_short, "size"), ROW(idle, atomic_long, "size"),
+    ROW(idle, ack_short, "size"), ROW(idle, nak_long, "size"),
+    ROW(idle, hello_twice, "second hello"),
+    ROW(idle, seq_ahead, "number of a request"),
+    ROW(idle, seq_behind, "number of a request"),
+    ROW(idle, op_reg_mr, "operation"), ROW(idle, op_local_inv, "operation"),
+    ROW(idle, op_recv, "operation"), ROW(idle, op_high, "operation"),
+    ROW(idle, flags_unknown, "must be 0"), ROW(idle, request_zero, "must be"),
+    ROW(idle, longer_than_a_message, "length of a request"),
+    ROW(idle, length_wraps, "length of a request"),
+    ROW(idle, payload_beyond_length, "length of a request"),
+    ROW(idle, read_with_payload, "length of a request"),
+    ROW(idle, atomic_of_4, "length of a request"),
+    ROW(idle, atomic_of_16, "length of a request"),
+    ROW(idle, request_of_many_bytes, "length of a request"),
+    ROW(idle, kind_unknown, "kind of payload"),
+    ROW(idle, kind_none_with_payload, "payload of no kind"),
+    ROW(idle, kind_bytes_without, "number of bytes"),
+    ROW(idle, kind_ranges_without, "number of ranges"),
+    ROW(idle, range_torn, "number of ranges"),
+    ROW(idle, range_empty, "empty range"),
+    ROW(idle, ranges_too_many, "number of ranges"),
+    ROW(idle, ranges_too_long, "too much in one"),
+    ROW(idle, range_huge, "too much in one"),
+    ROW(idle, ranges_wrap, "too much in one"),
+    ROW(idle, window_overrun, "number of a request"),
+    ROW(idle, say_many_ranges, "window"),
+    ROW(pushed, window_overrun, "number of a request"),
+    ROW(idle, ack_one, "no request"), ROW(idle, ack_nothing, "says nothing"),
+    ROW(wrote, ack_nothing, "says nothing"), ROW(wrote, ack_beyond, "no requ"),
+    ROW(wrote, ack_far, "no request"), ROW(wrote, ack_syndrome, "nothing"),
+    ROW(reads, ack_one, "data did not go"),
+    ROW(atomic, ack_one, "data did not go"),
+    ROW(pushes, ack_one, "data did not go"),
+    ROW(wrote, nak_none, "syndrome"), ROW(wrote, nak_flushed, "syndrome"),
+    ROW(wrote, nak_high, "syndrome"), ROW(wrote, nak_huge, "syndrome"),
+    ROW(wrote, nak_beyond, "no request"), ROW(reads, nak_beyond, "no request"),
+    ROW(idle, old_value, "no request"), ROW(wrote, old_value, "old value"),
+    ROW(reads, old_value, "old value"),
+    ROW(atomic, old_value_beyond, "no request"),
+    ROW(atomic, value_zero, "must be 0"),
+    ROW(wrote, push_credit_1, "credit"), ROW(reads, push_credit_1, "credit"),
+    ROW(pushes, push_credit_0, "credit"),
+    ROW(pushes, push_credit_twice, "credit"),
+    ROW(pushes, push_credit_back, "credit"),
+    ROW(pushes, push_credit_over, "credit"),
+    ROW(pushes, push_credit_seq, "no request"),
+    ROW(idle, read_data_64, "no request"),
+    ROW(wrote, read_data_64, "not asked for"),
+    ROW(atomic, read_data_empty, "not asked for"),
+    ROW(reads, read_data_offset, "not asked for"),
+    ROW(reads, read_data_long, "not asked for"),
+    ROW(reads, read_data_seq, "no request"),
+    ROW(read_asked, read_data_empty, "not asked for"),
+    ROW(read_asked, read_data_over, "not asked for"),
+    ROW(read_asked, read_data_skips, "not asked for"),
+    ROW(read_asked, read_data_chunk, "number of bytes"),
+    ROW(idle, push_data_64, "not asked for"),
+    ROW(read_from, push_data_64, "not asked for"),
+    ROW(pushed, push_data_seq, "not asked for"),
+    ROW(pushed, push_data_skips, "not asked for"),
+    ROW(pushed, push_data_empty, "not asked for"),
+    ROW(pushed, push_data_over, "not asked for"),
+    ROW(pushed, push_data_again, "not asked for"),
+    ROW(idle, read_credit_1, "credit"), ROW(pushed, read_credit_1, "credit"),
+    ROW(read_from, read_credit_0, "credit"),
+    ROW(read_from, read_credit_seq, "credit"),
+    ROW(read_from, read_credit_over, "credit"),
+    ROW(read_from, read_credit_twice, "credit"),
+};
+
+/* A QP of the other card waits: the broken wire is nothing to it */
+static void check_swallows(Lab *l)
+{
+    struct erdma_cmd_modify_qp rts = qp_rts_cmd(&l->s->bqp, &l->s->aqp, 99,
+                                                false);
+    WireOffer o = {
+        .h = LAB_HDR(WIRE_OFFER, sizeof(o), LAB_ID, LAB_GEN),
+        .sip = rts.dip, .dip = rts.sip, .sport = rts.dport,
+        .dport = rts.sport, .cookie = rts.cookie,
+        .peer_cookie = htole32(l->s->bqp.cookie), .send_nxt = rts.recv_nxt,
+        .recv_nxt = rts.send_nxt,
+    };
+    WireHello h = lab_hello();
+    WirePair pair = { 0 };
+
+    CHECK_EQ(CMD_RDMA(l->s->b, ERDMA_CMD_MODIFY_QP, rts), 0);
+    lab_feed(l, &o, sizeof(o));
+    CHECK_EQ(l->e->len, 0);
+    pair.end[0].other = &pair.end[1];
+    pair.end[0].wire = erdma_wire_new(l->s->bed.fabric, &fake_wire_ops,
+                                      &pair.end[0]);
+    wire_end_feed(&pair.end[0], &h, sizeof(h));
+    wire_end_feed(&pair.end[0], &o, sizeof(o));
+    wire_end_deliver(&pair.end[0]);
+    CHECK_EQ(pair.end[1].len, sizeof(h) + sizeof(o) + sizeof(WireAccept));
+    wire_pair_free(&pair);
+}
+
+/* The stream is over and its QP has lost its peer; card and guest have not */
+static void check_broken(Lab *l, const Bad *b)
+{
+    Wr wr = scene_send(l->s, 0, 8);
+    WireHello h = lab_hello();
+    bool retry = false;
+    Wc wc;
+
+    if (!l->e->broken || !strstr(l->e->why, b->why)) {
+        tap_fail(__FILE__, __LINE__, "%s: %s, not \"%s\"", b->name,
+                 l->e->broken ? l->e->why : "accepted", b->why);
+    }
+    lab_feed(l, &h, sizeof(h));
+    CHECK_EQ(l->e->len, 0);             /* swallowed */
+    check_swallows(l);
+    qp_send(&l->s->aqp, &wr);
+    bed_advance(&l->s->bed, 10 * SECOND);
+    while (cq_poll(&l->s->acq, &wc)) {
+        retry |= wc.syndrome == ERDMA_WC_RETRY_EXC;
+    }
+    CHECK(retry);
+    expect_no_timer(l->s->a);
+    CHECK(card_read32(l->s->a, ERDMA_REG_STATUS) & ERDMA_STATUS_INIT_DONE);
+}
+
+TEST_OWN_WIRES(each_wrong_field_of_each_message_breaks_the_wire)
+{
+    for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        Lab *l = lab_connected();
+
+        bad[i].state(l);
+        CHECK(!l->e->broken);
+        bad[i].say(l);
+        check_broken(l, &bad[i]);
+        lab_free(l);
+    }
+}
