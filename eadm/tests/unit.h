@@ -17,6 +17,7 @@
 #include "schema.h"
 
 int unit_decode(void);
+int unit_decode_cmd(void);
 int unit_decode_ctx(void);
 int unit_ring(void);
 int unit_source(void);
