@@ -18,12 +18,10 @@
 #                          soon as it has struck, and then all goes on
 #   works                  do send, event, write and read work?
 #   cannot_yet TEXT        what the driver does not survive, in words
-#   rebind                 take the card from the driver and give it back
 
 CARD_PATH=${CARD_PATH:-/machine/peripheral/card1}
 # How long a request may take, ms: long enough for a busy host
 PATIENCE=${PATIENCE:-2500}
-bus=/sys/bus/pci
 
 card_get()
 {
@@ -58,38 +56,6 @@ stat_of()
 cannot_yet()
 {
 	say "# cannot yet: $*"
-}
-
-card_bdf()
-{
-	local dev
-	for dev in "$bus"/devices/*; do
-		if [ "$(cat "$dev/vendor") $(cat "$dev/device")" = "0x1ded 0x107f" ]; then
-			echo "${dev##*/}"
-			return 0
-		fi
-	done
-	return 1
-}
-
-device_gone()
-{
-	! rdma_device
-}
-
-bind_card()
-{
-	echo "$(card_bdf)" >"$bus/drivers/erdma/bind"
-}
-
-unbind_card()
-{
-	echo "$(card_bdf)" >"$bus/drivers/erdma/unbind"
-}
-
-rebind()
-{
-	unbind_card && bind_card && wait_until 30 "the device after bind" rdma_device
 }
 
 works()

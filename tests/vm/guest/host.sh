@@ -28,6 +28,8 @@
 #   two_vms NAME SERVER -- CLIENT   one test: the server in VM $SERVER_VM (2), the
 #                          client in VM $CLIENT_VM (1); %a is the server's
 #                          address, %c the client's, %p a port
+#   both_ways NAME SERVER -- CLIENT   two tests: from VM 1 to 2, from VM 2 to 1
+#   vms_see_each_other     the network to VM 2 works
 #
 # Every wait has a limit.
 
@@ -258,4 +260,17 @@ two_vms()
 		say "try $try: the client was faster than the server ($*)" >>/results/races.log
 	done
 	result "$name" "$rc" "$log"
+}
+
+both_ways()
+{
+	local name=$1
+	shift
+	SERVER_VM=2 CLIENT_VM=1 two_vms "$name, 1 to 2" "$@"
+	SERVER_VM=1 CLIENT_VM=2 two_vms "$name, 2 to 1" "$@"
+}
+
+vms_see_each_other()
+{
+	wait_until 30 "the network" ping -c 1 -W 1 "$(address_of 2)"
 }

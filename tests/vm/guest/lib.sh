@@ -21,7 +21,8 @@
 # Only tests whose name matches $TESTS (patterns, by blanks) run, if it is set:
 # run-vm --env 'TESTS=rping*' tests/vm/tests/basic.sh
 #
-# What the host does for a test (QMP, other VMs) is in host.sh.
+# What the host does for a test (QMP, other VMs) is in host.sh, the card as a PCI
+# function in card.sh.
 #
 # What a command printed goes to /results/NAME.log, its end below a failure.
 
@@ -30,6 +31,8 @@ ERDMA_RDMA=${ERDMA_RDMA:-erdma}
 LIMIT=${LIMIT:-120}
 # shellcheck source=tests/vm/guest/host.sh
 . "$TREE/tests/vm/guest/host.sh"
+# shellcheck source=tests/vm/guest/card.sh
+. "$TREE/tests/vm/guest/card.sh"
 SLOW=${VM_SLOW:-1}
 tests=0
 failed=0
@@ -123,9 +126,10 @@ card_address()
 # wanted NAME: does $TESTS (patterns, separated by blanks) name this test?
 wanted()
 {
-	local p
+	local p patterns
 	[ -n "${TESTS:-}" ] || return 0
-	for p in $TESTS; do
+	read -ra patterns <<<"$TESTS"		# not $TESTS: files may match it
+	for p in "${patterns[@]}"; do
 		# shellcheck disable=SC2254	# patterns on purpose
 		case $1 in $p) return 0 ;; esac
 	done

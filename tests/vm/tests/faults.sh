@@ -12,10 +12,7 @@ progs=$TREE/build/progs
 debug=/sys/kernel/debug
 step=${FAULT_STEP:-1}
 storm=$((step > 1 ? 5 : 30))		# connections
-bus=/sys/bus/pci
-for dev in "$bus"/devices/*; do
-	if [ "$(cat "$dev/vendor") $(cat "$dev/device")" = "0x1ded 0x107f" ]; then bdf=${dev##*/}; fi
-done
+bdf=$(card_bdf)
 
 if [ ! -d $debug/failslab ]; then
 	skip "faults on purpose" "this kernel has no fault injection; use tests/setup/debug-kernel.sh"
@@ -56,16 +53,6 @@ each_command_fails()
 	echo >$dir/inject
 	echo "$n commands, $failed of them failed it"
 	[ "$hit" != 0 ] && [ "$failed" -gt 0 ]
-}
-
-bind_only()
-{
-	echo "$bdf" >"$bus/drivers/erdma/bind"
-}
-
-unbind()
-{
-	echo "$bdf" >"$bus/drivers/erdma/unbind"
 }
 
 # What background work does for this process must fail, too: it is done by
@@ -148,8 +135,8 @@ check "modules, and no driver" load_without_device
 faults "loading the module, every fault" load /tmp/erdma.ko erdma
 check "the module loads" insmod "$TREE/driver/erdma.ko"
 faults "probe, every fault" probe "$bdf"
-check "probe, each command refused" each_command_fails -5 unbind bind_only
-check "probe, each command not answered" each_command_fails -110 unbind bind_only
+check "probe, each command refused" each_command_fails -5 unbind_card bind_card
+check "probe, each command not answered" each_command_fails -110 unbind_card bind_card
 check "probe without a fault" bind
 check "connection and data, each command refused" \
 	each_command_fails -5 : "$progs/faults" -o verbs "$(card_address)"

@@ -6,10 +6,7 @@
 # shellcheck source=tests/vm/guest/lib.sh
 . /erdma/tests/vm/guest/lib.sh
 progs=$TREE/build/progs
-bus=/sys/bus/pci
-for dev in "$bus"/devices/*; do
-	if [ "$(cat "$dev/vendor") $(cat "$dev/device")" = "0x1ded 0x107f" ]; then bdf=${dev##*/}; fi
-done
+bdf=$(card_bdf)
 
 # No driver, so memory decoding is on but bus mastering is off: garbage in a
 # base address must not reach the memory of this kernel.

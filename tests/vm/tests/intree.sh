@@ -6,10 +6,6 @@
 # shellcheck source=tests/vm/guest/lib.sh
 . /erdma/tests/vm/guest/lib.sh
 progs=$TREE/build/progs
-bus=/sys/bus/pci
-for dev in "$bus"/devices/*; do
-	if [ "$(cat "$dev/vendor") $(cat "$dev/device")" = "0x1ded 0x107f" ]; then bdf=${dev##*/}; fi
-done
 
 it_is_not_ours()
 {
@@ -33,11 +29,6 @@ perf()
 	pair "$name" "$@" -R -F -p %p -- "$@" -R -F -p %p %a
 }
 
-gone()
-{
-	[ -z "$(ls /sys/class/infiniband)" ]
-}
-
 short_traffic()
 {
 	run_pair /results/short rping -s -a %a -p %p -C 20 -S 4096 -V -- \
@@ -48,19 +39,8 @@ twenty_times()
 {
 	local i
 	for i in $(seq 20); do
-		echo "$bdf" >"$bus/drivers/erdma/unbind" && wait_until 20 "the device to go" gone &&
-			echo "$bdf" >"$bus/drivers/erdma/bind" &&
-			wait_until 20 "the device" rdma_device && short_traffic ||
-			{ echo "round $i failed"; return 1; }
+		rebind && short_traffic || { echo "round $i failed"; return 1; }
 	done
-}
-
-nothing_left()
-{
-	rdma resource show
-	rdma resource show qp | grep -v 'type GSI' | grep . && return 1
-	rdma resource show mr | grep . && return 1
-	return 0
 }
 
 check "the module is the kernel's own" it_is_not_ours
@@ -82,7 +62,7 @@ perf "ib_send_bw, with events, both directions" ib_send_bw -e -b -s 4096 -n 500
 for what in 'write*' 'read*' 'send*'; do
 	tap_program "verbs_data $what" "$progs/verbs_data" "$(card_address)" "$what"
 done
-check "nothing is left" nothing_left
+check "nothing is left" no_objects
 LIMIT=400 check "unbind, bind, traffic, 20 times" twenty_times
 check "driver unloads" unload_driver
 check "driver loads again" load_driver

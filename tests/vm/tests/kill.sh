@@ -125,12 +125,7 @@ all_told()
 nothing_left()
 {
 	pkill -TERM -f 'verbs_traffic serve'
-	wait_until 20 "the last objects to go" none_left || { rdma resource show; return 1; }
-}
-
-none_left()
-{
-	! rdma resource show qp | grep -v 'type GSI' | grep -q . && ! rdma resource show mr | grep -q .
+	no_objects
 }
 
 load_driver || exit 1

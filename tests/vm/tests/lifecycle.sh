@@ -5,26 +5,11 @@
 # shellcheck source=tests/vm/guest/lib.sh
 . /erdma/tests/vm/guest/lib.sh
 progs=$TREE/build/progs
-bus=/sys/bus/pci
-
-# The card, also while no driver is bound.
-for dev in "$bus"/devices/*; do
-	if [ "$(cat "$dev/vendor") $(cat "$dev/device")" = "0x1ded 0x107f" ]; then bdf=${dev##*/}; fi
-done
+bdf=$(card_bdf)
 
 bind()
 {
-	echo "$bdf" >"$bus/drivers/erdma/bind" && wait_until 20 "the device after bind" rdma_device
-}
-
-unbind()
-{
-	echo "$bdf" >"$bus/drivers/erdma/unbind"
-}
-
-gone()
-{
-	[ -z "$(ls /sys/class/infiniband)" ]
+	bind_card && wait_until 20 "the device after bind" rdma_device
 }
 
 short_traffic()
@@ -35,7 +20,7 @@ short_traffic()
 
 once()
 {
-	load_driver && short_traffic && start_traffic 4096 && unbind && wait_until 20 "the device to go" gone &&
+	load_driver && short_traffic && start_traffic 4096 && unbind_card && wait_until 20 "the device to go" device_gone &&
 		stop_traffic && bind && short_traffic && unload_driver
 }
 
@@ -94,8 +79,8 @@ unbind_with_open_files()
 	local pid=$!
 	exec 9>/tmp/hold 8</dev/erdma/diag0
 	wait_until 20 "verbs_dump" grep -q '"pi"' /tmp/posted || return 1
-	unbind || return 1
-	wait_until 20 "the device to go" gone || return 1
+	unbind_card || return 1
+	wait_until 20 "the device to go" device_gone || return 1
 	[ ! -e /dev/erdma/diag0 ] || { echo "the node is still there"; return 1; }
 	bind && short_traffic || return 1
 	# The process still has its dead context; it may end as it likes.
@@ -111,7 +96,7 @@ listener_survives_nothing()
 	ib_write_bw -R -F --run_infinitely -p 30001 >/tmp/server.log 2>&1 &
 	local pid=$!
 	wait_until 20 "the server to listen" listening 30001 || return 1
-	unbind && wait_until 20 "the device to go" gone || return 1
+	unbind_card && wait_until 20 "the device to go" device_gone || return 1
 	kill -KILL $pid
 	wait $pid 2>/dev/null
 	bind && short_traffic && unload_driver
@@ -121,7 +106,7 @@ pci_remove_and_rescan()
 {
 	load_driver && start_traffic 4096 || return 1
 	echo 1 >"$bus/devices/$bdf/remove"
-	wait_until 20 "the device to go" gone || return 1
+	wait_until 20 "the device to go" device_gone || return 1
 	stop_traffic
 	echo 1 >"$bus/rescan"
 	wait_until 20 "the device after the rescan" rdma_device && short_traffic && unload_driver
@@ -129,7 +114,7 @@ pci_remove_and_rescan()
 
 function_reset()
 {
-	load_driver && short_traffic && unbind || return 1
+	load_driver && short_traffic && unbind_card || return 1
 	cat "$bus/devices/$bdf/reset_method"
 	echo 1 >"$bus/devices/$bdf/reset" || return 1
 	bind && short_traffic && unload_driver

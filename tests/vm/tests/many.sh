@@ -82,16 +82,6 @@ server_ends()
 	[ $rc = 0 ]
 }
 
-none_left()
-{
-	! rdma resource show qp | grep -v 'type GSI' | grep -q . && ! rdma resource show mr | grep -q .
-}
-
-nothing_left()
-{
-	on_vm "$1" "$(declare -f none_left); wait_until 20 'the last objects to go' none_left"
-}
-
 load_driver || exit 1
 followers_serve
 mkdir $jobs
@@ -114,7 +104,7 @@ check "the other pairs were not disturbed" every_pair stop_client
 check "the other pairs: all data was right" every_pair client_ends 0
 for ((n = 1; n <= last; n++)); do
 	check "VM $n: the server's data was right" server_ends $n
-	check "VM $n: nothing is left" nothing_left $n
+	check "VM $n: nothing is left" on_vm $n no_objects
 done
 last=$VM_COUNT
 check "a server in each VM again" serve_everywhere

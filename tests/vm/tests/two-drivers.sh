@@ -8,12 +8,6 @@
 . /erdma/tests/vm/guest/lib.sh
 read -ra drivers <<<"${DRIVERS:-erdma intree}"
 export ERDMA_RDMA=${drivers[VM_INDEX - 1]}
-bus=/sys/bus/pci
-
-network()
-{
-	wait_until 30 "the network" ping -c 1 -W 1 "$(address_of 2)"
-}
 
 author_here()
 {
@@ -22,35 +16,11 @@ author_here()
 	modinfo -F author "$file"
 }
 
-# ways NAME SERVER -- CLIENT: from each to the other
-ways()
-{
-	local name=$1
-	shift
-	SERVER_VM=2 CLIENT_VM=1 two_vms "$name, 1 to 2" "$@"
-	SERVER_VM=1 CLIENT_VM=2 two_vms "$name, 2 to 1" "$@"
-}
-
 perf()
 {
 	local name=$1
 	shift
-	ways "$name" "$@" -R -F -p %p -- "$@" -R -F -p %p %a
-}
-
-gone()
-{
-	[ -z "$(ls /sys/class/infiniband)" ]
-}
-
-rebind()
-{
-	local dev bdf
-	for dev in "$bus"/devices/*; do
-		if [ "$(cat "$dev/vendor") $(cat "$dev/device")" = "0x1ded 0x107f" ]; then bdf=${dev##*/}; fi
-	done
-	echo "$bdf" >"$bus/drivers/erdma/unbind" && wait_until 20 "the device to go" gone &&
-		echo "$bdf" >"$bus/drivers/erdma/bind" && wait_until 20 "the device" rdma_device
+	both_ways "$name" "$@" -R -F -p %p -- "$@" -R -F -p %p %a
 }
 
 # Alternately, ten times each, with a connection to the other after each.
@@ -59,20 +29,10 @@ twenty_times()
 	local i n
 	for i in $(seq 20); do
 		n=$((i % 2 + 1))
-		on_vm $n "bus=$bus
-			$(declare -f gone)
-			$(declare -f rebind)
-			rebind" || { echo "round $i: VM $n"; return 1; }
+		on_vm $n rebind || { echo "round $i: VM $n"; return 1; }
 		run_two_vms /results/after.log rping -s -a %a -p %p -C 10 -S 4096 -V -- \
 			rping -c -a %a -p %p -C 10 -S 4096 -V || { cat /results/after.log; return 1; }
 	done
-}
-
-no_objects()
-{
-	rdma resource show qp | grep -v 'type GSI' | grep . && return 1
-	rdma resource show mr | grep . && return 1
-	return 0
 }
 
 load_driver || exit 1
@@ -81,22 +41,21 @@ followers_serve
 say "# VM 1: $(author_here)"
 say "# VM 2: $(on_vm 2 "$(declare -f author_here)
 author_here")"
-check "the VMs see each other" network
-ways "rping, 200 times 4096 bytes, verified" \
+check "the VMs see each other" vms_see_each_other
+both_ways "rping, 200 times 4096 bytes, verified" \
 	rping -s -a %a -p %p -C 200 -S 4096 -v -V -- rping -c -a %a -p %p -C 200 -S 4096 -v -V
-ways "rping, 65000 bytes, verified" \
+both_ways "rping, 65000 bytes, verified" \
 	rping -s -a %a -p %p -C 20 -S 65000 -V -- rping -c -a %a -p %p -C 20 -S 65000 -V
-ways "ucmatose, 10 connections" \
+both_ways "ucmatose, 10 connections" \
 	ucmatose -b %a -p %p -c 10 -C 10 -S 1024 -- ucmatose -s %a -p %p -c 10 -C 10 -S 1024
-ways "rstream, verified" rstream -b %a -p %p -T v -C 5 -- rstream -s %a -p %p -T v -C 5
+both_ways "rstream, verified" rstream -b %a -p %p -T v -C 5 -- rstream -s %a -p %p -T v -C 5
 for op in write read send; do
 	perf "ib_${op}_bw, 64 KiB" "ib_${op}_bw" -s 65536 -n 300
 	perf "ib_${op}_lat, 64 bytes" "ib_${op}_lat" -s 64 -n 300
 done
 perf "ib_write_bw, 4 queue pairs, both directions" ib_write_bw -b -q 4 -s 16384 -n 200
-check "no objects are left in VM 1" wait_until 10 "the last object" no_objects
-check "no objects are left in VM 2" on_vm 2 "$(declare -f no_objects)
-wait_until 10 'the last object' no_objects"
+check "no objects are left in VM 1" no_objects
+check "no objects are left in VM 2" on_vm 2 no_objects
 LIMIT=400 check "unbind, bind, connect, 20 times" twenty_times
 check "the driver of VM 2 unloads" on_vm 2 unload_driver
 check "the driver of VM 1 unloads" unload_driver

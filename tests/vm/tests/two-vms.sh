@@ -7,20 +7,6 @@
 . /erdma/tests/vm/guest/lib.sh
 LIMIT=${LIMIT_TWO_VMS:-120}
 
-network()
-{
-	wait_until 30 "the network" ping -c 1 -W 1 "$(address_of 2)"
-}
-
-# ways NAME SERVER -- CLIENT: from each to the other
-ways()
-{
-	local name=$1
-	shift
-	SERVER_VM=2 CLIENT_VM=1 two_vms "$name" "$@"
-	SERVER_VM=1 CLIENT_VM=2 two_vms "$name, the other way" "$@"
-}
-
 perf()
 {
 	local name=$1
@@ -81,25 +67,17 @@ copied_file()
 	[ $rc -eq 0 ] && [ "$(on_vm 2 'sha256sum </tmp/copy')" = "$sum" ]
 }
 
-no_objects()
-{
-	rdma resource show
-	rdma resource show qp | grep -v 'type GSI' | grep . && return 1
-	rdma resource show mr | grep . && return 1
-	return 0
-}
-
 load_driver || exit 1
 followers_serve
 
-check "the VMs see each other" network
-ways "rping, 200 times 4096 bytes, verified" \
+check "the VMs see each other" vms_see_each_other
+both_ways "rping, 200 times 4096 bytes, verified" \
 	rping -s -a %a -p %p -C 200 -S 4096 -v -V -- rping -c -a %a -p %p -C 200 -S 4096 -v -V
-ways "rping, 65000 bytes, verified" \
+both_ways "rping, 65000 bytes, verified" \
 	rping -s -a %a -p %p -C 20 -S 65000 -V -- rping -c -a %a -p %p -C 20 -S 65000 -V
-ways "ucmatose, 20 connections" \
+both_ways "ucmatose, 20 connections" \
 	ucmatose -b %a -p %p -c 20 -C 20 -S 1024 -- ucmatose -s %a -p %p -c 20 -C 20 -S 1024
-ways "rstream, all sizes, verified" \
+both_ways "rstream, all sizes, verified" \
 	rstream -b %a -p %p -T v -S all -C 5 -- rstream -s %a -p %p -T v -S all -C 5
 check "rcopy, 20 MB, compared" copied_file
 for op in write send read; do
@@ -113,6 +91,5 @@ perf "ib_write_bw, 16 queue pairs, both directions" ib_write_bw -b -q 16 -s 1638
 check "counters of rdma statistic move" counters_move
 check "payload is read out of the sender's memory" payload_is_shared
 check "no objects are left here" no_objects
-check "no objects are left there" on_vm 2 "$(declare -f no_objects)
-no_objects"
+check "no objects are left there" on_vm 2 no_objects
 finish
