@@ -3,7 +3,7 @@
 #
 # Usage: debug-kernel.sh debug|kcsan
 #
-# Prints the folder of a test kernel for "run-vm --kernel": vmlinux, initrd.img,
+# Prints the folder of a test kernel for "run-vm --kernel": bzImage, initrd.img,
 # config, modules/RELEASE, and build/, against which modules are built. It is
 # made of Debian's linux-source with the fragments of tests/kernel, once, into
 # the cache: about 8 minutes on two cores.
@@ -73,8 +73,6 @@ build()
 	cat "${files[@]}" >../all.config
 	make -s KCONFIG_ALLCONFIG=../all.config allnoconfig
 	compare_config "${files[@]}" || return 1
-	# The way in for QEMU runs before there is a shadow memory.
-	sed -i '1a KASAN_SANITIZE := n' arch/x86/platform/pvh/Makefile
 	# Data races: watch the RDMA core, its software devices and our modules.
 	# The rest of the kernel has races of its own, which it lives with. Its
 	# makefiles take the default from the environment.
@@ -83,12 +81,12 @@ build()
 		export KCSAN_SANITIZE=n
 	fi
 	export KBUILD_BUILD_USER=erdma KBUILD_BUILD_HOST=erdma KBUILD_BUILD_TIMESTAMP=@0
-	make -j"$jobs" vmlinux modules
+	make -j"$jobs" bzImage modules
 	release=$(make -s kernelrelease)
 	make -s INSTALL_MOD_PATH="$out/work/root" INSTALL_MOD_STRIP=1 modules_install
 	rm -f "$out/work/root/lib/modules/$release"/{build,source}
 	mv "$out/work/root/lib/modules" "$out/modules"
-	strip -s -o "$out/vmlinux" vmlinux
+	cp arch/x86/boot/bzImage "$out/"
 	cp .config "$out/config"
 	keep_for_modules "$out/build"
 	"$here/guest-initrd.sh" "$out/initrd.img"
