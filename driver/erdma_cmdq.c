@@ -407,7 +407,9 @@ static int slot_abandon(struct erdma_cmdq *q, struct erdma_cmd_slot *slot, u32 t
 	/* A query that was in a hurry says nothing about the device's health */
 	if (timeout_ms >= q->timeout_ms)
 		q->stuck++;
-	if (q->stuck >= ERDMA_CMDQ_MAX_STUCK)
+	if (erdma_mmio_gone(q->mmio))
+		cmdq_die(q, slot, "the registers read as ones");
+	else if (q->stuck >= ERDMA_CMDQ_MAX_STUCK)
 		cmdq_die(q, slot, "the device answers no command any more");
 	else if (q->quarantined == ERDMA_CMDQ_SLOTS)
 		cmdq_die(q, slot, "every slot waits for an answer");

@@ -114,6 +114,21 @@ void erdma_mmio_exit(struct erdma_mmio *m, struct pci_dev *pdev)
 	pci_release_selected_regions(pdev, ERDMA_BAR_SET);
 }
 
+/**
+ * erdma_mmio_gone - do the registers read as ones?
+ * @m: BAR0
+ *
+ * So does a device that was pulled out or has left the bus (2.2): neither of
+ * the version and the status ever has this value.
+ *
+ * Context: any.
+ */
+bool erdma_mmio_gone(const struct erdma_mmio *m)
+{
+	return erdma_read32(m, ERDMA_REG_VERSION) == U32_MAX &&
+	       erdma_read32(m, ERDMA_REG_STATUS) == U32_MAX;
+}
+
 /* Wait until one of @bits is set in STATUS. An absent device reads as ones. */
 static int mmio_wait_status(const struct erdma_mmio *m, u32 bits, int polls, int poll_ms)
 {

@@ -60,6 +60,7 @@ static inline void erdma_write64(const struct erdma_mmio *m, u32 off, u64 value)
 
 int erdma_mmio_init(struct erdma_mmio *m, struct pci_dev *pdev);
 void erdma_mmio_exit(struct erdma_mmio *m, struct pci_dev *pdev);
+bool erdma_mmio_gone(const struct erdma_mmio *m);
 int erdma_reset_device(const struct erdma_mmio *m);
 int erdma_wait_init(const struct erdma_mmio *m);
 
