@@ -18,6 +18,10 @@ static char *address = "10.77.0.1";
 module_param(address, charp, 0444);
 MODULE_PARM_DESC(address, "IPv4 address of the device's interface");
 
+static uint patience_ms = 10000;
+module_param(patience_ms, uint, 0644);
+MODULE_PARM_DESC(patience_ms, "how long to wait for what must happen");
+
 /**
  * struct kv_group - some checks
  * @name: of the file
@@ -109,7 +113,7 @@ bool kv_result(bool good, const char *func, int line, const char *fmt, ...)
  */
 unsigned int kv_patience_ms(void)
 {
-	return bad_checks < 3 ? 10000 : 20;
+	return bad_checks < 3 ? READ_ONCE(patience_ms) : 20;
 }
 
 /**
