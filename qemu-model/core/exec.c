@@ -243,11 +243,14 @@ bool erdma_sq_exec(ErdmaQp *qp, ErdmaBudget *b)
             step = execute(qp, b, &syndrome);
         }
         if (syndrome && qp->inflight) {
-            return false;       /* errors keep the order too */
+            qp->bad = syndrome; /* errors keep the order too */
+            return false;
         }
         switch (step) {
         case ERDMA_STEP_HOLD:
-            erdma_qp_hold(qp);
+            if (!qp->inflight) {        /* else the oldest has its own time */
+                erdma_qp_hold(qp);
+            }
             return false;
         case ERDMA_STEP_PARK:
             return false;

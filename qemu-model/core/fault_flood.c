@@ -56,7 +56,7 @@ static bool flood_one(ErdmaCore *c, Fault *f)
 
 /*
  * True: there is more to do soon. Without room the doorbell that makes room
- * asks for the next turn. Interrupts merge if they come together, so one a turn.
+ * asks for the next turn. Interrupts that come together merge, so one a turn.
  */
 static bool flood(ErdmaCore *c, Fault *f)
 {

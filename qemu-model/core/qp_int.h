@@ -91,7 +91,7 @@ struct ErdmaQp {
     bool barrier;               /* the newest in flight must end first */
     uint8_t inflight;           /* requests between sq_ci and sq_next */
     uint8_t pulls;              /* READs and atomics of them */
-    uint8_t bad;                /* syndrome of the decoder */
+    uint8_t bad;                /* syndrome it is to end with, in its turn */
     uint64_t done;              /* bytes moved */
     ErdmaReq req;
     ErdmaRecv recv;             /* receive at the peer it goes to */

@@ -4,6 +4,7 @@
  * that waits for the other end.
  */
 #include "apart.h"
+#include "drv_fault.h"
 
 /* ---- latency, window, order ---- */
 
@@ -238,6 +239,59 @@ TEST_OWN_WIRES(malformed_request_ends_after_what_was_in_flight_before_it)
     settle(s);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SQE_FORMAT);
+    scene_free(s);
+}
+
+/*
+ * The link goes down between two requests, and nobody answers any more: the one
+ * that is in flight fails, in its own words, and the other is flushed whole.
+ */
+TEST_OWN_WIRES(request_held_behind_one_in_flight_does_not_end_in_its_place)
+{
+    static const uint8_t data[64];
+    Scene *s = slow_scene(WIRE_MODE_SHARED, 8192, true);
+    Wr first = scene_write(s, 0, 0, 64);
+    Wr second = {
+        .opcode = ERDMA_OP_SEND, .is_inline = true, .data = data,
+        .data_len = sizeof(data),
+    };
+    uint16_t one = qp_send(&s->aqp, &first), two;
+    Wc wc;
+
+    fault(s->a, "link down");
+    two = qp_send(&s->aqp, &second);
+    bed_advance(&s->bed, 11 * SECOND);      /* both had the same time */
+    wc = cq_expect(&s->acq);
+    CHECK_EQ(wc.syndrome, ERDMA_WC_RETRY_EXC);
+    CHECK_EQ(wc.opcode, ERDMA_OP_WRITE);
+    CHECK_EQ(wc.qe_idx, one);
+    wc = cq_expect(&s->acq);
+    CHECK_EQ(wc.syndrome, ERDMA_WC_FLUSHED);
+    CHECK_EQ(wc.opcode, ERDMA_OP_SEND);
+    CHECK_EQ(wc.qe_idx, two);
+    CHECK(!cq_poll(&s->acq, &wc));
+    CHECK_EQ(counters(s->a).retry_exceeded, 1);
+    scene_free(s);
+}
+
+TEST_OWN_WIRES(request_given_up_behind_one_in_flight_is_given_up_once)
+{
+    Scene *s = slow_scene(WIRE_MODE_SHARED, 8192, true);
+    Wr wr = scene_write(s, 0, 0, 64);
+
+    qp_send(&s->aqp, &wr);
+    fault(s->a, "loss prob=1 us=1");
+    qp_send(&s->aqp, &wr);
+    for (unsigned i = 0; i < 100; i++) {
+        bed_advance(&s->bed, MS);
+    }
+    CHECK_EQ(counters(s->a).retry_exceeded, 1);
+    CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
+    faults_over(s->a);                      /* too late for it */
+    settle(s);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
+    CHECK_EQ(counters(s->a).retry_exceeded, 1);
     scene_free(s);
 }
 
