@@ -13,6 +13,8 @@ model=$(dirname "$here")
 src=$(realpath "$1") patches=$(realpath "$2")
 mkdir -p "$3"
 work=$(realpath "$3")
+# The Meson that tests/setup/qemu-newer-src.sh puts beside the source.
+if [ -d "$src/../python" ]; then export PYTHONPATH=$src/../python; fi
 
 rm -rf "$work/src" "$work/build"
 cp -al "$src" "$work/src" 2>/dev/null || { rm -rf "$work/src"; cp -a "$src" "$work/src"; }
@@ -24,6 +26,6 @@ mkdir "$work/build"
 cd "$work/build"
 mapfile -t flags < <("$model/qemu/overlay.sh" flags "$src")
 ../src/configure "${flags[@]}" >configure.log 2>&1 || { tail -n 20 configure.log >&2; exit 1; }
-ninja qemu-system-x86_64 qemu-img tests/qtest/erdma-test >ninja.log 2>&1 || { tail -n 20 ninja.log >&2; exit 1; }
-QTEST_QEMU_BINARY=./qemu-system-x86_64 QTEST_QEMU_IMG=./qemu-img tests/qtest/erdma-test --tap
+ninja qemu-system-x86_64 tests/qtest/erdma-test >ninja.log 2>&1 || { tail -n 20 ninja.log >&2; exit 1; }
+QTEST_QEMU_BINARY=./qemu-system-x86_64 tests/qtest/erdma-test --tap
 python3 "$model/qtest/erdma_qtest.py" --qemu "$work/build/qemu-system-x86_64"
