@@ -49,6 +49,12 @@
 /* Requests timed out, and events delivered late, in one call */
 #define ERDMA_LIMIT_TIMEOUTS            64u
 
+/*
+ * Requests to other processes in flight, all cards of this one together. Each QP
+ * may always have one, so nobody waits for another.
+ */
+#define ERDMA_LIMIT_FLIGHTS             32768u
+
 /* Requests of another process that wait here for receives, as messages */
 #define ERDMA_LIMIT_BACKLOG             (16u * 1024 * 1024)
 

@@ -236,6 +236,7 @@ struct ErdmaFabric {
     uint32_t alive_slots, alive_region;
     struct ErdmaFlight *spare;  /* records of requests, to be used again */
     unsigned spares;
+    uint32_t flights;           /* records in use */
 };
 
 /* The QP became RTS: find its peer, or wait for it */

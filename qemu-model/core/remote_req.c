@@ -20,13 +20,16 @@ static ErdmaFlight *flight_new(ErdmaFabric *f)
     if (flight) {
         f->spare = flight->next;
         f->spares--;
-        return flight;
+    } else {
+        flight = calloc(1, sizeof(*flight));
     }
-    return calloc(1, sizeof(*flight));
+    f->flights += flight != NULL;
+    return flight;
 }
 
 static void flight_free(ErdmaFabric *f, ErdmaFlight *flight)
 {
+    f->flights--;
     if (f->spares < MAX_SPARES) {
         flight->next = f->spare;
         f->spare = flight;
@@ -200,7 +203,8 @@ ErdmaStep erdma_req_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
     uint32_t size;
 
     (void)b;
-    if (!r->wire || qp->inflight >= r->wire->window) {
+    if (!r->wire || qp->inflight >= r->wire->window ||
+        (qp->inflight && fabric->flights >= ERDMA_LIMIT_FLIGHTS)) {
         return blocked;
     }
     *syndrome = first_payload(qp, fabric->scratch + sizeof(WireRequest), &p);

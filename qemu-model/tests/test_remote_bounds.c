@@ -208,6 +208,36 @@ TEST_OWN_WIRES(what_waits_for_receives_is_bounded_for_all)
     scene_free(s);
 }
 
+/* A peer that never answers, and a guest that has work for it in all its QPs */
+TEST_OWN_WIRES(requests_in_flight_are_bounded_for_all_and_nobody_is_left_out)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
+    unsigned n = 530;
+    Qp *a = many_qps(s->a, &s->acq, n), *b = many_qps(s->b, &s->bcq, n);
+    Wr wr = { .opcode = ERDMA_OP_WRITE, .unsignaled = true };
+
+    for (unsigned i = 0; i < n; i++) {
+        qp_connect(&a[i], &b[i]);
+    }
+    bed_run(&s->bed);
+    s->bed.slow = true;
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned k = 0; k < 64; k++) {
+            qp_post(&a[i], &wr);
+        }
+        qp_ring(&a[i]);
+    }
+    bed_run(&s->bed);
+    CHECK_EQ(waiting(b_end(s), WIRE_REQUEST), 512 * 64 + (n - 512));
+    CHECK_EQ(counters(s->a).held, 0);
+    settle(s);
+    CHECK_EQ(counters(s->a).tx_reqs, n * 64);
+    CHECK_EQ(counters(s->a).cqes_error, 0);
+    free(a);
+    free(b);
+    scene_free(s);
+}
+
 TEST_OWN_WIRES(hundreds_of_connections_share_a_wire_and_its_end)
 {
     Scene *s = scene_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
