@@ -107,6 +107,11 @@ typedef struct ErdmaBudget {
     bool whole;                 /* do not start what cannot be finished */
 } ErdmaBudget;
 
+static inline void erdma_budget_take(ErdmaBudget *b, uint64_t bytes)
+{
+    b->bytes -= bytes < b->bytes ? bytes : b->bytes;
+}
+
 static inline bool erdma_qp_stopped(const ErdmaQp *qp)
 {
     return qp->state >= ERDMA_QPS_CLOSING;

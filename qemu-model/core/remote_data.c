@@ -8,6 +8,12 @@
 
 /* ---- reading ---- */
 
+/*
+ * To read a piece costs at least as much as a page, which may have to be read
+ * from a disk: a peer may name a megabyte byte by byte.
+ */
+#define PIECE_BYTES     4096u
+
 static const char *sum_ranges(WirePayload *p)
 {
     if (!p->size || p->size % sizeof(WireRange) ||
@@ -16,12 +22,15 @@ static const char *sum_ranges(WirePayload *p)
     }
     for (uint32_t at = 0; at < p->size; at += sizeof(WireRange)) {
         WireRange range;
+        uint32_t len;
 
         memcpy(&range, p->data + at, sizeof(range));
-        if (!range.len) {
+        len = le32toh(range.len);
+        if (!len) {
             return "empty range";
         }
-        p->bytes += le32toh(range.len);
+        p->bytes += len;
+        p->cost += len < PIECE_BYTES ? PIECE_BYTES : len;
     }
     return p->bytes > WIRE_STEP_BYTES ? "too much in one message" : NULL;
 }
@@ -31,12 +40,12 @@ const char *erdma_payload_parse(const WireMsg *m, WirePayload *p)
     p->kind = m->h.kind;
     p->data = m->data + m->fixed;
     p->size = m->len - m->fixed;
-    p->bytes = 0;
+    p->bytes = p->cost = 0;
     switch (p->kind) {
     case WIRE_NONE:
         return p->size ? "payload of no kind" : NULL;
     case WIRE_BYTES:
-        p->bytes = p->size;
+        p->bytes = p->cost = p->size;
         return !p->size || p->size > WIRE_CHUNK_BYTES ? "number of bytes" :
                                                         NULL;
     case WIRE_RANGES:

@@ -253,7 +253,7 @@ bool erdma_req_pump(ErdmaRemote *r, ErdmaBudget *b)
             return false;
         }
         f->done += p.bytes;
-        b->bytes -= p.bytes < b->bytes ? p.bytes : b->bytes;
+        erdma_budget_take(b, p.bytes);
     }
     return false;
 }
@@ -414,7 +414,7 @@ const char *erdma_req_on_data(ErdmaRemote *r, const WireValue *v,
     if (!r->wire) {
         return NULL;            /* lost while it asked for more */
     }
-    b->bytes -= p.bytes < b->bytes ? p.bytes : b->bytes;
+    erdma_budget_take(b, p.cost);
     if (p.bytes) {
         erdma_cursor_spans(&dst, r->qp, f->local, f->nlocal,
                            ERDMA_RIGHT_LOCAL_WRITE | ERDMA_RIGHT_REMOTE_WRITE,

@@ -206,7 +206,7 @@ static ErdmaStep push(ErdmaRemote *r, const WirePayload *p, ErdmaBudget *b,
     }
     if (r->in.length) {
         *syndrome = place(r, p);
-        b->bytes -= p->bytes < b->bytes ? p->bytes : b->bytes;
+        erdma_budget_take(b, p->cost);
         if (*syndrome) {
             return ERDMA_STEP_DONE;
         }
@@ -267,7 +267,7 @@ static bool send_data(ErdmaRemote *r, uint64_t left, uint32_t copy,
         return false;
     }
     r->in_done += p.bytes;
-    b->bytes -= p.bytes < b->bytes ? p.bytes : b->bytes;
+    erdma_budget_take(b, p.bytes);
     return true;
 }
 
@@ -528,7 +528,7 @@ bool erdma_resp_run(ErdmaRemote *r, ErdmaBudget *b)
         WirePayload p;
 
         erdma_payload_parse(&m, &p);
-        if (!b->steps || !b->bytes || (b->whole && p.bytes > b->bytes)) {
+        if (!b->steps || !b->bytes || (b->whole && p.cost > b->bytes)) {
             return true;
         }
         b->steps--;

@@ -168,6 +168,7 @@ typedef struct WirePayload {
     const uint8_t *data;
     uint32_t size;              /* in the message */
     uint64_t bytes;             /* that it stands for */
+    uint64_t cost;              /* of moving it, in bytes of a budget */
 } WirePayload;
 
 /* NULL or what is malformed */

@@ -285,3 +285,35 @@ TEST_OWN_WIRES(offer_that_fits_nobody_is_not_answered)
     CHECK(!l->e->broken);
     lab_free(l);
 }
+
+/* ---- how much work a peer may make ---- */
+
+TEST_OWN_WIRES(payload_named_byte_by_byte_is_worked_on_in_turns)
+{
+    static WireRange range[WIRE_MAX_RANGES];
+    Lab *l = lab_connected();
+    const unsigned messages = 20, all = messages * WIRE_MAX_RANGES;
+
+    for (unsigned i = 0; i < WIRE_MAX_RANGES; i++) {
+        range[i] = (WireRange) {
+            .len = htole32(1), .region = htole32(FAKE_REGION),
+        };
+    }
+    for (unsigned i = 0; i < messages; i++) {
+        WireRequest r = lab_request(l, i, ERDMA_OP_WRITE, WIRE_MAX_RANGES);
+
+        r.h.len = htole32(sizeof(r) + sizeof(range));
+        r.h.kind = WIRE_RANGES;
+        wire_end_feed(l->e, &r, sizeof(r));
+        wire_end_feed(l->e, range, sizeof(range));
+    }
+    wire_end_deliver(l->e);
+    CHECK(l->e->pulls <= all / 5);
+    CHECK(l->e->again);
+    while (l->e->again) {
+        wire_end_deliver(l->e);
+    }
+    CHECK_EQ(l->e->pulls, all);
+    CHECK(!l->e->broken);
+    lab_free(l);
+}
