@@ -83,7 +83,8 @@ static bool on_region(MeshPeer *p, const void *body)
     fd = p->in_fds[0];
     p->in_nfds--;
     memmove(&p->in_fds[0], &p->in_fds[1], p->in_nfds * sizeof(int));
-    why = mesh_region_map(&p->regions[p->nregions], &f, fd);
+    why = mesh_region_map(&p->regions[p->nregions], &f, fd,
+                          &p->watch.mesh->mapped);
     if (why) {
         mesh_peer_fail(p, why);
         return false;
@@ -103,7 +104,7 @@ static bool on_gone(MeshPeer *p, const void *body)
         mesh_peer_fail(p, "a region goes that never was");
         return false;
     }
-    mesh_region_unmap(r);
+    mesh_region_unmap(r, &p->watch.mesh->mapped);
     *r = p->regions[--p->nregions];
     p->last_region = 0;
     return true;

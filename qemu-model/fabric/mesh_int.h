@@ -13,6 +13,7 @@
 #define MESH_MAX_NAMES      4096        /* directory entries looked at */
 #define MESH_MAX_REGIONS    64          /* of one process */
 #define MESH_MAX_REGION     (1ull << 42)    /* bytes of one */
+#define MESH_MAX_MAPPED     (1ull << 44)    /* of all; the rest is read */
 #define MESH_MAX_WAITING    (64u << 20)     /* output not taken yet */
 #define MESH_ACCEPT_BUDGET  16          /* connections taken in one turn */
 #define MESH_RECV_BUDGET    4           /* reads in one turn */
@@ -110,10 +111,13 @@ typedef struct MeshPeerRegion {
 
 /* NULL: usable, else what is wrong with it */
 const char *mesh_region_check(int fd, uint64_t len, uint64_t fd_offset);
-/* Takes @fd, also when it fails: then the reason is returned */
+/*
+ * Takes @fd, also when it fails: then the reason is returned. @mapped counts the
+ * bytes of all mappings.
+ */
 const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
-                            int fd);
-void mesh_region_unmap(MeshPeerRegion *r);
+                            int fd, uint64_t *mapped);
+void mesh_region_unmap(MeshPeerRegion *r, uint64_t *mapped);
 bool mesh_region_pull(const MeshPeerRegion *r, uint64_t offset, void *dst,
                       size_t len);
 
@@ -175,6 +179,7 @@ struct ErdmaMesh {
     unsigned nregions;
     unsigned last_region;       /* hit by the last share */
     uint32_t next_region;
+    uint64_t mapped;            /* of the memory of peers */
 
     MeshInfo info;
 };

@@ -315,7 +315,7 @@ static void peer_close(ErdmaMesh *m, MeshPeer *p)
     mesh_input_free(p);
     mesh_out_free(&p->out);
     while (p->nregions) {
-        mesh_region_unmap(&p->regions[--p->nregions]);
+        mesh_region_unmap(&p->regions[--p->nregions], &m->mapped);
     }
 }
 

@@ -8,7 +8,8 @@
  * The other's memory is mapped only if nothing can make an access to it
  * fail: a memfd sealed against shrinking. Everything else is read with pread(),
  * which answers with an error where a mapping would kill us (SIGBUS): a file
- * that was cut off, huge pages that ran out, a disk error.
+ * that was cut off, huge pages that ran out, a disk error. So is what would take
+ * too much of our address space: a file of any size costs a peer nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,8 +85,30 @@ static bool may_map(int fd)
            (uint32_t)fs.f_type == TMPFS_MAGIC;
 }
 
+static void map_region(MeshPeerRegion *r, uint64_t *mapped)
+{
+    uint64_t len = r->len + r->map_skip;
+    void *p;
+
+    if (len > MESH_MAX_MAPPED - *mapped) {
+        return;
+    }
+    p = mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_NORESERVE, r->fd,
+             (off_t)(r->fd_offset - r->map_skip));
+    if (p == MAP_FAILED) {
+        return;
+    }
+    (void)madvise(p, len, MADV_DONTDUMP);
+    (void)madvise(p, len, MADV_DONTFORK);
+    close(r->fd);
+    r->fd = -1;
+    r->map = p;
+    r->map_len = len;
+    *mapped += len;
+}
+
 const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
-                            int fd)
+                            int fd, uint64_t *mapped)
 {
     int mode = fcntl(fd, F_GETFL);
     /*
@@ -108,26 +131,16 @@ const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
         .map_skip = f->fd_offset % page,
     };
     if (map) {
-        r->map_len = f->len + r->map_skip;
-        r->map = mmap(NULL, r->map_len, PROT_READ,
-                      MAP_SHARED | MAP_NORESERVE, fd,
-                      (off_t)(f->fd_offset - r->map_skip));
-        if (r->map == MAP_FAILED) {
-            r->map = NULL;
-        } else {
-            (void)madvise(r->map, r->map_len, MADV_DONTDUMP);
-            (void)madvise(r->map, r->map_len, MADV_DONTFORK);
-            close(fd);
-            r->fd = -1;
-        }
+        map_region(r, mapped);
     }
     return NULL;
 }
 
-void mesh_region_unmap(MeshPeerRegion *r)
+void mesh_region_unmap(MeshPeerRegion *r, uint64_t *mapped)
 {
     if (r->map) {
         munmap(r->map, r->map_len);
+        *mapped -= r->map_len;
     }
     if (r->fd >= 0) {
         close(r->fd);

@@ -106,6 +106,44 @@ MESH_TEST(memory_that_may_shrink_is_read_without_mapping)
     host_free(b);
 }
 
+/* A file of any size costs a peer nothing, but us addresses if we map it */
+MESH_TEST(mappings_are_bounded_and_what_is_beyond_is_read)
+{
+    const uint64_t len = MESH_MAX_REGION;
+    const unsigned fit = MESH_MAX_MAPPED / MESH_MAX_REGION;
+    MeshPeerInfo info;
+    uint8_t buf[16];
+    Host *a, *b;
+    int fd;
+
+    fd = memfd_create("large", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    CHECK(fd >= 0 && !ftruncate(fd, len) && !fcntl(fd, F_ADD_SEALS, SEALED));
+    hosts_pair(&a, &b);
+    for (unsigned i = 0; i < fit + 2; i++) {
+        add(a, i * len, len, fd, 0);
+    }
+    close(fd);
+    hosts_settle();
+    CHECK(erdma_mesh_peer_info(b->m, 0, &info));
+    CHECK_EQ(info.regions, fit + 2);
+    CHECK_EQ(info.mapped, fit);
+    for (unsigned i = 1; i <= fit + 2; i++) {
+        CHECK(erdma_mesh_pull(b->wires->peer, i, len - 16, buf, 16));
+    }
+    erdma_mesh_region_del(a->m, host_at(0));    /* there is room again */
+    fd = memory_new(SIZE, SEALED);
+    add(a, 0, SIZE, fd, 0);
+    close(fd);
+    hosts_settle();
+    CHECK(erdma_mesh_peer_info(b->m, 0, &info));
+    CHECK_EQ(info.regions, fit + 2);
+    CHECK_EQ(info.mapped, fit);
+    host_free(a);
+    hosts_settle();
+    CHECK_EQ(b->m->mapped, 0);
+    host_free(b);
+}
+
 MESH_TEST(an_ordinary_file_is_read_without_mapping)
 {
     char path[300];
