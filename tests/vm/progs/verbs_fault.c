@@ -4,9 +4,11 @@
  *
  * Connects two QPs of this process and does what it is told, one line of output
  * for each: send, write, read (4096 bytes, checked), esend (waits for events
- * instead of polling), long (1 MiB write), many (200 sends, 20 at a time). A
- * completion that does not come within MS milliseconds is "none". Whatever
- * happens, everything is destroyed in the end. Exit status 2: no connection.
+ * instead of polling), long (1 MiB write), many (200 sends, 20 at a time), refused
+ * (a write with a key that does not exist, which ends the connection), stay (MS
+ * milliseconds without doing anything). A completion that does not come within MS
+ * milliseconds is "none". Whatever happens, everything is destroyed in the end.
+ * Exit status 2: no connection.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -127,6 +129,21 @@ static void do_one_sided(struct bed *t, const char *what, enum ibv_wr_opcode opc
 	       pattern_is(to->p, len, (uint32_t)id) ? "good" : "bad", strange);
 }
 
+static void do_refused(struct bed *t)
+{
+	uint64_t id = next_id++;
+	struct ibv_sge sge = sge_of(&t->a, 0, LEN);
+	struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_WRITE, id, &sge, 1, &t->b, 0);
+	int strange = 0;
+
+	wr.wr.rdma.rkey ^= 0xffff00;
+	if (!post(&t->p.a, wr)) {
+		printf("refused not-posted\n");
+		return;
+	}
+	printf("refused a=%s\n", wait_wc(&t->p.a, id, &strange));
+}
+
 static void do_many(struct bed *t)
 {
 	struct ibv_sge to = sge_of(&t->b, 0, 64), from = sge_of(&t->a, 0, 64);
@@ -173,6 +190,10 @@ static bool do_op(struct bed *t, const char *op)
 		do_one_sided(t, op, IBV_WR_RDMA_WRITE, LONG);
 	else if (!strcmp(op, "many"))
 		do_many(t);
+	else if (!strcmp(op, "refused"))
+		do_refused(t);
+	else if (!strcmp(op, "stay"))
+		poll(NULL, 0, limit_ms);
 	else
 		return false;
 	fflush(stdout);
