@@ -35,7 +35,8 @@ static bool reserve(MeshOut *o, size_t need)
         mesh_out_waiting(o) > MESH_MAX_WAITING - need) {
         return false;
     }
-    if (o->head) {
+    /* Little room in front is not worth moving a long queue: a slow peer's */
+    if (o->head && o->head >= mesh_out_waiting(o) / 4) {
         shift_down(o);
     }
     while (cap - o->tail < need) {

@@ -261,6 +261,39 @@ MESH_TEST(a_slow_peer_gets_everything)
     host_free(h);
 }
 
+/* Little by little at the end of a long queue: nobody moves the queue for it */
+MESH_TEST(a_slow_peer_is_not_paid_for_with_copies)
+{
+    static uint8_t block[65536];
+    const unsigned rounds = 1000;
+    Host *h = host_new();
+    int fd = raw_open(h);
+    MeshOut *o = &h->wires->peer->out;
+    uint64_t moved = 0, taken = 0;
+
+    while (mesh_out_waiting(o) < MESH_MAX_WAITING - 4 * sizeof(block)) {
+        CHECK(erdma_mesh_send(h->wires->peer, block, sizeof(block)));
+    }
+    erdma_mesh_flush_all(h->m);
+    for (unsigned i = 0; i < rounds; i++) {
+        ssize_t n = recv(fd, block, 4096, MSG_DONTWAIT);
+        size_t head;
+
+        taken += n > 0 ? n : 0;
+        erdma_mesh_flush_all(h->m);
+        hosts_round(0);
+        head = o->head;
+        CHECK(erdma_mesh_send(h->wires->peer, block, n > 0 ? n - 8 : 8));
+        moved += o->head < head ? mesh_out_waiting(o) : 0;
+    }
+    CHECK(taken > rounds * 4000);
+    CHECK(moved <= 4 * (mesh_out_waiting(o) + taken));
+    CHECK(o->cap <= 2 * MESH_MAX_WAITING);
+    close(fd);
+    hosts_settle();
+    host_free(h);
+}
+
 MESH_TEST(while_paused_nothing_is_taken)
 {
     Host *a, *b, *c;
