@@ -84,7 +84,10 @@ static bool give_id(ErdmaFabric *f, ErdmaRemote *r)
         return false;
     }
     r->id = f->free_ids ? f->free_id[--f->free_ids] : f->ids_used++;
-    r->gen = ++f->generation;
+    if (!++f->generation) {
+        f->generation++;                /* 0 in the table means: none */
+    }
+    r->gen = f->generation;
     f->id[r->id] = r;
     set_alive(f, r, r->gen);
     return true;

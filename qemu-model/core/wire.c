@@ -242,7 +242,6 @@ static void do_todo(ErdmaWire *w)
     ErdmaBudget b = { .bytes = INPUT_BYTES, .steps = INPUT_MESSAGES };
     ErdmaLink *link;
 
-    w->in_input = false;
     while ((link = erdma_list_first(&w->todo))) {
         erdma_list_del(link);
         erdma_remote_todo(ERDMA_ENTRY(link, ErdmaRemote, todo_link), &b);
@@ -258,7 +257,6 @@ size_t erdma_wire_input(ErdmaWire *w, const void *data, size_t len,
     WireMsg m;
 
     *again = false;
-    w->in_input = true;
     while (next_message(w, p + used, len - used, &m)) {
         const char *wrong;
 

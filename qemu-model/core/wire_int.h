@@ -88,7 +88,6 @@ struct ErdmaWire {
     uint32_t window, window_bytes;      /* the peer's */
     uint32_t alive_len, alive_region;
     bool hello, broken;
-    bool in_input;              /* todo is looked after */
 };
 
 /* A received message, whole, its fixed part checked for size */
