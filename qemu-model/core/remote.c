@@ -354,6 +354,6 @@ void erdma_remote_todo(ErdmaRemote *r, ErdmaBudget *b)
     if (b->steps) {
         erdma_qp_work(qp, b);
     } else {
-        erdma_qp_wake(qp);
+        erdma_qp_schedule(qp);  /* perhaps for the peer's requests alone */
     }
 }

@@ -238,6 +238,43 @@ TEST_OWN_WIRES(requests_in_flight_are_bounded_for_all_and_nobody_is_left_out)
     scene_free(s);
 }
 
+/*
+ * Many connections have work that waited for one message of each, and all of
+ * these come at once: more than the turn may do.
+ */
+TEST_OWN_WIRES(work_that_waited_behind_a_message_is_done_for_all_connections)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_BYTES, 200000, true, NULL);
+    unsigned n = 22, writes = 60;
+    Qp *a = many_qps(s->a, &s->acq, n), *b = many_qps(s->b, &s->bcq, n);
+    Wr large = scene_send(s, 0, 150000);
+    Wr small = { .opcode = ERDMA_OP_WRITE, .unsignaled = true };
+
+    for (unsigned i = 0; i < n; i++) {
+        qp_connect(&a[i], &b[i]);
+        qp_recv(&b[i], s->bbuf, 150000, s->bkey);
+    }
+    bed_run(&s->bed);
+    s->bed.slow = true;
+    large.unsignaled = true;
+    for (unsigned i = 0; i < n; i++) {
+        qp_post(&a[i], &large);
+        for (unsigned k = 0; k < writes; k++) {
+            qp_post(&a[i], &small);
+        }
+        qp_ring(&a[i]);
+    }
+    bed_run(&s->bed);
+    deliver_all(b_end(s));              /* requests */
+    deliver_all(a_end(s));              /* credit */
+    bed_run(&s->bed);
+    settle(s);                          /* data */
+    CHECK_EQ(counters(s->a).tx_reqs, n * (1 + writes));
+    free(a);
+    free(b);
+    scene_free(s);
+}
+
 TEST_OWN_WIRES(hundreds_of_connections_share_a_wire_and_its_end)
 {
     Scene *s = scene_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
