@@ -28,7 +28,7 @@ vm()
 	fi
 }
 
-echo "1..11"
+echo "1..12"
 extra="grep -qx hello $out && grep -qx hello $dir/output.log"
 vm "output and success are passed on" 0 'echo hello'
 extra="[ -s $dir/dmesg.txt ] && [ -s $dir/console.log ] && grep -qx 42 $dir/left"
@@ -73,6 +73,19 @@ several='. /erdma/tests/vm/guest/lib.sh
 	vm_kill 3; finish'
 extra="grep -q '^life 1 of 1' $out && [ -s $dir/vm2/console-2.log ]"
 vm "several VMs: network, commands, kill and start" 0 "$several" --vms 3 --mem 512
+extra="grep -q 'vm3. stayed' $out"
+# VM 2 starts VM 3 again, then VM 2 dies.
+# shellcheck disable=SC2016	# for the guest
+vm "a VM that was started again outlives the one that asked" 0 '. /erdma/tests/vm/guest/lib.sh
+	runs() { [ "$(vm_state 3)" = running ]; }
+	case $VM_INDEX$VM_LIFE in
+	21) wait_until 60 "VM 3" runs && vm_kill 3 && vm_start 3 &&
+		wait_until 60 "VM 3" runs && tell begun 1
+		sleep 1000 ;;
+	31) sleep 1000 ;;
+	32) told gone 60 && sleep 2 && echo stayed && exit ;;
+	esac
+	told begun 120 && vm_kill 2 && tell gone 1' --vms 3 --mem 512
 extra="grep -q 'vm2' $out"
 # shellcheck disable=SC2016	# for the guest
 vm "a VM that fails takes the others along" 3 '[ $VM_INDEX = 1 ] && sleep 1000; exit 3' --vms 2 --mem 512

@@ -65,7 +65,10 @@ class Qmp:
         self.next_id = 0
         self.over = False
         threading.Thread(target=self.read, daemon=True).start()
-        self.execute({'execute': 'qmp_capabilities'}, wait=False)
+        try:
+            self.execute({'execute': 'qmp_capabilities'}, wait=False)
+        except BridgeError:
+            pass                                # QEMU ended at once, and says why itself
 
     def read(self):
         for line in Lines(self.sock):
