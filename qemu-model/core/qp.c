@@ -432,6 +432,9 @@ void erdma_qp_sq_doorbell(ErdmaQp *qp, uint16_t pi)
     if (index_fits(qp, "send", pi, qp->sq_pi, qp->sq_ci, qp->sq.depth,
                    ERDMA_AE_QP_FATAL)) {
         qp->sq_pi = pi;
+        if (!qp->active && qp->sq_next != pi) {
+            erdma_qp_unhold(qp);        /* bereft: now a request waits */
+        }
         erdma_qp_work_now(qp);
     }
 }

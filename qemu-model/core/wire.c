@@ -16,17 +16,29 @@
 
 /* ---- out ---- */
 
-void erdma_wire_break(ErdmaWire *w, const char *why)
+/* The other process says nothing any more, also not that its QPs have gone */
+static void lose_all(ErdmaWire *w)
 {
     ErdmaLink *link;
 
+    while ((link = erdma_list_first(&w->remotes))) {
+        ErdmaRemote *r = ERDMA_ENTRY(link, ErdmaRemote, wire_link);
+        ErdmaQp *qp = r->qp;
+
+        erdma_remote_lose(r);
+        if (qp) {
+            erdma_qp_bereft(qp);
+        }
+    }
+}
+
+void erdma_wire_break(ErdmaWire *w, const char *why)
+{
     if (w->broken) {
         return;
     }
     w->broken = true;
-    while ((link = erdma_list_first(&w->remotes))) {
-        erdma_remote_lose(ERDMA_ENTRY(link, ErdmaRemote, wire_link));
-    }
+    lose_all(w);
     if (w->ops->broken) {
         w->ops->broken(w->opaque, why);
     }
@@ -302,21 +314,11 @@ ErdmaWire *erdma_wire_new(ErdmaFabric *f, const ErdmaWireOps *ops,
 
 void erdma_wire_free(ErdmaWire *w)
 {
-    ErdmaLink *link;
-
     if (!w) {
         return;
     }
     w->broken = true;           /* nothing is sent any more */
-    while ((link = erdma_list_first(&w->remotes))) {
-        ErdmaRemote *r = ERDMA_ENTRY(link, ErdmaRemote, wire_link);
-        ErdmaQp *qp = r->qp;
-
-        erdma_remote_lose(r);
-        if (qp) {
-            erdma_qp_bereft(qp);
-        }
-    }
+    lose_all(w);
     erdma_list_del(&w->link);
     free(w);
 }

@@ -248,6 +248,38 @@ TEST_OWN_WIRES(process_that_dies_fails_those_who_only_receive)
     scene_free(s);
 }
 
+/* The death is noticed by who sends, or the last words were nonsense */
+TEST_OWN_WIRES(wire_that_breaks_fails_those_who_only_receive)
+{
+    for (unsigned how = 0; how < 2; how++) {
+        Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+        Wr wr = scene_send(s, 0, 64);
+        uint8_t nonsense[64] = { 0 };
+        Qp a, b;
+
+        qp_init(&a, s->a, &s->acq, QUEUE_KERNEL);
+        qp_init(&b, s->b, &s->bcq, QUEUE_KERNEL);
+        qp_connect(&a, &b);
+        bed_run(&s->bed);
+        scene_recv(s, 0, 64);
+        if (how) {
+            wire_end_feed(b_end(s), nonsense, sizeof(nonsense));
+            wire_end_deliver(b_end(s));
+        } else {
+            b_end(s)->refuse = true;
+            qp_send(&b, &wr);
+        }
+        CHECK(b_end(s)->broken);
+        kill_wire(s);
+        bed_advance(&s->bed, 11 * SECOND);
+        CHECK_EQ(ends(&s->bcq, ERDMA_CQE_QTYPE_RQ).flushed, 1);
+        expect_aeqe(s->b, ERDMA_AE_QP_FATAL, s->bqp.qpn);
+        bed_advance(&s->bed, 10 * SECOND);
+        expect_no_timer(s->b);
+        scene_free(s);
+    }
+}
+
 TEST_OWN_WIRES(peer_that_stopped_is_noticed_by_the_next_send)
 {
     Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
