@@ -23,7 +23,7 @@ serve_everywhere()
 		echo "$job" >"$jobs/server.$n"
 	done
 	for n in $(seq "$last"); do
-		on_vm "$n" wait_until 60 "the server of VM $n" listening $port || return 1
+		on_vm "$n" "wait_until 60 'the server of VM $n' listening $port" || return 1
 	done
 }
 
