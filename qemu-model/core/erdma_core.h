@@ -126,10 +126,14 @@ typedef struct ErdmaWire ErdmaWire;
 typedef struct ErdmaWireOps {
     /*
      * Append to the stream; sent at the latest when the call into the core
-     * that led here has returned. Never blocks. False: closed or too much is
-     * waiting; the core then treats the wire as broken.
+     * that led here has returned. With @later it may stay until something is
+     * sent without it, or until bytes from the other end were given to
+     * erdma_wire_input(), which are sure to come: one system call and one
+     * wake-up of the other process then serve many messages. Never blocks.
+     * False: closed or too much is waiting; the core then treats the wire as
+     * broken.
      */
-    bool (*send)(void *opaque, const void *data, size_t len);
+    bool (*send)(void *opaque, const void *data, size_t len, bool later);
     /* Copy out of the other's shared @region; false if it is not there */
     bool (*pull)(void *opaque, uint32_t region, uint64_t offset, void *dst,
                  size_t len);

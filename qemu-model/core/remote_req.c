@@ -10,6 +10,8 @@
 #include "wire_int.h"
 
 #define MAX_SPARES  4096u
+/* Requests of a QP that wait for company: then the peer gets to work */
+#define LATER_MAX   32u
 
 /* ---- the window ---- */
 
@@ -84,6 +86,7 @@ static void end_oldest(ErdmaRemote *r, uint8_t syndrome)
     };
 
     r->tx_bytes -= f->size;
+    r->tx_signaled -= f->ce;
     r->tx_acked++;
     r->push_limit = 0;
     r->oldest = f->next;
@@ -153,6 +156,7 @@ static void remember(ErdmaRemote *r, ErdmaFlight *f, const WirePayload *p,
     f->done = p->bytes;
     memcpy(f->local, req->local, req->nlocal * sizeof(req->local[0]));
     r->tx_bytes += size;
+    r->tx_signaled += req->ce;
     r->tx_seq++;
     r->qp->pulls += erdma_op_pulls(req->opcode);
     r->qp->inflight++;
@@ -192,6 +196,29 @@ static uint32_t build(ErdmaRemote *r, uint8_t *out, const WirePayload *p)
     return sizeof(msg) + p->size;
 }
 
+/*
+ * May the active request wait for company? While others of this QP are in
+ * flight their answer comes, and what waits goes when it does (Nagle). What
+ * somebody waits for at either end goes at once.
+ */
+static bool may_wait(const ErdmaRemote *r)
+{
+    const ErdmaReq *req = &r->qp->req;
+
+    return r->qp->inflight && r->tx_later < LATER_MAX && !req->se &&
+           !(req->ce && !r->tx_signaled);
+}
+
+static bool send_request(ErdmaRemote *r, const void *msg, uint32_t size)
+{
+    if (may_wait(r)) {
+        r->tx_later++;
+        return erdma_wire_send_later(r->wire, msg, size);
+    }
+    r->tx_later = 0;
+    return erdma_wire_send(r->wire, msg, size);
+}
+
 ErdmaStep erdma_req_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
 {
     const ErdmaStep blocked = qp->inflight ? ERDMA_STEP_WAIT :
@@ -217,7 +244,7 @@ ErdmaStep erdma_req_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
     if (!f) {
         return blocked;
     }
-    if (!erdma_wire_send(r->wire, fabric->scratch, size)) {
+    if (!send_request(r, fabric->scratch, size)) {
         flight_free(fabric, f);
         return blocked;
     }

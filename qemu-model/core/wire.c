@@ -44,12 +44,22 @@ void erdma_wire_break(ErdmaWire *w, const char *why)
     }
 }
 
-bool erdma_wire_send(ErdmaWire *w, const void *data, size_t len)
+static bool wire_send(ErdmaWire *w, const void *data, size_t len, bool later)
 {
-    if (!w->broken && !w->ops->send(w->opaque, data, len)) {
+    if (!w->broken && !w->ops->send(w->opaque, data, len, later)) {
         erdma_wire_break(w, "the other end does not read");
     }
     return !w->broken;
+}
+
+bool erdma_wire_send(ErdmaWire *w, const void *data, size_t len)
+{
+    return wire_send(w, data, len, false);
+}
+
+bool erdma_wire_send_later(ErdmaWire *w, const void *data, size_t len)
+{
+    return wire_send(w, data, len, true);
 }
 
 void erdma_wire_todo(ErdmaRemote *r)

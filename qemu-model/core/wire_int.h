@@ -57,6 +57,8 @@ struct ErdmaRemote {
     ErdmaFlight *oldest, *newest;
     uint32_t tx_seq, tx_acked;
     uint32_t tx_bytes;
+    uint32_t tx_later;          /* sent with later, since one was not */
+    uint32_t tx_signaled;       /* in flight, with a completion wanted */
     uint64_t push_limit;        /* the oldest was asked for up to there */
     ErdmaAsk read_ask;
     ErdmaLink watch_link;       /* ErdmaCore.watched */
@@ -106,6 +108,8 @@ typedef struct WireMsg {
 
 /* False: broken, now or before */
 bool erdma_wire_send(ErdmaWire *w, const void *data, size_t len);
+/* ErdmaWireOps.send with @later */
+bool erdma_wire_send_later(ErdmaWire *w, const void *data, size_t len);
 void erdma_wire_break(ErdmaWire *w, const char *why);
 /* Acks and new requests of @r follow at the end of this input */
 void erdma_wire_todo(ErdmaRemote *r);

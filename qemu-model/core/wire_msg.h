@@ -119,7 +119,7 @@ _Static_assert(sizeof(WireRange) == 16, "wire layout");
 
 /* ---- limits, part of the version ---- */
 
-#define WIRE_WINDOW             64u             /* requests */
+#define WIRE_WINDOW             96u             /* requests */
 #define WIRE_WINDOW_BYTES       (64u * 1024)    /* of their messages */
 #define WIRE_SMALL              256u    /* payload that never is ranges */
 #define WIRE_MAX_RANGES         512u    /* of one message */

@@ -90,8 +90,12 @@ void erdma_mesh_pause(ErdmaMesh *m, bool pause);
 
 /* ---- the stream to a peer ---- */
 
-/* Append. False: the connection is broken, or too much is waiting. */
-bool erdma_mesh_send(MeshPeer *p, const void *data, size_t len);
+/*
+ * Append. @later: not worth a flush of its own; it goes with the next that is,
+ * or when something was taken from this peer's stream, or when much has come
+ * together. False: the connection is broken, or too much is waiting.
+ */
+bool erdma_mesh_send(MeshPeer *p, const void *data, size_t len, bool later);
 /* Copy out of memory that the peer announced; false if it is not there */
 bool erdma_mesh_pull(MeshPeer *p, uint32_t region, uint64_t offset, void *dst,
                      size_t len);

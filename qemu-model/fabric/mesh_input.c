@@ -186,6 +186,9 @@ static bool give_user(MeshPeer *p)
     p->again = false;
     used = m->ops->wire_input(p->wire, p->in + p->in_head, p->in_user,
                               &p->again);
+    if (mesh_out_waiting(&p->out)) {
+        mesh_peer_flush(p);         /* it was to go later: now */
+    }
     if (p->state != MESH_OPEN) {
         return false;
     }

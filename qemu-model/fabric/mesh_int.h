@@ -26,6 +26,7 @@
 #define MESH_IN_SIZE        (2 * MESH_MESSAGE_MAX + 4096)
 #define MESH_IN_MIN         (64u * 1024)    /* worth a read */
 #define MESH_OUT_KEEP       (256u * 1024)   /* buffer kept when it is empty */
+#define MESH_LATER_MAX      (32u * 1024)    /* output that waits for more */
 #define MESH_FDS            64          /* descriptors waiting, each way */
 
 #define MESH_NAME_LEN       48          /* with the final 0 */

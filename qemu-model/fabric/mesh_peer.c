@@ -130,7 +130,7 @@ void erdma_mesh_flush_all(ErdmaMesh *m)
     }
 }
 
-bool erdma_mesh_send(MeshPeer *p, const void *data, size_t len)
+bool erdma_mesh_send(MeshPeer *p, const void *data, size_t len, bool later)
 {
     if (p->state != MESH_OPEN) {
         return false;
@@ -139,7 +139,9 @@ bool erdma_mesh_send(MeshPeer *p, const void *data, size_t len)
         mesh_peer_fail(p, "too much output is waiting: it takes nothing");
         return false;
     }
-    mesh_peer_flush(p);
+    if (!later || mesh_out_waiting(&p->out) > MESH_LATER_MAX) {
+        mesh_peer_flush(p);
+    }
     return true;
 }
 

@@ -229,6 +229,7 @@ static void join_wire(Sim *s)
 {
     if (!s->wired && s->fabric[0] != s->fabric[1]) {
         wire_pair_init(&s->wire, s->fabric[0], s->host, s->fabric[1], s->host);
+        s->wire.end[0].keep = s->wire.end[1].keep = true;
         s->wired = true;
     }
 }

@@ -35,11 +35,11 @@ typedef struct HostWire {
 
 /* ---- ErdmaWireOps ---- */
 
-static bool wire_send(void *opaque, const void *data, size_t len)
+static bool wire_send(void *opaque, const void *data, size_t len, bool later)
 {
     HostWire *w = opaque;
 
-    return erdma_mesh_send(w->peer, data, len);
+    return erdma_mesh_send(w->peer, data, len, later);
 }
 
 static bool wire_pull(void *opaque, uint32_t region, uint64_t offset,

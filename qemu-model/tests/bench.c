@@ -114,10 +114,11 @@ typedef struct Side {
 /* Queue pair n is of side[n - 1] */
 static Side sides[2], *side[2];
 
-static bool wire_send(void *opaque, const void *data, size_t len)
+static bool wire_send(void *opaque, const void *data, size_t len, bool later)
 {
     Side *to = ((Side *)opaque)->other;
 
+    (void)later;
     if (len > sizeof(to->in) - to->len) {
         return false;
     }

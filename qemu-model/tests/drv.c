@@ -19,6 +19,8 @@ void bed_join(Bed *b, unsigned n, unsigned i, unsigned k)
     WirePair *p = &b->wire[n];
 
     wire_pair_init(p, b->more[i], b->card[i].h, b->more[k], b->card[k].h);
+    /* The suite as a whole also shows that nothing kept back is missed */
+    p->end[0].keep = p->end[1].keep = fake_wire_mode != WIRE_MODE_OFF;
     CHECK(p->end[0].wire && p->end[1].wire);
     p->end[0].other_alive = b->alive[k];
     p->end[1].other_alive = b->alive[i];

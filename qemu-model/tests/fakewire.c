@@ -30,7 +30,27 @@ void wire_end_feed(WireEnd *e, const void *data, size_t len)
     }
 }
 
-static bool op_send(void *opaque, const void *data, size_t len)
+static void let_go(WireEnd *e)
+{
+    if (e->other && e->kept_len) {
+        wire_end_feed(e->other, e->kept, e->kept_len);
+    }
+    free(e->kept);
+    e->kept = NULL;
+    e->kept_len = 0;
+}
+
+static void keep(WireEnd *e, const void *data, size_t len)
+{
+    e->kept = realloc(e->kept, e->kept_len + len);
+    if (!e->kept) {
+        die("no memory");
+    }
+    memcpy(e->kept + e->kept_len, data, len);
+    e->kept_len += len;
+}
+
+static bool op_send(void *opaque, const void *data, size_t len, bool later)
 {
     WireEnd *e = opaque;
 
@@ -41,6 +61,12 @@ static bool op_send(void *opaque, const void *data, size_t len)
     if (e->refuse || e->sends == e->refuse_at) {
         return false;
     }
+    e->laters += later;
+    if (later && e->keep) {
+        keep(e, data, len);
+        return true;
+    }
+    let_go(e);
     if (e->other) {
         wire_end_feed(e->other, data, len);
     }
@@ -107,7 +133,9 @@ void wire_pair_free(WirePair *p)
         erdma_wire_free(p->end[i].wire);
         p->end[i].wire = NULL;
         free(p->end[i].buf);
-        p->end[i].buf = NULL;
+        free(p->end[i].kept);
+        p->end[i].buf = p->end[i].kept = NULL;
+        p->end[i].kept_len = 0;
         p->end[i].len = p->end[i].cap = 0;
     }
 }
@@ -119,6 +147,7 @@ static size_t give(WireEnd *e, size_t len)
     size_t used;
 
     memcpy(copy, e->buf, len);
+    let_go(e);
     used = erdma_wire_input(e->wire, copy, len, &e->again);
     if (used > len) {
         die("more input used than there was");

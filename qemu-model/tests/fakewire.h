@@ -25,6 +25,10 @@ typedef struct WireEnd {
     size_t alive_len;
     uint8_t *buf;               /* came, not taken */
     size_t len, cap;
+    bool keep;                  /* sends with later wait as long as they may */
+    uint8_t *kept;              /* sent from here with later */
+    size_t kept_len;
+    unsigned long laters;       /* sends with later */
     size_t piece;               /* largest piece given at once; 0: any */
     bool stuck;                 /* nothing is delivered */
     bool refuse;                /* the next send fails */

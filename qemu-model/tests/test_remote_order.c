@@ -57,6 +57,100 @@ TEST_OWN_WIRES(window_bounds_what_is_in_flight_and_one_ack_answers_all)
     scene_free(s);
 }
 
+static void post_write(Scene *s, unsigned i, bool unsignaled)
+{
+    Wr wr = scene_write(s, i * 64, i * 64, 64);
+
+    wr.unsignaled = unsignaled;
+    qp_send(&s->aqp, &wr);
+}
+
+/* One system call for many: while an answer is awaited, who is in no hurry */
+TEST_OWN_WIRES(requests_wait_for_company_while_an_answer_is_to_come)
+{
+    Scene *s = slow_scene(WIRE_MODE_SHARED, 65536, true);
+    WireEnd *a = a_end(s);
+
+    a->keep = true;
+    post_write(s, 0, true);
+    CHECK_EQ(waiting(b_end(s), WIRE_REQUEST), 1);   /* nothing in flight */
+    for (unsigned i = 1; i <= 20; i++) {
+        post_write(s, i, true);
+    }
+    CHECK_EQ(waiting(b_end(s), WIRE_REQUEST), 1);
+    CHECK_EQ(a->laters, 20);
+    to_b(s);
+    to_a(s);                                        /* the answer */
+    CHECK_EQ(waiting(b_end(s), WIRE_REQUEST), 20);
+    CHECK_EQ(a->kept_len, 0);
+    settle(s);
+    CHECK(is_pattern(scene_b(s, 0), 21 * 64, 1));
+    scene_free(s);
+}
+
+TEST_OWN_WIRES(many_requests_do_not_wait_for_company)
+{
+    Scene *s = slow_scene(WIRE_MODE_SHARED, 65536, true);
+
+    a_end(s)->keep = true;
+    for (unsigned i = 0; i <= 32; i++) {
+        post_write(s, i, true);
+    }
+    CHECK_EQ(waiting(b_end(s), WIRE_REQUEST), 1);
+    post_write(s, 33, true);                        /* there is work to do */
+    CHECK_EQ(waiting(b_end(s), WIRE_REQUEST), 34);
+    post_write(s, 34, true);                        /* counted anew */
+    CHECK_EQ(waiting(b_end(s), WIRE_REQUEST), 34);
+    settle(s);
+    CHECK(is_pattern(scene_b(s, 0), 35 * 64, 1));
+    scene_free(s);
+}
+
+/* The first completion that is wanted, and what wakes the other side */
+TEST_OWN_WIRES(requests_that_somebody_waits_for_go_at_once)
+{
+    Scene *s = slow_scene(WIRE_MODE_SHARED, 65536, true);
+    Wr wr;
+
+    a_end(s)->keep = true;
+    post_write(s, 0, true);
+    post_write(s, 1, true);
+    CHECK_EQ(waiting(b_end(s), WIRE_REQUEST), 1);
+    post_write(s, 2, false);
+    CHECK_EQ(waiting(b_end(s), WIRE_REQUEST), 3);
+    post_write(s, 3, false);                        /* one is awaited already */
+    CHECK_EQ(waiting(b_end(s), WIRE_REQUEST), 3);
+    scene_recv(s, 0, 64);
+    wr = scene_send(s, 0, 64);
+    wr.solicited = true;
+    qp_send(&s->aqp, &wr);
+    CHECK_EQ(waiting(b_end(s), WIRE_REQUEST), 5);
+    settle(s);
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
+    }
+    post_write(s, 4, false);                        /* none is awaited now */
+    CHECK_EQ(a_end(s)->kept_len, 0);
+    settle(s);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
+    scene_free(s);
+}
+
+/* The end of a connection is said at once, behind what waited */
+TEST_OWN_WIRES(what_waits_for_company_goes_before_the_end)
+{
+    Scene *s = slow_scene(WIRE_MODE_SHARED, 65536, true);
+
+    a_end(s)->keep = true;
+    post_write(s, 0, true);
+    post_write(s, 1, true);
+    CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
+    CHECK_EQ(waiting(b_end(s), WIRE_REQUEST), 2);
+    CHECK_EQ(waiting(b_end(s), WIRE_CLOSE), 1);
+    settle(s);
+    scene_free(s);
+}
+
 /* A list of many ranges makes messages long before there are many */
 TEST_OWN_WIRES(window_is_bounded_in_bytes_too)
 {

@@ -284,7 +284,7 @@ MESH_TEST(a_removed_directory_costs_only_new_peers)
     CHECK(!system(cmd));
     hosts_settle();
     CHECK_EQ(host_wires(a), 1);
-    CHECK(erdma_mesh_send(a->wires->peer, "x", 1));
+    CHECK(erdma_mesh_send(a->wires->peer, "x", 1, false));
     erdma_mesh_flush_all(a->m);
     hosts_settle();
     CHECK_EQ(b->wires->rx_len, 1);

@@ -276,7 +276,7 @@ static pid_t talker(void)
             for (Wire *w = h->wires; w; w = w->next) {
                 w->rx_len = 0;
                 if (mesh_out_waiting(&w->peer->out) < 1000000) {
-                    erdma_mesh_send(w->peer, block, sizeof(block));
+                    erdma_mesh_send(w->peer, block, sizeof(block), false);
                 }
             }
             erdma_mesh_flush_all(h->m);
@@ -344,7 +344,8 @@ MESH_TEST(a_stopped_peer_costs_bounded_memory)
 
     hosts_until(talks, h, 5000, "the child to talk");
     kill(pid, SIGSTOP);
-    while (h->wires && erdma_mesh_send(h->wires->peer, block, sizeof(block))) {
+    while (h->wires &&
+           erdma_mesh_send(h->wires->peer, block, sizeof(block), false)) {
         erdma_mesh_flush_all(h->m);
         hosts_round(0);
         CHECK(!h->wires ||
@@ -386,7 +387,7 @@ static void crowd_member(unsigned me, unsigned n, int start)
                 uint8_t b = (uint8_t)me;
 
                 done[greeted++] = w;
-                if (!erdma_mesh_send(w->peer, &b, 1)) {
+                if (!erdma_mesh_send(w->peer, &b, 1, false)) {
                     _exit(3);
                 }
             }
@@ -457,7 +458,7 @@ MESH_TEST(ping_pong)
     clock_gettime(CLOCK_MONOTONIC, &t0);
     for (unsigned i = 0; i < ROUNDS; i++) {
         a->wires->rx_len = b->wires->rx_len = 0;
-        CHECK(erdma_mesh_send(a->wires->peer, "0123456789012345", 16));
+        CHECK(erdma_mesh_send(a->wires->peer, "0123456789012345", 16, false));
         erdma_mesh_flush_all(a->m);
         hosts_round(100);
         CHECK_EQ(b->wires->rx_len, 16);

@@ -71,8 +71,8 @@ MESH_TEST(bytes_arrive_in_order_in_both_directions)
         for (unsigned k = 0; k < sizeof(block); k++) {
             block[k] = (uint8_t)(i + k * 31);
         }
-        CHECK(erdma_mesh_send(a->wires->peer, block, 1 + i * 1000));
-        CHECK(erdma_mesh_send(b->wires->peer, block, 1 + i));
+        CHECK(erdma_mesh_send(a->wires->peer, block, 1 + i * 1000, false));
+        CHECK(erdma_mesh_send(b->wires->peer, block, 1 + i, false));
         sum += 1 + i * 1000;
         if (i % 3) {
             erdma_mesh_flush_all(a->m);
@@ -103,7 +103,7 @@ MESH_TEST(a_turn_is_one_frame)
     hosts_pair(&a, &b);
     tx = a->wires->peer->tx_bytes;
     for (unsigned i = 0; i < 10; i++) {
-        CHECK(erdma_mesh_send(a->wires->peer, "0123456789", 10));
+        CHECK(erdma_mesh_send(a->wires->peer, "0123456789", 10, false));
     }
     CHECK(erdma_mesh_must_flush(a->m));
     erdma_mesh_flush_all(a->m);
@@ -112,6 +112,71 @@ MESH_TEST(a_turn_is_one_frame)
     hosts_settle();
     CHECK_EQ(b->wires->calls, 1);
     CHECK_EQ(b->wires->rx_len, 100);
+    host_free(a);
+    host_free(b);
+}
+
+static uint64_t sent(const Host *h)
+{
+    return h->wires->peer->tx_bytes;
+}
+
+/* ... what is not urgent waits for what is, and keeps its place */
+MESH_TEST(what_may_go_later_goes_with_the_next_that_may_not)
+{
+    Host *a, *b;
+    uint64_t tx;
+
+    hosts_pair(&a, &b);
+    tx = sent(a);
+    for (unsigned i = 0; i < 10; i++) {
+        CHECK(erdma_mesh_send(a->wires->peer, "later", 5, true));
+        CHECK(!erdma_mesh_must_flush(a->m));
+        erdma_mesh_flush_all(a->m);
+    }
+    hosts_settle();
+    CHECK_EQ(sent(a), tx);
+    CHECK(erdma_mesh_send(a->wires->peer, "now", 3, false));
+    erdma_mesh_flush_all(a->m);
+    CHECK_EQ(sent(a) - tx, 53 + sizeof(MeshFrame));
+    hosts_settle();
+    CHECK_EQ(b->wires->calls, 1);
+    CHECK_EQ(b->wires->rx_len, 53);
+    CHECK(!memcmp(b->wires->rx + 45, "laternow", 8));
+    host_free(a);
+    host_free(b);
+}
+
+MESH_TEST(what_may_go_later_goes_when_the_peer_says_something)
+{
+    Host *a, *b;
+
+    hosts_pair(&a, &b);
+    CHECK(erdma_mesh_send(a->wires->peer, "later", 5, true));
+    CHECK(erdma_mesh_send(b->wires->peer, "x", 1, false));
+    erdma_mesh_flush_all(b->m);
+    hosts_settle();
+    CHECK_EQ(a->wires->rx_len, 1);
+    CHECK_EQ(b->wires->rx_len, 5);
+    host_free(a);
+    host_free(b);
+}
+
+MESH_TEST(much_that_may_go_later_goes_now)
+{
+    static uint8_t block[1000];
+    size_t n = 0;
+    Host *a, *b;
+
+    hosts_pair(&a, &b);
+    while (!erdma_mesh_must_flush(a->m)) {
+        CHECK(n <= MESH_LATER_MAX);
+        CHECK(erdma_mesh_send(a->wires->peer, block, sizeof(block), true));
+        n += sizeof(block);
+    }
+    erdma_mesh_flush_all(a->m);
+    hosts_settle();
+    CHECK_EQ(b->wires->rx_len, n);
     host_free(a);
     host_free(b);
 }
@@ -165,7 +230,7 @@ MESH_TEST(work_left_for_want_of_budget_goes_on_without_new_bytes)
     for (unsigned i = 0; i < 64; i++) {
         n += message(buf + n, 40);
     }
-    CHECK(erdma_mesh_send(a->wires->peer, buf, n));
+    CHECK(erdma_mesh_send(a->wires->peer, buf, n, false));
     erdma_mesh_flush_all(a->m);
     hosts_settle();
     CHECK_EQ(whole, 64);
@@ -185,7 +250,7 @@ MESH_TEST(the_largest_messages_pass_back_to_back)
     for (unsigned i = 0; i < 40; i++) {
         size_t n = message(buf, MESH_MESSAGE_MAX - i % 5);
 
-        CHECK(erdma_mesh_send(a->wires->peer, buf, n));
+        CHECK(erdma_mesh_send(a->wires->peer, buf, n, false));
         if (i % 4 == 0) {
             erdma_mesh_flush_all(a->m);
         }
@@ -204,7 +269,7 @@ MESH_TEST(a_message_without_end_closes)
 
     hosts_pair(&a, &b);
     b->input = input_nothing;
-    CHECK(erdma_mesh_send(a->wires->peer, buf, sizeof(buf)));
+    CHECK(erdma_mesh_send(a->wires->peer, buf, sizeof(buf), false));
     erdma_mesh_flush_all(a->m);
     hosts_settle();
     CHECK_EQ(b->freed, 1);
@@ -220,12 +285,12 @@ MESH_TEST(a_peer_that_takes_nothing_is_given_up_in_time)
     Host *h = host_new();
     int fd = raw_open(h);
 
-    while (erdma_mesh_send(h->wires->peer, block, sizeof(block))) {
+    while (erdma_mesh_send(h->wires->peer, block, sizeof(block), false)) {
         erdma_mesh_flush_all(h->m);
         CHECK(++n <= MESH_MAX_WAITING / sizeof(block));
     }
     CHECK(n >= MESH_MAX_WAITING / sizeof(block) - 1);
-    CHECK(!erdma_mesh_send(h->wires->peer, block, 1));
+    CHECK(!erdma_mesh_send(h->wires->peer, block, 1, false));
     hosts_settle();
     CHECK_EQ(host_wires(h), 0);
     CHECK(strstr(h->last_trouble, "too much output"));
@@ -243,7 +308,7 @@ MESH_TEST(a_slow_peer_gets_everything)
     recv(fd, block, sizeof(block), MSG_DONTWAIT);       /* hello */
     want = 20 * (sizeof(block) + sizeof(MeshFrame));
     for (unsigned i = 0; i < 20; i++) {
-        CHECK(erdma_mesh_send(h->wires->peer, block, sizeof(block)));
+        CHECK(erdma_mesh_send(h->wires->peer, block, sizeof(block), false));
         erdma_mesh_flush_all(h->m);
     }
     CHECK(h->wires->peer->watch.write);
@@ -272,7 +337,7 @@ MESH_TEST(a_slow_peer_is_not_paid_for_with_copies)
     uint64_t moved = 0, taken = 0;
 
     while (mesh_out_waiting(o) < MESH_MAX_WAITING - 4 * sizeof(block)) {
-        CHECK(erdma_mesh_send(h->wires->peer, block, sizeof(block)));
+        CHECK(erdma_mesh_send(h->wires->peer, block, sizeof(block), false));
     }
     erdma_mesh_flush_all(h->m);
     for (unsigned i = 0; i < rounds; i++) {
@@ -283,7 +348,8 @@ MESH_TEST(a_slow_peer_is_not_paid_for_with_copies)
         erdma_mesh_flush_all(h->m);
         hosts_round(0);
         head = o->head;
-        CHECK(erdma_mesh_send(h->wires->peer, block, n > 0 ? n - 8 : 8));
+        CHECK(erdma_mesh_send(h->wires->peer, block, n > 0 ? n - 8 : 8,
+                              false));
         moved += o->head < head ? mesh_out_waiting(o) : 0;
     }
     CHECK(taken > rounds * 4000);
@@ -300,13 +366,13 @@ MESH_TEST(while_paused_nothing_is_taken)
 
     hosts_pair(&a, &b);
     erdma_mesh_pause(b->m, true);
-    CHECK(erdma_mesh_send(a->wires->peer, "hello", 5));
+    CHECK(erdma_mesh_send(a->wires->peer, "hello", 5, false));
     erdma_mesh_flush_all(a->m);
     c = host_new();
     hosts_settle();
     CHECK_EQ(b->wires->rx_len, 0);
     CHECK_EQ(host_wires(b), 2);             /* coming is possible */
-    CHECK(erdma_mesh_send(host_wire(c, b)->peer, "you", 3));
+    CHECK(erdma_mesh_send(host_wire(c, b)->peer, "you", 3, false));
     erdma_mesh_flush_all(c->m);
     hosts_settle();
     CHECK_EQ(host_wire(b, c)->rx_len, 0);
@@ -345,7 +411,7 @@ static size_t input_breaks(Wire *w, const void *data, size_t len, bool *again)
     (void)data;
     (void)again;
     erdma_mesh_broken(w->peer, "test");
-    CHECK(!erdma_mesh_send(w->peer, "x", 1));
+    CHECK(!erdma_mesh_send(w->peer, "x", 1, false));
     CHECK_EQ(w->host->freed, 0);            /* not from inside */
     return len;
 }
@@ -361,7 +427,7 @@ MESH_TEST(a_broken_wire_is_freed_later_and_made_anew)
 
     hosts_pair(&a, &b);
     b->input = input_breaks;
-    CHECK(erdma_mesh_send(a->wires->peer, "x", 1));
+    CHECK(erdma_mesh_send(a->wires->peer, "x", 1, false));
     erdma_mesh_flush_all(a->m);
     while (!b->freed) {
         hosts_round(10);
@@ -371,7 +437,7 @@ MESH_TEST(a_broken_wire_is_freed_later_and_made_anew)
     hosts_until(has_wire, b, 2000, "a new connection");
     hosts_until(has_wire, a, 2000, "a new connection");
     CHECK_EQ(a->made, 2);
-    CHECK(erdma_mesh_send(a->wires->peer, "x", 1));
+    CHECK(erdma_mesh_send(a->wires->peer, "x", 1, false));
     erdma_mesh_flush_all(a->m);
     hosts_settle();
     CHECK_EQ(b->wires->rx_len, 1);
