@@ -19,7 +19,7 @@ need_qemu_src = $(if $(wildcard $(QEMU_SRC)/include/qemu/osdep.h),,$(error \
 
 QEMU_CORE_SRCS := $(or $(CORE_SRCS),$(wildcard core/*.c))
 QEMU_GLUE_SRCS := qemu/erdma_pci.c qemu/erdma_host.c qemu/erdma_qom.c \
-	qemu/erdma_unplug.c qemu/fabric.c qemu/preload.c
+	qemu/erdma_unplug.c qemu/fabric.c qemu/wire_thread.c qemu/preload.c
 QEMU_OBJS := $(patsubst %.c,$(QEMU_GEN)/%.o,$(QEMU_CORE_SRCS) $(MESH_SRCS) $(QEMU_GLUE_SRCS)) \
 	$(QEMU_GEN)/trace/trace-hw_erdma.o
 

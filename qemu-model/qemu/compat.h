@@ -108,6 +108,25 @@ static inline uint64_t erdma_ram_fd_offset(const RAMBlock *rb)
 #endif
 }
 
+/* 9.0: the big lock got a shorter name */
+static inline void erdma_bql_lock(void)
+{
+#if ERDMA_QEMU_SINCE(9, 0)
+    bql_lock();
+#else
+    qemu_mutex_lock_iothread();
+#endif
+}
+
+static inline void erdma_bql_unlock(void)
+{
+#if ERDMA_QEMU_SINCE(9, 0)
+    bql_unlock();
+#else
+    qemu_mutex_unlock_iothread();
+#endif
+}
+
 /* 8.2: the reason is owned by the list of blockers */
 static inline bool erdma_block_migration(Error **reason, Error **errp)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fabrics: the core's wires on the mesh's connections, by means of QEMU's main
- * loop. See fabric.h.
+ * Fabrics: the core's wires on the mesh's connections. See fabric.h.
  *
  * Sockets are handled where everything else of the card is, under the big lock:
- * in the main loop when something arrives, and in the thread that rang the
- * doorbell when something is sent, at the end of the call into the core.
+ * in a thread of their own when something arrives, and in the thread that rang
+ * the doorbell when something is sent, at the end of the call into the core.
  */
 #include "qemu/osdep.h"
 #include <sys/mman.h>
@@ -14,6 +13,7 @@
 #include "qapi/error.h"
 #include "erdma_pci.h"
 #include "fabric.h"
+#include "wire_thread.h"
 #include "trace.h"
 
 /* Lines that the user is told in TELL_SECONDS, whatever peers do */
@@ -98,26 +98,19 @@ static void mesh_wire_free(void *wire)
 /* ---- MeshOps: events ---- */
 
 /* If the core is at work the descriptor stays ready: we are called again. */
-static void on_readable(void *opaque)
+static void on_ready(MeshWatch *w, bool readable, bool writable)
 {
     if (erdma_host_enter()) {
-        erdma_mesh_ready(opaque, true, false);
-        erdma_host_leave();
-    }
-}
-
-static void on_writable(void *opaque)
-{
-    if (erdma_host_enter()) {
-        erdma_mesh_ready(opaque, false, true);
+        erdma_mesh_ready(w, readable, writable);
         erdma_host_leave();
     }
 }
 
 static void mesh_watch(void *opaque, MeshWatch *w)
 {
-    qemu_set_fd_handler(w->fd, w->read ? on_readable : NULL,
-                        w->write ? on_writable : NULL, w);
+    ErdmaHostFabric *f = opaque;
+
+    erdma_wire_thread_watch(f->thread, w);
 }
 
 static void mesh_kick(void *opaque)
@@ -312,6 +305,7 @@ static void fabric_free(ErdmaHostFabric *f)
         ram_block_notifier_remove(&f->ram);
         erdma_mesh_free(f->mesh);
     }
+    erdma_wire_thread_free(f->thread);
     if (f->bh) {
         qemu_bh_delete(f->bh);
         timer_free(f->timer);
@@ -327,6 +321,10 @@ static bool fabric_join(ErdmaHostFabric *f, const char *dir, Error **errp)
 {
     char why[256];
 
+    f->thread = erdma_wire_thread_new(on_ready, errp);
+    if (!f->thread) {
+        return false;
+    }
     f->bh = qemu_bh_new(on_bh, f);
     f->timer = timer_new_ms(QEMU_CLOCK_REALTIME, on_timer, f);
     f->mesh = erdma_mesh_new(dir, &mesh_ops, f, why, sizeof(why));

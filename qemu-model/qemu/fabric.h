@@ -18,6 +18,7 @@ struct ErdmaHostFabric {
     unsigned cards;
     /* The rest only with a directory */
     ErdmaMesh *mesh;
+    struct ErdmaWireThread *thread;
     void *alive;                    /* erdma_fabric_share() */
     QEMUBH *bh;
     QEMUTimer *timer;

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The thread of the wires. See wire_thread.h.
+ *
+ * It waits without the big lock, so what it was told may be outdated when it
+ * has the lock: any change of what is watched makes it ask again. Descriptors
+ * are level-triggered, nothing is lost by that.
+ */
+#include "qemu/osdep.h"
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include "qemu/error-report.h"
+#include "qemu/rcu.h"
+#include "qemu/thread.h"
+#include "qapi/error.h"
+#include "compat.h"
+#include "wire_thread.h"
+
+#define EVENTS          16
+#define SHORT_TURN_NS   100000      /* the shortest that Linux gives */
+
+struct ErdmaWireThread {
+    int epoll;
+    int quit_event;
+    unsigned changes;               /* of what is watched; big lock */
+    bool quit;                      /* big lock */
+    void (*ready)(MeshWatch *w, bool readable, bool writable);
+};
+
+/*
+ * Who asks for short turns gets them soon (Linux 6.12 and later): a message is
+ * then not answered milliseconds later because processors of guests spin on all
+ * cores of the host. Without privileges; where it is not known nothing happens.
+ */
+static void ask_for_short_turns(void)
+{
+#if defined(SYS_sched_getattr) && defined(SYS_sched_setattr)
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } attr = { .size = sizeof(attr) };
+
+    if (!syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) &&
+        attr.policy == SCHED_OTHER) {
+        attr.runtime = SHORT_TURN_NS;
+        (void)syscall(SYS_sched_setattr, 0, &attr, 0);
+    }
+#endif
+}
+
+/* False: the end */
+static bool look(ErdmaWireThread *t, const struct epoll_event *event, int n,
+                 unsigned changes)
+{
+    for (int i = 0; i < n && !t->quit && t->changes == changes; i++) {
+        bool over = event[i].events & (EPOLLHUP | EPOLLERR);
+
+        t->ready(event[i].data.ptr, over || event[i].events & EPOLLIN,
+                 over || event[i].events & EPOLLOUT);
+    }
+    return !t->quit;
+}
+
+static void *wire_thread(void *opaque)
+{
+    ErdmaWireThread *t = opaque;
+    struct epoll_event event[EVENTS];
+    unsigned changes;
+    bool go_on;
+    int n;
+
+    rcu_register_thread();
+    ask_for_short_turns();
+    erdma_bql_lock();
+    do {
+        changes = t->changes;
+        erdma_bql_unlock();
+        n = epoll_wait(t->epoll, event, EVENTS, -1);
+        erdma_bql_lock();
+        go_on = look(t, event, n, changes);
+    } while (go_on);
+    erdma_bql_unlock();
+    close(t->epoll);
+    close(t->quit_event);
+    g_free(t);
+    rcu_unregister_thread();
+    return NULL;
+}
+
+ErdmaWireThread *erdma_wire_thread_new(void (*ready)(MeshWatch *w,
+                                                     bool readable,
+                                                     bool writable),
+                                       Error **errp)
+{
+    ErdmaWireThread *t = g_new0(ErdmaWireThread, 1);
+    struct epoll_event event = { .events = EPOLLIN };
+    QemuThread thread;
+
+    t->ready = ready;
+    t->epoll = epoll_create1(EPOLL_CLOEXEC);
+    t->quit_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (t->epoll < 0 || t->quit_event < 0 ||
+        epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->quit_event, &event)) {
+        error_setg_errno(errp, errno, "fabric: cannot wait for peers");
+        if (t->epoll >= 0) {
+            close(t->epoll);
+        }
+        if (t->quit_event >= 0) {
+            close(t->quit_event);
+        }
+        g_free(t);
+        return NULL;
+    }
+    qemu_thread_create(&thread, "erdma-wire", wire_thread, t,
+                       QEMU_THREAD_DETACHED);
+    return t;
+}
+
+void erdma_wire_thread_watch(ErdmaWireThread *t, MeshWatch *w)
+{
+    struct epoll_event event = {
+        .events = (w->read ? EPOLLIN : 0) | (w->write ? EPOLLOUT : 0),
+        .data.ptr = w,
+    };
+    bool was = w->priv, wanted = w->read || w->write;
+
+    if (wanted &&
+        epoll_ctl(t->epoll, was ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, w->fd,
+                  &event)) {
+        error_report("erdma: cannot wait for a peer: %s", strerror(errno));
+        return;
+    }
+    if (was && !wanted) {
+        epoll_ctl(t->epoll, EPOLL_CTL_DEL, w->fd, NULL);
+        t->changes++;               /* @w may go now */
+    }
+    w->priv = wanted ? t : NULL;
+}
+
+/* The thread may be waiting for the lock that we hold: it ends by itself. */
+void erdma_wire_thread_free(ErdmaWireThread *t)
+{
+    const uint64_t one = 1;
+
+    if (t) {
+        t->quit = true;
+        if (write(t->quit_event, &one, sizeof(one)) < 0) {
+            error_report("erdma: cannot end a thread: %s", strerror(errno));
+        }
+    }
+}
