@@ -63,18 +63,20 @@ measure()
 # profiled NAME PROGRAM OPTION...: endless, while the host looks
 profiled()
 {
-	local name=$1
+	local name=$1 client
 	shift
 	next_port
 	start_on 2 "exec $* --run_infinitely -R -F -p $port" &&
 		on_vm 2 wait_until 30 listener listening $port || return 1
 	timeout 60 "$@" --run_infinitely -R -F -p "$port" "$(address_of 2)" \
 		>/results/profiled.log 2>&1 </dev/null &
+	client=$!
 	sleep 3
 	say "# profile $name 5"
 	sleep 8
-	kill %% 2>/dev/null
-	wait
+	# Only this one: the agent of this VM is our child, too, and does not end.
+	kill $client 2>/dev/null
+	wait $client
 	on_vm 2 "pkill -KILL $1" >/dev/null
 }
 
