@@ -142,21 +142,27 @@ def stopped_vm_stands_still(binary):
         assert vm.read(dst + size - 64, 64) == b'\x5a' * 64
 
 
+def stopped_transfer(vm):
+    """A QP whose WRITE to the card in slot 5 begins when the VM runs again; that port"""
+    ports = [RootPort(vm, slot) for slot in (4, 5)]
+    cards = [p.plug(mac=f'52:54:00:00:00:0{n}').enable().bring_up() for n, p in enumerate(ports)]
+    for c in cards:
+        c.create_ceq()
+    a, b = (Qp(c, c.create_cq()) for c in cards)
+    a.connect(b)
+    size = 32 << 20
+    src, dst = vm.alloc(size), vm.alloc(size)
+    rkey = b.card.dma_mr(b.pd)
+    vm.qmp('stop')                              # so that nothing moves before
+    a.post_send(hw.WRITE, src, size, raddr=dst, rkey=rkey)
+    return a, ports[1]
+
+
 def removal_in_the_middle_of_a_transfer(binary):
     """Power of a slot goes off while data flows to the card in it; the other lives on"""
     with Qemu(binary, ports_args(4, 5)) as vm:
-        ports = [RootPort(vm, slot) for slot in (4, 5)]
-        cards = [p.plug(mac=f'52:54:00:00:00:0{n}').enable().bring_up() for n, p in enumerate(ports)]
-        for c in cards:
-            c.create_ceq()
-        a, b = (Qp(c, c.create_cq()) for c in cards)
-        a.connect(b)
-        size = 32 << 20
-        src, dst = vm.alloc(size), vm.alloc(size)
-        rkey = b.card.dma_mr(b.pd)
-        vm.qmp('stop')                          # so that nothing moves before
-        a.post_send(hw.WRITE, src, size, raddr=dst, rkey=rkey)
-        ports[1].power_off()
+        a, port = stopped_transfer(vm)
+        port.power_off()
         vm.wait_event('DEVICE_DELETED')
         vm.qmp('cont')
         vm.step(100000000)

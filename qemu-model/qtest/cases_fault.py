@@ -5,7 +5,7 @@ import random
 
 import card as hw
 from card import Card, Qp
-from cases_data import pair
+from cases_data import pair, stopped_transfer
 from cases_pci import DEVICE, MAC, RootPort, device, ports_args
 from qtest import Qemu, QmpError, run_refused
 
@@ -318,17 +318,7 @@ def removal_behind_a_port(binary):
 def removal_under_traffic(binary):
     """remove while a peer sends: the peer lives on, its work ends with syndrome 16"""
     with Qemu(binary, ports_args(4, 5)) as vm:
-        ports = [RootPort(vm, slot) for slot in (4, 5)]
-        cards = [p.plug(mac=f'52:54:00:00:00:0{n}').enable().bring_up() for n, p in enumerate(ports)]
-        for c in cards:
-            c.create_ceq()
-        a, b = (Qp(c, c.create_cq()) for c in cards)
-        a.connect(b)
-        size = 32 << 20
-        src, dst = vm.alloc(size), vm.alloc(size)
-        rkey = b.card.dma_mr(b.pd)
-        vm.qmp('stop')
-        a.post_send(hw.WRITE, src, size, raddr=dst, rkey=rkey)
+        a, _ = stopped_transfer(vm)
         put(vm, 'fault', 'remove', '/machine/peripheral/hot5')
         vm.wait_event('DEVICE_DELETED')
         vm.qmp('cont')
