@@ -13,6 +13,7 @@ import tempfile
 RAM_SIZE = 128 << 20
 RAM_FIRST = 1 << 20         # below: firmware, VGA hole
 ANSWER_LIMIT = 30           # seconds for any answer
+PIECE = 64 << 10            # bytes of memory written by one command
 
 
 class QemuError(Exception):
@@ -145,7 +146,10 @@ class Qemu:
         return base64.b64decode(self.cmd(f'b64read {addr:#x} {size:#x}'))
 
     def write(self, addr, data):
-        self.cmd(f'b64write {addr:#x} {len(data):#x} {base64.b64encode(data).decode()}')
+        # QEMU looks for the end of a line anew with each KiB of it
+        for at in range(0, len(data), PIECE):
+            part = data[at:at + PIECE]
+            self.cmd(f'b64write {addr + at:#x} {len(part):#x} {base64.b64encode(part).decode()}')
 
     def fill(self, addr, size, byte):
         self.cmd(f'memset {addr:#x} {size:#x} {byte:#x}')
