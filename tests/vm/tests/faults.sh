@@ -11,7 +11,7 @@
 progs=$TREE/build/progs
 debug=/sys/kernel/debug
 step=${FAULT_STEP:-1}
-storm=$((step > 1 ? 5 : 30))		# connections
+storm=$((step > 1 ? 3 : 30))		# connections
 bdf=$(card_bdf)
 
 if [ ! -d $debug/failslab ]; then
