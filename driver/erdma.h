@@ -287,6 +287,8 @@ void erdma_netdev_unwatch(struct erdma_dev *dev);
  * @n_ctx: user contexts
  * @n_qp: QPs
  * @n_cq: CQs
+ * @kept: memory that the device may still use (struct erdma_kept)
+ * @kept_lock: protects @kept
  * @reflush_wq: REFLUSH of stopped QPs
  * @cep_lock: protects @ceps
  * @ceps: all connection endpoints
@@ -325,6 +327,8 @@ struct erdma_dev {
 	atomic_t n_ctx;
 	atomic_t n_qp;
 	atomic_t n_cq;
+	struct list_head kept;
+	struct mutex kept_lock;
 	struct workqueue_struct *reflush_wq;
 	spinlock_t cep_lock;
 	struct list_head ceps;

@@ -463,8 +463,10 @@ static int cq_init_user(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_ud
 	return 0;
 }
 
-static void cq_free_mem(struct erdma_dev *dev, struct erdma_cq *cq)
+static void cq_free_mem(struct erdma_dev *dev, void *object)
 {
+	struct erdma_cq *cq = object;
+
 	if (rdma_is_kernel_res(&cq->ibcq.res)) {
 		dma_pool_free(dev->dbrec_pool, cq->kernel.dbrec, cq->kernel.dbrec_dma);
 		dma_free_coherent(&dev->pdev->dev, array_size(cq->depth, ERDMA_CQE_SIZE),
@@ -474,6 +476,12 @@ static void cq_free_mem(struct erdma_dev *dev, struct erdma_cq *cq)
 	erdma_dbrec_unmap(cq->user.dbrec_page);
 	erdma_mtt_exit(dev, &cq->user.mtt);
 }
+
+static const struct erdma_keeper cq_keeper = {
+	.name = "CQ",
+	.size = sizeof(struct erdma_cq),
+	.free = cq_free_mem,
+};
 
 /* Takes the CQ away from the device and frees what it cannot reach any more */
 static int cq_release(struct erdma_dev *dev, struct erdma_cq *cq)
@@ -486,7 +494,7 @@ static int cq_release(struct erdma_dev *dev, struct erdma_cq *cq)
 	erdma_cq_put(cq);
 	wait_for_completion(&cq->free);
 
-	if (!erdma_keep_memory(dev, "CQ", cq->cqn, err))
+	if (!erdma_keep_memory(dev, &cq_keeper, cq, cq->cqn, err))
 		cq_free_mem(dev, cq);
 	xa_erase_irq(&dev->cq_xa, cq->cqn);
 	return err;

@@ -261,10 +261,13 @@ err_queues:
 
 static void erdma_bringup_exit(struct erdma_dev *dev)
 {
-	erdma_reset_device(&dev->mmio);
+	/* If it does not reset, it at least reaches no memory any more */
+	if (erdma_reset_device(&dev->mmio))
+		pci_clear_master(dev->pdev);
 	free_irq(dev->common_irq, dev);
 	erdma_cmdq_exit(&dev->cmdq);
 	erdma_aeq_exit(dev);
+	erdma_kept_free(dev);
 }
 
 /* Completion EQs are created while completions are still polled (15.1, step 8) */
@@ -421,6 +424,7 @@ static void erdma_free(struct erdma_dev *dev)
 {
 	xa_destroy(&dev->cq_xa);
 	xa_destroy(&dev->qp_xa);
+	mutex_destroy(&dev->kept_lock);
 	erdma_debug_exit(&dev->dbg);
 	ib_dealloc_device(&dev->ibdev);
 }
@@ -439,6 +443,8 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	dev->ibdev.node_type = RDMA_NODE_RNIC;
 	dev->ibdev.phys_port_cnt = 1;
 	erdma_debug_init(&dev->dbg);
+	INIT_LIST_HEAD(&dev->kept);
+	mutex_init(&dev->kept_lock);
 	xa_init_flags(&dev->qp_xa, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->cq_xa, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	pci_set_drvdata(pdev, dev);

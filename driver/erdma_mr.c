@@ -67,13 +67,27 @@ static void mr_free(struct erdma_dev *dev, struct erdma_mr *mr)
 	kfree(mr);
 }
 
+/* The number stays taken: the device may still know the region by it */
+static void mr_free_mem(struct erdma_dev *dev, void *object)
+{
+	struct erdma_mr *mr = object;
+
+	erdma_mtt_exit(dev, &mr->mtt);
+}
+
+static const struct erdma_keeper mr_keeper = {
+	.name = "MR",
+	.size = sizeof(struct erdma_mr),
+	.free = mr_free_mem,
+};
+
 /* Takes the region away from the device and frees what it cannot reach any more */
 static int mr_release(struct erdma_dev *dev, struct erdma_mr *mr)
 {
 	u32 stag = FIELD_PREP(ERDMA_STAG_INDEX, mr->index) | (mr->ibmr.lkey & ERDMA_STAG_KEY);
 	int err = erdma_cmd_dereg_mr(dev, stag);
 
-	if (erdma_keep_memory(dev, "MR", mr->index, err))
+	if (erdma_keep_memory(dev, &mr_keeper, mr, mr->index, err))
 		kfree(mr);
 	else
 		mr_free(dev, mr);

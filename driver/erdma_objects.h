@@ -103,7 +103,7 @@ struct erdma_ucontext {
 
 /**
  * struct erdma_dbrec_page - a pinned user page with doorbell records
- * @ctx: context
+ * @ctx: context, NULL when it has ended
  * @list: in erdma_ucontext.dbrec_pages
  * @umem: pinned page
  * @va: user address of the page
@@ -135,7 +135,24 @@ struct erdma_dbrec_page *erdma_dbrec_map(struct erdma_ucontext *ctx, u64 va,
 					 u32 len, dma_addr_t *dma);
 void erdma_dbrec_unmap(struct erdma_dbrec_page *page);
 int erdma_copy_ureq(struct ib_udata *udata, void *req, size_t size);
-bool erdma_keep_memory(struct erdma_dev *dev, const char *what, u32 id, int err);
+
+/* ---- erdma_kept.c: memory that the device may still use ------------------ */
+
+/**
+ * struct erdma_keeper - kind of object whose memory may have to be kept
+ * @name: for the message
+ * @size: bytes of the object
+ * @free: frees its memory, given a copy of the object
+ */
+struct erdma_keeper {
+	const char *name;
+	size_t size;
+	void (*free)(struct erdma_dev *dev, void *object);
+};
+
+bool erdma_keep_memory(struct erdma_dev *dev, const struct erdma_keeper *keeper,
+		       const void *object, u32 id, int err);
+void erdma_kept_free(struct erdma_dev *dev);
 
 /* ---- erdma_mtt.c: translation tables ------------------------------------ */
 

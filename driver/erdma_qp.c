@@ -507,13 +507,21 @@ err_free:
 	return err;
 }
 
-static void qp_free_mem(struct erdma_dev *dev, struct erdma_qp *qp)
+static void qp_free_mem(struct erdma_dev *dev, void *object)
 {
+	struct erdma_qp *qp = object;
+
 	if (qp->is_user)
 		qp_free_user(dev, qp);
 	else
 		qp_free_kernel(dev, qp);
 }
+
+static const struct erdma_keeper qp_keeper = {
+	.name = "QP",
+	.size = sizeof(struct erdma_qp),
+	.free = qp_free_mem,
+};
 
 /* ---- creation and destruction ------------------------------------------- */
 
@@ -573,7 +581,7 @@ static int qp_release(struct erdma_dev *dev, struct erdma_qp *qp)
 		erdma_cq_purge(qp->scq, qp->qpn);
 		erdma_cq_purge(qp->rcq, qp->qpn);
 	}
-	if (!erdma_keep_memory(dev, "QP", qp->qpn, err))
+	if (!erdma_keep_memory(dev, &qp_keeper, qp, qp->qpn, err))
 		qp_free_mem(dev, qp);
 	xa_erase_irq(&dev->qp_xa, qp->qpn);
 	return err;

@@ -115,31 +115,6 @@ int erdma_copy_ureq(struct ib_udata *udata, void *req, size_t size)
 	return ib_copy_from_udata(req, udata, size);
 }
 
-/**
- * erdma_keep_memory - does the device possibly still use an object's memory?
- * @dev: device
- * @what: kind of object, for the message
- * @id: its number
- * @err: result of the command that took the object away from the device
- *
- * Destroying an object always completes. But a device that did not confirm it
- * may go on reading and writing the object's memory until it is reset. Callers
- * who get true let go of that memory without freeing it: lost memory is better
- * than overwritten memory. The *_failed counters tell how many objects that
- * were.
- *
- * Return: true if the memory must not be freed.
- */
-bool erdma_keep_memory(struct erdma_dev *dev, const char *what, u32 id, int err)
-{
-	if (!err)
-		return false;
-	dev_err_ratelimited(&dev->pdev->dev,
-			    "%s %u: the device did not confirm its end (%pe), memory is not freed\n",
-			    what, id, ERR_PTR(err));
-	return true;
-}
-
 /* ---- device and port ---------------------------------------------------- */
 
 static u64 fw_version(const struct erdma_dev *dev)
@@ -518,6 +493,17 @@ err_count:
 	return err;
 }
 
+/* Pages of kept memory (erdma_keep_memory()) outlive the context */
+static void dbrec_orphan(struct erdma_ucontext *ctx)
+{
+	struct erdma_dbrec_page *page, *next;
+
+	list_for_each_entry_safe(page, next, &ctx->dbrec_pages, list) {
+		list_del_init(&page->list);
+		page->ctx = NULL;
+	}
+}
+
 /**
  * erdma_dealloc_ucontext - ib_device_ops.dealloc_ucontext
  * @ibctx: all its objects are gone, nothing is mapped any more
@@ -531,6 +517,7 @@ void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
 
 	ctx_remove_pages(ctx);
 	ctx_free_db(dev, ctx);
+	dbrec_orphan(ctx);
 	mutex_destroy(&ctx->dbrec_lock);
 	atomic_dec(&dev->n_ctx);
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_DEALLOC_UCTX);
@@ -663,17 +650,19 @@ struct erdma_dbrec_page *erdma_dbrec_map(struct erdma_ucontext *ctx, u64 va,
  * erdma_dbrec_unmap - undo erdma_dbrec_map()
  * @page: what it returned
  *
- * Context: may sleep.
+ * Context: may sleep. After the end of its context: serialised by the caller.
  */
 void erdma_dbrec_unmap(struct erdma_dbrec_page *page)
 {
 	struct erdma_ucontext *ctx = page->ctx;
 
-	mutex_lock(&ctx->dbrec_lock);
+	if (ctx)
+		mutex_lock(&ctx->dbrec_lock);
 	if (!--page->refs) {
 		list_del(&page->list);
 		ib_umem_release(page->umem);
 		kfree(page);
 	}
-	mutex_unlock(&ctx->dbrec_lock);
+	if (ctx)
+		mutex_unlock(&ctx->dbrec_lock);
 }
