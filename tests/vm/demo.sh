@@ -34,11 +34,11 @@ tests/setup/guest-image.sh >/dev/null || failed "the guest's image could not be 
 heading 2 "Build"
 log=build/demo
 run_step 300 "driver/erdma.ko for Linux $(kernel_release)" "$log/driver.log" \
-	make -C driver KDIR="$(kernel_dir)" || failed "the driver does not build, see $log/driver.log"
+	make -j"$(nproc)" -C driver KDIR="$(kernel_dir)" || failed "the driver does not build, see $log/driver.log"
 run_step 300 "eadm/eadm, the diagnostics tool" "$log/eadm.log" \
-	make -C eadm || failed "eadm does not build, see $log/eadm.log"
+	make -j"$(nproc)" -C eadm || failed "eadm does not build, see $log/eadm.log"
 run_step 300 "qemu-model/build/erdma-qemu.so, the card for Debian's QEMU" "$log/model.log" \
-	make -C qemu-model preload QEMU_SRC="$src" || failed "the model does not build, see $log/model.log"
+	make -j"$(nproc)" -C qemu-model preload QEMU_SRC="$src" || failed "the model does not build, see $log/model.log"
 
 heading 3 "A VM with the card (software emulation, a few seconds to boot)"
 rc=0
