@@ -67,8 +67,8 @@ build()
 	local kind=$1 deb=$2 out=$3 release jobs
 	local files=("$fragments/base.config" "$fragments/$kind.config")
 	jobs=$(nproc)
-	mkdir -p "$out/work/src"
-	cd "$out/work/src"
+	mkdir -p "$out/scratch/src"
+	cd "$out/scratch/src"
 	unpack "$deb"
 	cat "${files[@]}" >../all.config
 	make -s KCONFIG_ALLCONFIG=../all.config allnoconfig
@@ -83,15 +83,15 @@ build()
 	export KBUILD_BUILD_USER=erdma KBUILD_BUILD_HOST=erdma KBUILD_BUILD_TIMESTAMP=@0
 	make -j"$jobs" bzImage modules
 	release=$(make -s kernelrelease)
-	make -s INSTALL_MOD_PATH="$out/work/root" INSTALL_MOD_STRIP=1 modules_install
-	rm -f "$out/work/root/lib/modules/$release"/{build,source}
-	mv "$out/work/root/lib/modules" "$out/modules"
+	make -s INSTALL_MOD_PATH="$out/scratch/root" INSTALL_MOD_STRIP=1 modules_install
+	rm -f "$out/scratch/root/lib/modules/$release"/{build,source}
+	mv "$out/scratch/root/lib/modules" "$out/modules"
 	cp arch/x86/boot/bzImage "$out/"
 	cp .config "$out/config"
 	keep_for_modules "$out/build"
 	"$here/guest-initrd.sh" "$out/initrd.img"
 	cd "$out"
-	rm -rf work
+	rm -rf scratch
 }
 
 if [ "${1:-}" = --build ]; then
