@@ -5,8 +5,8 @@
     check.py [--group NAME] [--match PATTERN] [--list] [--slow N] [--logs DIR]
 
 The rules of a suite are in tests/README.md. Prints a line per test while the
-suites run, then the reasons of what failed, then "N passed, N failed, N
-skipped" as the last line. Exit status 0 only if something passed and nothing
+suites run, below a failed one its reason, then all these reasons again, then "N passed,
+N failed, N skipped" as the last line. Exit status 0 only if something passed and nothing
 failed.
 """
 import argparse
@@ -137,6 +137,8 @@ class Suite:
         if kind == 'fail':
             self.open_failure = self.before[-15:]
             self.failures.append([name, self.open_failure])
+            for text in self.open_failure:
+                show('      ' + text)
         self.before = []
 
     def comment(self, text):
@@ -146,6 +148,7 @@ class Suite:
             self.before.append(text)
         elif len(self.open_failure) < 40:
             self.open_failure.append(text)
+            show('      ' + text)
 
     def fail(self, reason):
         self.count['fail'] += 1
