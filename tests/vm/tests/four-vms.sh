@@ -7,31 +7,48 @@
 # shellcheck source=tests/vm/guest/lib.sh
 . /erdma/tests/vm/guest/lib.sh
 
+# Each asks for the address of each other one: who connects later finds it known.
 network()
 {
-	local n
-	for n in $(seq "$VM_COUNT"); do
-		wait_until 60 "VM $n" ping -c 1 -W 1 "$(address_of "$n")" || return 1
+	local i j
+	for i in $(seq "$VM_COUNT"); do
+		for j in $(seq "$VM_COUNT"); do
+			if [ "$i" = "$j" ]; then continue; fi
+			on_vm "$i" "wait_until 60 'VM $j' ping -c 1 -W 1 $(address_of "$j")" || return 1
+		done
 	done
+}
+
+# went_well VM JOB: what it printed if not
+went_well()
+{
+	local rc=0
+	wait_job "$2" || rc=$?
+	if [ $rc -eq 0 ]; then return 0; fi
+	echo "VM $1: exit status $rc"
+	job_log "$1" "$2" | tail -n 8
+	return 1
 }
 
 # Six connections at the same time, one per pair, data verified
 all_pairs_at_once()
 {
-	local i j server=() client=() pairs=() k rc=0 job
+	local i j k server=() client=() rc=0 job
 	for i in $(seq "$VM_COUNT"); do
 		for j in $(seq $((i + 1)) "$VM_COUNT"); do
 			next_port
 			start_on "$i" "timeout 100 rping -s -a $(address_of "$i") -p $port -C 100 -S 8192 -V" || return 1
-			server+=("$job")
+			server+=("$i $job")
 			on_vm "$i" wait_until 30 listener listening "$port" || return 1
 			start_on "$j" "timeout 100 rping -c -a $(address_of "$i") -p $port -C 100 -S 8192 -V" || return 1
-			client+=("$job")
-			pairs+=("$i-$j")
+			client+=("$j $job")
 		done
 	done
-	for k in "${!pairs[@]}"; do
-		wait_job "${client[k]}" && wait_job "${server[k]}" || { rc=1; echo "pair ${pairs[k]} failed"; }
+	for k in "${!client[@]}"; do
+		# shellcheck disable=SC2086	# a VM and a job
+		went_well ${client[k]} || rc=1
+		# shellcheck disable=SC2086
+		went_well ${server[k]} || rc=1
 	done
 	return $rc
 }
