@@ -407,8 +407,8 @@ static int slot_abandon(struct erdma_cmdq *q, struct erdma_cmd_slot *slot, u32 t
 	/* A query that was in a hurry says nothing about the device's health */
 	if (timeout_ms >= q->timeout_ms)
 		q->stuck++;
-	if (erdma_mmio_gone(q->mmio))
-		cmdq_die(q, slot, "the registers read as ones");
+	if (erdma_device_gone(q->mmio))
+		cmdq_die(q, slot, "the device has left the bus");
 	else if (q->stuck >= ERDMA_CMDQ_MAX_STUCK)
 		cmdq_die(q, slot, "the device answers no command any more");
 	else if (q->quarantined == ERDMA_CMDQ_SLOTS)

@@ -470,7 +470,7 @@ static void erdma_remove(struct pci_dev *pdev)
 	struct erdma_dev *dev = pci_get_drvdata(pdev);
 
 	/* Nobody answers from a slot that is empty: do not wait for it */
-	if (!pci_device_is_present(pdev) || erdma_mmio_gone(&dev->mmio))
+	if (erdma_device_gone(&dev->mmio))
 		erdma_cmdq_kill(&dev->cmdq);
 	erdma_undo_steps(dev, ARRAY_SIZE(erdma_steps));
 	erdma_free(dev);

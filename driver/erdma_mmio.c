@@ -40,11 +40,19 @@ static void mmio_write64(void *ctx, u32 off, u64 value)
 	writeq(value, m->bar + off);
 }
 
+static bool mmio_present(void *ctx)
+{
+	const struct erdma_mmio *m = ctx;
+
+	return pci_device_is_present(m->pdev);
+}
+
 static const struct erdma_mmio_ops mmio_ops = {
 	.read32 = mmio_read32,
 	.read64 = mmio_read64,
 	.write32 = mmio_write32,
 	.write64 = mmio_write64,
+	.present = mmio_present,
 };
 
 /* Section 1.2: a function that shows other resources is not the one we know */
@@ -99,6 +107,7 @@ int erdma_mmio_init(struct erdma_mmio *m, struct pci_dev *pdev)
 	}
 	m->ops = &mmio_ops;
 	m->ctx = m;
+	m->pdev = pdev;
 	return 0;
 }
 
@@ -115,16 +124,19 @@ void erdma_mmio_exit(struct erdma_mmio *m, struct pci_dev *pdev)
 }
 
 /**
- * erdma_mmio_gone - do the registers read as ones?
+ * erdma_device_gone - has the device left the bus?
  * @m: BAR0
  *
- * So does a device that was pulled out or has left the bus (2.2): neither of
- * the version and the status ever has this value.
+ * Its registers read as ones then (2.2): neither of the version and the status
+ * ever has this value. Where a bridge or a hypervisor gives zeros instead, only
+ * configuration space tells.
  *
  * Context: any.
  */
-bool erdma_mmio_gone(const struct erdma_mmio *m)
+bool erdma_device_gone(const struct erdma_mmio *m)
 {
+	if (!m->ops->present(m->ctx))
+		return true;
 	return erdma_read32(m, ERDMA_REG_VERSION) == U32_MAX &&
 	       erdma_read32(m, ERDMA_REG_STATUS) == U32_MAX;
 }

@@ -14,18 +14,21 @@
  * @read64: read a 64-bit register
  * @write32: write a 32-bit register
  * @write64: write a 64-bit register or doorbell
+ * @present: does the function answer in configuration space? Any context
  */
 struct erdma_mmio_ops {
 	u32 (*read32)(void *ctx, u32 off);
 	u64 (*read64)(void *ctx, u32 off);
 	void (*write32)(void *ctx, u32 off, u32 value);
 	void (*write64)(void *ctx, u32 off, u64 value);
+	bool (*present)(void *ctx);
 };
 
 /**
  * struct erdma_mmio - BAR0
  * @ops: access functions
  * @ctx: their first argument
+ * @pdev: PCI function, NULL with a fake
  * @bar: mapping of BAR0, NULL with a fake; the data path rings here directly
  * @phys: bus address of BAR0, for mmap of doorbell pages
  * @len: bytes
@@ -33,6 +36,7 @@ struct erdma_mmio_ops {
 struct erdma_mmio {
 	const struct erdma_mmio_ops *ops;
 	void *ctx;
+	struct pci_dev *pdev;
 	void __iomem *bar;
 	phys_addr_t phys;
 	resource_size_t len;
@@ -60,7 +64,7 @@ static inline void erdma_write64(const struct erdma_mmio *m, u32 off, u64 value)
 
 int erdma_mmio_init(struct erdma_mmio *m, struct pci_dev *pdev);
 void erdma_mmio_exit(struct erdma_mmio *m, struct pci_dev *pdev);
-bool erdma_mmio_gone(const struct erdma_mmio *m);
+bool erdma_device_gone(const struct erdma_mmio *m);
 int erdma_reset_device(const struct erdma_mmio *m);
 int erdma_wait_init(const struct erdma_mmio *m);
 

@@ -438,6 +438,19 @@ static void registers_of_ones_kill_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), -ENODEV);
 }
 
+/* Its registers may read as anything, also as zeros */
+static void empty_slot_kills_queue(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	f->hold = true;
+	erdma_cmdq_start_events(queue_of(test));
+	f->unplugged = true;
+	KUNIT_ASSERT_EQ(test, fake_exec_short(f), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_DEAD);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), -ENODEV);
+}
+
 /* A device that drops one query and answers everything else stays usable */
 static void one_dropped_query_does_not_kill_queue(struct kunit *test)
 {
@@ -654,6 +667,7 @@ static struct kunit_case cmdq_cases[] = {
 	KUNIT_CASE(short_timeouts_do_not_kill_queue),
 	KUNIT_CASE(full_timeouts_in_a_row_kill_queue),
 	KUNIT_CASE(registers_of_ones_kill_queue),
+	KUNIT_CASE(empty_slot_kills_queue),
 	KUNIT_CASE(one_dropped_query_does_not_kill_queue),
 	KUNIT_CASE(lost_interrupt_is_found),
 	KUNIT_CASE(interrupts_work_again_after_a_lost_one),

@@ -191,11 +191,19 @@ static void fake_write64(void *ctx, u32 off, u64 value)
 	spin_unlock_irqrestore(&f->lock, flags);
 }
 
+static bool fake_present(void *ctx)
+{
+	const struct fake_dev *f = ctx;
+
+	return !f->unplugged;
+}
+
 static const struct erdma_mmio_ops fake_ops = {
 	.read32 = fake_read32,
 	.read64 = fake_read64,
 	.write32 = fake_write32,
 	.write64 = fake_write64,
+	.present = fake_present,
 };
 
 static void fake_irq(struct work_struct *work)

@@ -55,6 +55,7 @@ struct fake_answer {
  * @eq_armed: the next event makes an interrupt; an EQ is born armed
  * @hold: do not answer; fake_answer_cmd() does it later
  * @mute: interrupts get lost
+ * @unplugged: no answer in configuration space
  * @default_answer: for every command without @answer
  * @answer: decides per command
  * @cmds: newest commands, oldest first
@@ -81,6 +82,7 @@ struct fake_dev {
 	bool eq_armed;
 	bool hold;
 	bool mute;
+	bool unplugged;
 	struct fake_answer default_answer;
 	void (*answer)(struct fake_dev *f, const struct fake_cmd *cmd, struct fake_answer *a);
 	struct fake_cmd cmds[FAKE_MAX_CMDS];
