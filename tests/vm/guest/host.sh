@@ -253,7 +253,7 @@ two_vms()
 	shift
 	wanted "$name" || return 0
 	log=$(logfile "$name")
-	for try in 1 2 3 4 5; do
+	for try in $(seq "$RACES"); do
 		rc=0
 		run_two_vms "$log" "$@" || rc=$?
 		if [ $rc -eq 0 ] || ! lost_own_race "$log"; then break; fi
