@@ -16,7 +16,6 @@
 #include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/dma-mapping.h>
-#include <linux/error-injection.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 
@@ -506,9 +505,6 @@ noinline int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, con
 		cmdq_look_again(q, slot);
 	return cmdq_finish(q, slot, timeout_ms, res, buf);
 }
-
-/* Every command comes this way: tests let any of them fail (debugfs fail_function) */
-ALLOW_ERROR_INJECTION(erdma_cmdq_exec_buf, ERRNO);
 
 /**
  * erdma_cmdq_exec - run a command

@@ -10,7 +10,6 @@
  *
  * A fault point is anything that fault injection of the kernel can fail in the
  * context of the calling thread: an allocation, a copy from or to user space.
- * (Not functions of debugfs fail_function: a probe is no context of a task.)
  * Writing N to
  * /proc/thread-self/fail-nth fails the Nth of them. N counts up until an
  * operation ends before it gets there; each try is in a process of its own.

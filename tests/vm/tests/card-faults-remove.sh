@@ -31,7 +31,7 @@ put_in_and_work()
 # config OFFSET TYPE: a number from the configuration space of the root port
 config()
 {
-	od -An -t "$2" -j "$1" -N "${2#u}" "$port/config"
+	od -An -t "$2" -j "$1" -N "${2#u}" "$slot/config"
 }
 
 # Slot control: power controller and power indicator are off. That is the last
@@ -118,8 +118,8 @@ ten_times()
 	for i in $(seq 10); do idle || { echo "round $i"; return 1; }; done
 }
 
-port=$(readlink -f "$bus/devices/$(card_bdf)")
-port=${port%/*}
+slot=$(readlink -f "$bus/devices/$(card_bdf)")
+slot=${slot%/*}
 load_driver || exit 1
 check "without a fault all works" works
 check "remove: idle" idle
