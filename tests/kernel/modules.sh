@@ -44,3 +44,7 @@ run_step 900 "the driver for the kernel of ${kernel##*/}" "$log-driver.log" \
 	make -j2 -C "$kernel/build" M="$PWD/$out/driver" UBSAN_SANITIZE=y modules
 run_step 300 "the kernel test module" "$log-kverbs.log" \
 	make -C tests/vm/kverbs KDIR="$kernel/build" OUT="$PWD/$out/build/kverbs" UBSAN_SANITIZE=y
+mkdir -p "$out/build/plants"
+copy "$out/build/plants" tests/kernel/plants/*
+run_step 300 "mistakes on purpose" "$log-plants.log" \
+	make -C "$kernel/build" M="$PWD/$out/build/plants" UBSAN_SANITIZE=y modules

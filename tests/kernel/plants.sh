@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Usage: plants.sh debug|kcsan
+#
+# Does the test kernel find what it is there for, and does run-vm take it for a
+# failure? Mistakes on purpose (plants/), one VM for all of a kernel.
+set -euo pipefail
+# shellcheck source=tests/lib/common.sh
+. "$(dirname "$0")/../lib/common.sh"
+cd "$ERDMA_TOP"
+
+kind=${1:?"plants.sh debug|kcsan"}
+kernel=$(tests/setup/debug-kernel.sh "$kind")
+tests/kernel/modules.sh "$kernel" "build/kernel/$kind"
+name=vm-plants-$kind
+dir=build/vm/$name
+out=build/check/$name.out
+module=/erdma/build/kernel/$kind/build/plants/plants.ko
+count=0
+mkdir -p build/check
+
+# found NAME TEXT: run-vm's own words, or the files that it looks through
+found()
+{
+	count=$((count + 1))
+	if grep -qE "$2" "$dir"/dmesg.txt "$dir"/kmemleak.txt 2>/dev/null; then
+		echo "ok $count - $1"
+	else
+		echo "not ok $count - $1"
+		echo "# no '$2' in $dir"
+		tail -n 5 "$out" | sed 's/^/# | /'
+	fi
+}
+
+# Lockdep is off after anybody's report, so it comes first. The last module stays,
+# kmemleak shall know the name of the function.
+case $kind in
+debug) plants='locks heap shift leak' ;;
+kcsan) plants=race ;;
+*) die "no plants for a kernel '$kind'" "plants.sh debug|kcsan" ;;
+esac
+rc=0
+ERDMA_SLOW=${ERDMA_SLOW:-4} tests/vm/run-vm --name "$name" --cards 0 --kernel "$kernel" --limit 100 -- \
+	bash -c "for p in $plants; do rmmod plants; insmod $module what=\$p || exit 1; done" \
+	>"$out" 2>&1 || rc=$?
+if [ "$kind" = debug ]; then
+	found "KASAN: a write behind the end" 'KASAN: slab-out-of-bounds in write_behind_the_end'
+	found "UBSAN: a shift too far" 'UBSAN: shift-out-of-bounds'
+	found "kmemleak: memory that was forgotten" 'forget_memory'
+	found "lockdep: locks in both orders" 'possible circular locking dependency'
+else
+	found "KCSAN: two threads, one variable" 'KCSAN: data-race in count'
+fi
+count=$((count + 1))
+if [ $rc -eq 99 ]; then
+	echo "ok $count - the VM did not pass"
+else
+	echo "not ok $count - the VM did not pass"
+	echo "# exit status $rc instead of 99"
+	tail -n 5 "$out" | sed 's/^/# | /'
+fi
+echo "1..$count"
