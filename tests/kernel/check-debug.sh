@@ -16,12 +16,12 @@ cd "$ERDMA_TOP"
 slow=6
 # vm-runner: about the runner, whose messages depend on the kernel.
 # vm-intree-612: has a kernel of its own.
-everywhere=(--group vm --group kunit --group hosts --suites tests/kernel/suites.txt
-	--suites tests/suites-hosts.txt
+everywhere=(--group debug --group vm --group kunit --group hosts
+	--suites tests/kernel/suites.txt --suites tests/suites-hosts.txt
 	--skip vm-runner --skip vm-intree-612)
 # For data races: several connections and queues at once, kernel consumers, two
 # cards, removal under traffic.
-races=(kunit vm-basic vm-kernel vm-two-cards vm-lifecycle)
+races=(plants-kcsan kunit vm-basic vm-kernel vm-two-cards vm-lifecycle)
 
 match=
 if [ "${1:-}" = --match ]; then
@@ -60,7 +60,7 @@ rc=0
 for kind in "${kinds[@]}"; do
 	case $kind in
 	debug) on debug "${everywhere[@]}" || rc=1 ;;
-	kcsan) on kcsan "${races[@]/#/--only=}" || rc=1 ;;
+	kcsan) on kcsan --suites tests/kernel/suites.txt "${races[@]/#/--only=}" || rc=1 ;;
 	*) die "unknown kernel $kind" "check-debug.sh [--match PATTERN] [debug|kcsan]..." ;;
 	esac
 done

@@ -12,7 +12,7 @@ cd "$ERDMA_TOP"
 
 kind=${1:?"plants.sh debug|kcsan"}
 kernel=$(tests/setup/debug-kernel.sh "$kind")
-tests/kernel/modules.sh "$kernel" "build/kernel/$kind"
+if [ -z "${ERDMA_MODULES:-}" ]; then tests/kernel/modules.sh "$kernel" "build/kernel/$kind"; fi
 name=vm-plants-$kind
 dir=build/vm/$name
 out=build/check/$name.out
