@@ -173,7 +173,7 @@ class Suite:
                 log.write(text)
                 log.flush()
                 tap.line(text)
-                self.comment(STAMP.sub('', text).strip())
+                self.comment(STAMP.sub('', text).strip()[:300])     # data can be long
             status = self.proc.wait()
             timer.cancel()
         self.seconds = time.monotonic() - self.begin
