@@ -469,9 +469,9 @@ static int cmdq_get_credit(struct erdma_cmdq *q, u32 timeout_ms)
  * Return: 0; -EIO: the device refused, see @res->syndrome; -ETIMEDOUT: no answer
  * or no slot; -ENODEV: the queue is not running (any more); -EINVAL: @size.
  */
-noinline int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
-				 size_t size, struct erdma_cmd_result *res, u32 timeout_ms,
-				 struct erdma_resp_buf *buf)
+int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
+			size_t size, struct erdma_cmd_result *res, u32 timeout_ms,
+			struct erdma_resp_buf *buf)
 {
 	struct erdma_cmd_result unwanted;
 	struct erdma_cmd_slot *slot;

@@ -20,17 +20,25 @@ module=/erdma/build/kernel/$kind/build/plants/plants.ko
 count=0
 mkdir -p build/check
 
-# found NAME TEXT: run-vm's own words, or the files that it looks through
-found()
+# result NAME WHY-NOT COMMAND...
+result()
 {
+	local name=$1 why=$2
+	shift 2
 	count=$((count + 1))
-	if grep -qE "$2" "$dir"/dmesg.txt "$dir"/kmemleak.txt 2>/dev/null; then
-		echo "ok $count - $1"
+	if "$@"; then
+		echo "ok $count - $name"
 	else
-		echo "not ok $count - $1"
-		echo "# no '$2' in $dir"
+		echo "not ok $count - $name"
+		echo "# $why"
 		tail -n 5 "$out" | sed 's/^/# | /'
 	fi
+}
+
+# found NAME TEXT: in what the kernel said
+found()
+{
+	result "$1" "no '$2' in $dir" grep -qsE "$2" "$dir/dmesg.txt" "$dir/kmemleak.txt"
 }
 
 # Lockdep is off after anybody's report, so it comes first. The last module stays,
@@ -52,12 +60,5 @@ if [ "$kind" = debug ]; then
 else
 	found "KCSAN: two threads, one variable" 'KCSAN: data-race in count'
 fi
-count=$((count + 1))
-if [ $rc -eq 99 ]; then
-	echo "ok $count - the VM did not pass"
-else
-	echo "not ok $count - the VM did not pass"
-	echo "# exit status $rc instead of 99"
-	tail -n 5 "$out" | sed 's/^/# | /'
-fi
+result "the VM did not pass" "exit status $rc instead of 99" [ $rc -eq 99 ]
 echo "1..$count"

@@ -268,12 +268,13 @@ split_pair()
 	done
 }
 
+RACES=12		# tries: on a busy host every second one is lost
+
 # perftest connects twice: its server listens, takes one connection, stops
 # listening, and listens again for the next. A client that comes in between is
 # refused and does not handle that well: it fails, or crashes in librdmacm. That
 # says nothing about the device: start anew. (-111: ours, connection refused; 8:
 # InfiniBand's, no such service; $RACE_CODE, if a test knows one more.)
-RACES=12		# on a busy host every second one is lost
 lost_own_race()
 {
 	grep -aqE "RDMA_CM_EVENT_REJECTED; error: (-111|8${RACE_CODE:+|$RACE_CODE})\." "$1"

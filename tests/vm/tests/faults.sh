@@ -40,8 +40,8 @@ each_command_fails()
 {
 	local line=$1 undo=$2 n failed=0 hits=1
 	shift 2
-	for ((n = 0; n < 200 && hits; n++)); do
-		fault "$line after=$n count=1" || return 1
+	for ((n = -1; n < 200 && hits;)); do
+		fault "$line after=$((n += 1)) count=1" || return 1
 		if "$@" 2>/dev/null; then $undo; else failed=$((failed + 1)); fi
 		hits=$(fault_hits)
 		fault_over
