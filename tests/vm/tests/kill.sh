@@ -35,12 +35,14 @@ serve_there()
 		on_vm 2 wait_until 30 listener listening $port
 }
 
-# The stock application of this round; it must fail, not hang.
+# The stock application of this round; it must fail, not hang. ib_send_bw sends
+# both ways: one way it counts credits that its server writes into its memory, and
+# looks for nothing else when it has none left and no send under way.
 stock_client()
 {
 	case $(($1 % 3)) in
 	0) stock=(ib_write_bw -R -F --run_infinitely -s 65536) ;;
-	1) stock=(ib_send_bw -R -F --run_infinitely -s 4096) ;;
+	1) stock=(ib_send_bw -R -F -b -D 100 -s 4096) ;;
 	2) stock=(ib_read_bw -R -F --run_infinitely -s 65536) ;;
 	esac
 	for _ in 1 2 3 4 5; do
@@ -90,6 +92,25 @@ ended()
 	! kill -0 "$1" && ! kill -0 "$2"
 }
 
+# Who has not noticed, and what is known about it
+unaware()
+{
+	local pid show
+	for pid in $(pgrep -P "$1"; pgrep -P "$2"; echo "$1" "$2"); do
+		if [ ! -e "/proc/$pid/stack" ]; then continue; fi
+		echo "not told: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+		cat "/proc/$pid/"{wchan,stack,status}
+	done
+	rdma resource show qp
+	"$TREE/eadm/eadm" list qp
+	for show in qps connections peers faults; do
+		qmp qom-get "{\"path\": \"/machine/peripheral/card1\", \"property\": \"$show\"}"
+	done
+	tail -n 5 /results/run_here.log /results/stock.log
+	# What comes after this test finds a VM 2.
+	if [ "$(vm_state 2)" = killed ]; then vm_start 2; fi
+}
+
 one_kill()
 {
 	local n=$1 log=/results/run_here.log pid from_there stock stock_pid
@@ -104,7 +125,10 @@ one_kill()
 	# Every other time VM 2 is there again before the connections of its last
 	# life are given up: nobody may take the one for the other.
 	if [ $((n % 2)) = 0 ]; then vm_start 2 || return 1; fi
-	wait_until $told "applications to notice" ended $pid $stock_pid || return 1
+	if ! wait_until $told "applications to notice" ended $pid $stock_pid; then
+		unaware $pid $stock_pid
+		return 1
+	fi
 	ends_with 3 "the client here" $pid && ends_with bad "${stock[0]}" $stock_pid || return 1
 	wait_until $told "the server here to notice" ended_here $((4 * n - 2)) || return 1
 	cat $log
