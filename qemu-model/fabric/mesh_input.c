@@ -325,6 +325,10 @@ static bool receive(MeshPeer *p)
     return (size_t)n == iov.iov_len || msg.msg_controllen;
 }
 
+/*
+ * A descriptor stays ready while work that came before waits for another turn.
+ * This is one: who waits for descriptors would turn in circles until the kick.
+ */
 void mesh_input_ready(MeshWatch *w, bool readable, bool writable)
 {
     MeshPeer *p = (MeshPeer *)((char *)w - offsetof(MeshPeer, watch));
@@ -332,6 +336,9 @@ void mesh_input_ready(MeshWatch *w, bool readable, bool writable)
 
     if (writable) {
         mesh_peer_flush(p);
+    }
+    if (readable && p->again) {
+        mesh_input_run(p);
     }
     for (unsigned i = 0; more && i < MESH_RECV_BUDGET; i++) {
         if ((p->state != MESH_HELLO && p->state != MESH_OPEN) ||
