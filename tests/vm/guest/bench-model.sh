@@ -12,36 +12,15 @@ rounds=${ROUNDS:-3}
 less=${LESS:-1}
 : >"$out"
 
-# perf PROGRAM OPTION...: the client's last table line. perftest measures its
-# clock first and prints zeros if another process disturbed that: again, then.
-perf()
-{
-	local line log=/results/perf.log
-	for _ in 1 2 3 4 5; do
-		if ! run_two_vms $log "$@" -R -F -p %p -- "$@" -R -F -p %p %a >&2; then
-			lost_own_race $log && continue
-			say "  $driver: $* failed:" >&2
-			tail -n 12 $log >&2
-			return 1
-		fi
-		line=$(grep -aE '^ *[0-9]+ +[0-9]+ +[0-9.]+' $log | grep -v server: | tail -1)
-		if awk '{ exit !($4 + 0 > 0) }' <<<"$line"; then
-			echo "$line"
-			return 0
-		fi
-	done
-	say "  $driver: $*: no clock after 5 tries" >&2
-	return 1
-}
-
 # metric NAME FIELD PROGRAM OPTION...
 metric()
 {
-	local name=$1 field=$2 line
-	shift 2
+	local name=$1 value line
+	shift
 	for _ in $(seq "$rounds"); do
-		line=$(perf "$@") || return 1
-		awk -v d="$driver" -v m="$name" -v f="$field" '{ print d, m, $f }' <<<"$line" >>"$out"
+		value=$(perf_value "$@") || return 1
+		[ -n "$value" ] || return 1
+		echo "$driver $name $value" >>"$out"
 	done
 	line=$(awk -v d="$driver" -v m="$name" '$1 == d && $2 == m { printf "%s ", $3 }' "$out")
 	say "  $driver: $name: $line"

@@ -52,34 +52,16 @@ many_closed()
 	wait_until 120 "their end" grep -q closed /results/many_qps.log
 }
 
-# one_value FIELD PROGRAM OPTION...: of the client's last table line. perftest can
-# lose its own race, and prints zeros if its look at the clock was disturbed: if it
-# was every time there is no value, which is no error.
-one_value()
-{
-	local field=$1 log=/results/cost-perf.log
-	shift
-	for _ in $(seq "$RACES"); do
-		if ! run_two_vms $log "$@" -R -F -p %p -- "$@" -R -F -p %p %a; then
-			lost_own_race $log && continue
-			tail -n 12 $log >&2
-			return 1
-		fi
-		if grep -aE '^ *[0-9]+ +[0-9]+ +[0-9.]+' $log | grep -v server: | tail -1 |
-			awk -v f="$field" '$f > 0 { print $f; n = 1 } END { exit !n }'; then return 0; fi
-	done
-	echo "no value after $RACES tries: $*" >&2
-}
-
 # measured NAME: a line "METRIC VALUE" each, the best of three, in /results/cost.NAME.
-# (The host's cores have other work: the best is what was not disturbed.)
+# (The host's cores have other work: the best is what was not disturbed.
+# No value at all is no error.)
 measured()
 {
 	local out=/results/cost.$1 what sort field cmd
 	: >"$out"
 	while read -r what sort field cmd; do
 		# shellcheck disable=SC2086	# the command's words
-		for _ in 1 2 3; do one_value "$field" $cmd </dev/null || return 1; done >/run/values
+		for _ in 1 2 3; do perf_value "$field" $cmd </dev/null || return 1; done >/run/values
 		sort "$sort" /run/values | head -1 | sed "s/^/$what /" >>"$out"
 	done <<-EOF
 		latency-us -n 5 ib_write_lat -s 2 -n 500
