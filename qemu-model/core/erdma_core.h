@@ -138,6 +138,12 @@ typedef struct ErdmaWireOps {
     bool (*pull)(void *opaque, uint32_t region, uint64_t offset, void *dst,
                  size_t len);
     /*
+     * Answers may wait a moment for something that goes the same way. True: the
+     * surroundings call erdma_wire_settle() within a millisecond, whatever
+     * happens meanwhile. False, or NULL: they do not wait.
+     */
+    bool (*linger)(void *opaque);
+    /*
      * The stream is malformed or cannot be continued; nothing is sent any
      * more. The surroundings call erdma_wire_free() later, not from here.
      */
@@ -158,6 +164,8 @@ ErdmaWire *erdma_wire_new(ErdmaFabric *fabric, const ErdmaWireOps *ops,
  */
 size_t erdma_wire_input(ErdmaWire *wire, const void *data, size_t len,
                         bool *again);
+/* The moment that answers may wait is over */
+void erdma_wire_settle(ErdmaWire *wire);
 /* The other end is gone: its QPs are peers that stopped (12.7) */
 void erdma_wire_free(ErdmaWire *wire);
 

@@ -160,6 +160,7 @@ void erdma_remote_lose(ErdmaRemote *r)
     erdma_resp_drop(r);
     erdma_list_del(&r->wire_link);
     erdma_list_del(&r->todo_link);
+    erdma_list_del(&r->linger_link);
     r->wire = NULL;
     if (qp) {
         erdma_peer_info(qp->core, "QP %u: its peer, or the process of "
@@ -324,7 +325,7 @@ static bool remote_work(ErdmaQp *qp, ErdmaBudget *b)
         more |= erdma_resp_run(r, b);
     }
     if (qp->remote == r) {
-        erdma_resp_tell(r);
+        erdma_resp_tell_soon(r);
     }
     return more && qp->remote == r;
 }
@@ -347,7 +348,7 @@ void erdma_remote_todo(ErdmaRemote *r, ErdmaBudget *b)
 {
     ErdmaQp *qp = r->qp;
 
-    erdma_resp_tell(r);
+    erdma_resp_tell_soon(r);
     if (!r->wire || erdma_link_used(&qp->run_link)) {
         return;                 /* has its turn */
     }

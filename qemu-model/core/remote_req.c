@@ -170,6 +170,16 @@ static void remember(ErdmaRemote *r, ErdmaFlight *f, const WirePayload *p,
     }
 }
 
+/*
+ * Does somebody wait for the answer: the guest, or the requests behind it, which
+ * wait for company or find the window full?
+ */
+static bool wants_answer(const ErdmaRemote *r, uint32_t size)
+{
+    return r->qp->req.ce || !r->qp->inflight || !((r->tx_seq + 1) % LATER_MAX) ||
+           r->tx_bytes + size > r->wire->window_bytes / 2;
+}
+
 static uint32_t build(ErdmaRemote *r, uint8_t *out, const WirePayload *p)
 {
     const ErdmaReq *req = &r->qp->req;
@@ -177,7 +187,8 @@ static uint32_t build(ErdmaRemote *r, uint8_t *out, const WirePayload *p)
         .h = WIRE_HDR(WIRE_REQUEST, sizeof(msg) + p->size, r->peer_id,
                       r->peer_gen),
         .seq = htole32(r->tx_seq), .opcode = req->opcode,
-        .flags = req->se ? WIRE_SOLICITED : 0,
+        .flags = (req->se ? WIRE_SOLICITED : 0) |
+                 (wants_answer(r, sizeof(msg) + p->size) ? WIRE_ANSWER : 0),
         .imm = htole32(req->imm), .length = htole64(req->length),
     };
 
@@ -249,6 +260,10 @@ ErdmaStep erdma_req_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
         return blocked;
     }
     remember(r, f, &p, size);
+    erdma_resp_turn(r);
+    if (!r->tx_later) {
+        erdma_resp_tell(r);             /* it goes at the same time */
+    }
     return ERDMA_STEP_SENT;
 }
 

@@ -9,6 +9,10 @@
 #include "wire_int.h"
 
 #define BACKLOG_FIRST   4096u   /* bytes */
+/* So many requests are not kept without an answer, wanted or not */
+#define LINGER_MAX      32u
+/* Requests that went to and fro before the next is expected to */
+#define TALK_TURNS      2u
 
 /* ---- backlog ---- */
 
@@ -105,6 +109,7 @@ static void backlog_pop(ErdmaRemote *r, uint32_t len)
 
 void erdma_resp_tell(ErdmaRemote *r)
 {
+    erdma_list_del(&r->linger_link);
     if (r->wire && r->rx_told != r->rx_done) {
         WireAck ack = {
             .h = WIRE_HDR(WIRE_ACK, sizeof(ack), r->peer_id, r->peer_gen),
@@ -112,8 +117,45 @@ void erdma_resp_tell(ErdmaRemote *r)
         };
 
         r->rx_told = r->rx_done;
+        r->rx_wanted = false;
         erdma_wire_send(r->wire, &ack, sizeof(ack));
     }
+}
+
+/* The two ends take turns: what we send next goes soon, and takes the answer */
+static bool talks(const ErdmaRemote *r)
+{
+    return r->turns == TALK_TURNS;
+}
+
+void erdma_resp_turn(ErdmaRemote *r)
+{
+    if (r->heard && r->turns < TALK_TURNS) {
+        r->turns++;
+    }
+    r->heard = false;
+}
+
+void erdma_resp_tell_soon(ErdmaRemote *r)
+{
+    uint32_t untold = r->rx_done - r->rx_told;
+    ErdmaWire *w = r->wire;
+
+    if (!w || !untold || untold >= LINGER_MAX ||
+        (r->rx_wanted && !talks(r)) || !w->ops->linger ||
+        !w->ops->linger(w->opaque)) {
+        erdma_resp_tell(r);
+    } else if (!erdma_link_used(&r->linger_link)) {
+        erdma_list_add_tail(&w->lingering, &r->linger_link);
+    }
+}
+
+void erdma_resp_settle(ErdmaRemote *r)
+{
+    if (r->rx_wanted) {
+        r->turns = 0;           /* it waited for nothing */
+    }
+    erdma_resp_tell(r);
 }
 
 static void send_nak(ErdmaRemote *r, uint8_t syndrome)
@@ -161,6 +203,10 @@ static void end_request(ErdmaRemote *r, uint8_t syndrome)
         erdma_resp_drop(r);
     } else {
         r->rx_done++;
+        if (r->heard) {
+            r->turns = 0;
+        }
+        r->heard = true;
         if (erdma_op_pulls(r->in.opcode)) {
             r->rx_told = r->rx_done;    /* the data said it */
         }
@@ -372,7 +418,7 @@ static const char *request_wrong(const WireRequest *req, const WirePayload *p)
     if (!opcode_valid(req->opcode)) {
         return "operation";
     }
-    if (req->zero || req->flags & ~WIRE_SOLICITED) {
+    if (req->zero || req->flags & ~(WIRE_SOLICITED | WIRE_ANSWER)) {
         return "field that must be 0";
     }
     if (length > ERDMA_LIMIT_MESSAGE || p->bytes > length ||
@@ -443,6 +489,7 @@ const char *erdma_resp_on_request(ErdmaRemote *r, const WireMsg *m,
         return "number of a request";
     }
     r->rx_next++;
+    r->rx_wanted |= req.flags & WIRE_ANSWER;
     if (r->deaf) {
         return NULL;
     }

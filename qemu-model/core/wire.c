@@ -316,10 +316,21 @@ ErdmaWire *erdma_wire_new(ErdmaFabric *f, const ErdmaWireOps *ops,
     w->opaque = opaque;
     erdma_list_init(&w->remotes);
     erdma_list_init(&w->todo);
+    erdma_list_init(&w->lingering);
     erdma_list_init(&w->askers);
     erdma_list_add_tail(&f->wires, &w->link);
     say_hello(w);
     return w;
+}
+
+void erdma_wire_settle(ErdmaWire *w)
+{
+    ErdmaLink *link;
+
+    while ((link = erdma_list_first(&w->lingering))) {
+        erdma_list_del(link);
+        erdma_resp_settle(ERDMA_ENTRY(link, ErdmaRemote, linger_link));
+    }
 }
 
 void erdma_wire_free(ErdmaWire *w)

@@ -53,6 +53,7 @@ struct ErdmaRemote {
     uint32_t peer_id, peer_gen;
     ErdmaLink wire_link;        /* ErdmaWire.remotes */
     ErdmaLink todo_link;        /* ErdmaWire.todo */
+    ErdmaLink linger_link;      /* ErdmaWire.lingering */
     /* requester: tx_acked..tx_seq are in flight */
     ErdmaFlight *oldest, *newest;
     uint32_t tx_seq, tx_acked;
@@ -66,6 +67,9 @@ struct ErdmaRemote {
     /* responder: rx_done..rx_next came and are not done */
     uint32_t rx_next, rx_done;
     uint32_t rx_told;           /* what the peer knows of rx_done */
+    bool rx_wanted;             /* it waits for what it does not know */
+    bool heard;                 /* a request, since we sent one */
+    uint8_t turns;              /* requests that went to and fro, see talks() */
     bool in_active;             /* in is under way */
     bool serving;               /* inside remote_resp.c */
     bool deaf;                  /* refused one: nothing more is executed */
@@ -84,6 +88,7 @@ struct ErdmaWire {
     ErdmaLink link;             /* ErdmaFabric.wires */
     ErdmaLink remotes;          /* ErdmaRemote.wire_link */
     ErdmaLink todo;             /* ErdmaRemote.todo_link */
+    ErdmaLink lingering;        /* ErdmaRemote.linger_link */
     ErdmaLink askers;           /* ErdmaAsk.link */
     uint64_t asked;             /* bytes that were asked for and did not come */
     uint32_t kept;              /* bytes of all backlogs */
@@ -161,6 +166,12 @@ const char *erdma_resp_on_credit(ErdmaRemote *r, const WireValue *v,
 bool erdma_resp_run(ErdmaRemote *r, ErdmaBudget *b);
 /* Tell what is done and was not told */
 void erdma_resp_tell(ErdmaRemote *r);
+/* The same, but it may wait a moment for a request that goes the same way */
+void erdma_resp_tell_soon(ErdmaRemote *r);
+/* A request of ours goes */
+void erdma_resp_turn(ErdmaRemote *r);
+/* The moment is over */
+void erdma_resp_settle(ErdmaRemote *r);
 /* Forget what came: the peer is gone */
 void erdma_resp_drop(ErdmaRemote *r);
 

@@ -15,7 +15,7 @@
 #include "erdma_core.h"
 
 #define ERDMA_WIRE_MAGIC        0x3157414d44526445ull   /* "EdRDMAW1" */
-#define ERDMA_WIRE_VERSION      1u
+#define ERDMA_WIRE_VERSION      2u
 
 typedef enum WireType {
     WIRE_HELLO = 1,             /* first, once */
@@ -87,6 +87,7 @@ typedef struct WireRequest {
 } WireRequest;
 
 #define WIRE_SOLICITED          1u
+#define WIRE_ANSWER             2u      /* somebody waits for the answer */
 
 /* DATA: offset, payload follows; CREDIT: end; ATOMIC: old value */
 typedef struct WireValue {

@@ -240,7 +240,8 @@ static bool move_wire(Sim *s)
     bool moved = false;
 
     for (unsigned i = 0; s->wired && i < 2; i++) {
-        moved |= wire_end_deliver(&s->wire.end[i]);
+        moved |= wire_end_deliver(&s->wire.end[i]) ||
+                 wire_end_settle(&s->wire.end[i]);
         if (s->wire.end[0].broken || s->wire.end[1].broken) {
             cut_wire(s);
         }

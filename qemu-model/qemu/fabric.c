@@ -31,6 +31,9 @@ static ErdmaHostFabric *in_process;
 typedef struct HostWire {
     ErdmaWire *core;
     MeshPeer *peer;
+    ErdmaHostFabric *fabric;
+    bool lingers;                       /* in ErdmaHostFabric.lingering */
+    QTAILQ_ENTRY(HostWire) link;
 } HostWire;
 
 /* ---- ErdmaWireOps ---- */
@@ -50,6 +53,18 @@ static bool wire_pull(void *opaque, uint32_t region, uint64_t offset,
     return erdma_mesh_pull(w->peer, region, offset, dst, len);
 }
 
+static bool wire_linger(void *opaque)
+{
+    HostWire *w = opaque;
+    bool will = erdma_wire_thread_linger(w->fabric->thread);
+
+    if (will && !w->lingers) {
+        w->lingers = true;
+        QTAILQ_INSERT_TAIL(&w->fabric->lingering, w, link);
+    }
+    return will;
+}
+
 static void wire_broken(void *opaque, const char *why)
 {
     HostWire *w = opaque;
@@ -60,6 +75,7 @@ static void wire_broken(void *opaque, const char *why)
 static const ErdmaWireOps wire_ops = {
     .send = wire_send,
     .pull = wire_pull,
+    .linger = wire_linger,
     .broken = wire_broken,
 };
 
@@ -71,6 +87,7 @@ static void *mesh_wire_new(void *opaque, MeshPeer *peer)
     HostWire *w = g_new0(HostWire, 1);
 
     w->peer = peer;
+    w->fabric = f;
     w->core = erdma_wire_new(f->core, &wire_ops, w);
     if (!w->core) {
         g_free(w);
@@ -91,6 +108,9 @@ static void mesh_wire_free(void *wire)
 {
     HostWire *w = wire;
 
+    if (w->lingers) {
+        QTAILQ_REMOVE(&w->fabric->lingering, w, link);
+    }
     erdma_wire_free(w->core);
     g_free(w);
 }
@@ -105,6 +125,28 @@ static void on_ready(MeshWatch *w, bool readable, bool writable)
         erdma_host_leave();
     }
 }
+
+static void on_settle(void *opaque)
+{
+    ErdmaHostFabric *f = opaque;
+    HostWire *w;
+
+    if (!erdma_host_enter()) {
+        erdma_wire_thread_linger(f->thread);
+        return;
+    }
+    while ((w = QTAILQ_FIRST(&f->lingering))) {
+        w->lingers = false;
+        QTAILQ_REMOVE(&f->lingering, w, link);
+        erdma_wire_settle(w->core);
+    }
+    erdma_host_leave();
+}
+
+static const ErdmaWireThreadOps thread_ops = {
+    .ready = on_ready,
+    .settle = on_settle,
+};
 
 static void mesh_watch(void *opaque, MeshWatch *w)
 {
@@ -321,7 +363,8 @@ static bool fabric_join(ErdmaHostFabric *f, const char *dir, Error **errp)
 {
     char why[256];
 
-    f->thread = erdma_wire_thread_new(on_ready, errp);
+    QTAILQ_INIT(&f->lingering);
+    f->thread = erdma_wire_thread_new(&thread_ops, f, errp);
     if (!f->thread) {
         return false;
     }

@@ -19,6 +19,7 @@ struct ErdmaHostFabric {
     /* The rest only with a directory */
     ErdmaMesh *mesh;
     struct ErdmaWireThread *thread;
+    QTAILQ_HEAD(, HostWire) lingering;  /* wires whose answers wait */
     void *alive;                    /* erdma_fabric_share() */
     QEMUBH *bh;
     QEMUTimer *timer;

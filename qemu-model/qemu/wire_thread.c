@@ -19,14 +19,24 @@
 
 #define EVENTS          16
 #define SHORT_TURN_NS   100000      /* the shortest that Linux gives */
+/*
+ * Longer than a turn of two programs that talk to each other, so that we do not
+ * wake up for what a request took along; short for whoever waits in vain, once.
+ */
+#define LINGER_NS       500000
 
 struct ErdmaWireThread {
     int epoll;
     int quit_event;
     unsigned changes;               /* of what is watched; big lock */
     bool quit;                      /* big lock */
-    void (*ready)(MeshWatch *w, bool readable, bool writable);
+    int64_t settle_at;              /* 0: nothing lingers; big lock */
+    const ErdmaWireThreadOps *ops;
+    void *opaque;
 };
+
+/* That of the thread which asks */
+static __thread ErdmaWireThread *here;
 
 /*
  * Who asks for short turns gets them soon (Linux 6.12 and later): a message is
@@ -59,29 +69,57 @@ static bool look(ErdmaWireThread *t, const struct epoll_event *event, int n,
     for (int i = 0; i < n && !t->quit && t->changes == changes; i++) {
         bool over = event[i].events & (EPOLLHUP | EPOLLERR);
 
-        t->ready(event[i].data.ptr, over || event[i].events & EPOLLIN,
-                 over || event[i].events & EPOLLOUT);
+        t->ops->ready(event[i].data.ptr, over || event[i].events & EPOLLIN,
+                      over || event[i].events & EPOLLOUT);
     }
     return !t->quit;
+}
+
+static void settle_if_due(ErdmaWireThread *t)
+{
+    if (t->settle_at && get_clock() >= t->settle_at) {
+        t->settle_at = 0;
+        t->ops->settle(t->opaque);
+    }
+}
+
+static int wait_for_peers(ErdmaWireThread *t, struct epoll_event *event,
+                          int64_t settle_at)
+{
+    struct timespec left = { 0 };
+    int64_t ns;
+
+    if (!settle_at) {
+        return epoll_wait(t->epoll, event, EVENTS, -1);
+    }
+    ns = settle_at - get_clock();
+    left.tv_nsec = ns < 0 ? 0 : MIN(ns, LINGER_NS);
+    return epoll_pwait2(t->epoll, event, EVENTS, &left, NULL);
 }
 
 static void *wire_thread(void *opaque)
 {
     ErdmaWireThread *t = opaque;
     struct epoll_event event[EVENTS];
+    int64_t settle_at;
     unsigned changes;
     bool go_on;
     int n;
 
+    here = t;
     rcu_register_thread();
     ask_for_short_turns();
     erdma_bql_lock();
     do {
         changes = t->changes;
+        settle_at = t->settle_at;
         erdma_bql_unlock();
-        n = epoll_wait(t->epoll, event, EVENTS, -1);
+        n = wait_for_peers(t, event, settle_at);
         erdma_bql_lock();
         go_on = look(t, event, n, changes);
+        if (go_on) {
+            settle_if_due(t);
+        }
     } while (go_on);
     erdma_bql_unlock();
     close(t->epoll);
@@ -91,16 +129,15 @@ static void *wire_thread(void *opaque)
     return NULL;
 }
 
-ErdmaWireThread *erdma_wire_thread_new(void (*ready)(MeshWatch *w,
-                                                     bool readable,
-                                                     bool writable),
-                                       Error **errp)
+ErdmaWireThread *erdma_wire_thread_new(const ErdmaWireThreadOps *ops,
+                                       void *opaque, Error **errp)
 {
     ErdmaWireThread *t = g_new0(ErdmaWireThread, 1);
     struct epoll_event event = { .events = EPOLLIN };
     QemuThread thread;
 
-    t->ready = ready;
+    t->ops = ops;
+    t->opaque = opaque;
     t->epoll = epoll_create1(EPOLL_CLOEXEC);
     t->quit_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (t->epoll < 0 || t->quit_event < 0 ||
@@ -118,6 +155,17 @@ ErdmaWireThread *erdma_wire_thread_new(void (*ready)(MeshWatch *w,
     qemu_thread_create(&thread, "erdma-wire", wire_thread, t,
                        QEMU_THREAD_DETACHED);
     return t;
+}
+
+bool erdma_wire_thread_linger(ErdmaWireThread *t)
+{
+    if (here != t) {
+        return false;
+    }
+    if (!t->settle_at) {
+        t->settle_at = get_clock() + LINGER_NS;
+    }
+    return true;
 }
 
 void erdma_wire_thread_watch(ErdmaWireThread *t, MeshWatch *w)

@@ -12,14 +12,24 @@
 
 typedef struct ErdmaWireThread ErdmaWireThread;
 
-/* @ready is called under the big lock, for one descriptor at a time */
-ErdmaWireThread *erdma_wire_thread_new(void (*ready)(MeshWatch *w,
-                                                     bool readable,
-                                                     bool writable),
-                                       Error **errp);
+typedef struct ErdmaWireThreadOps {
+    /* For one descriptor at a time */
+    void (*ready)(MeshWatch *w, bool readable, bool writable);
+    /* What was asked for with erdma_wire_thread_linger() */
+    void (*settle)(void *opaque);
+} ErdmaWireThreadOps;
+
+/* Both are called under the big lock */
+ErdmaWireThread *erdma_wire_thread_new(const ErdmaWireThreadOps *ops,
+                                       void *opaque, Error **errp);
+/*
+ * Call settle() in a moment. False, and nothing happens: we are in another
+ * thread, and waking this one would cost more than what shall wait.
+ */
+bool erdma_wire_thread_linger(ErdmaWireThread *t);
 /* MeshOps.watch; under the big lock */
 void erdma_wire_thread_watch(ErdmaWireThread *t, MeshWatch *w);
-/* Under the big lock. When it returns @ready is called no more. */
+/* Under the big lock. When it returns nothing is called any more. */
 void erdma_wire_thread_free(ErdmaWireThread *t);
 
 #endif /* HW_ERDMA_WIRE_THREAD_H */

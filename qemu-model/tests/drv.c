@@ -120,6 +120,10 @@ static bool deliver_once(Bed *b)
             any |= wire_end_deliver(&b->wire[i].end[k]);
         }
     }
+    for (unsigned i = 0; i < b->wires && !any; i++) {
+        any |= wire_end_settle(&b->wire[i].end[0]);
+        any |= wire_end_settle(&b->wire[i].end[1]);
+    }
     return any;
 }
 

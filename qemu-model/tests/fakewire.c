@@ -109,9 +109,29 @@ static void op_broken(void *opaque, const char *why)
     snprintf(e->why, sizeof(e->why), "%s", why);
 }
 
+static bool op_linger(void *opaque)
+{
+    WireEnd *e = opaque;
+
+    e->lingers |= e->keep;
+    return e->keep;
+}
+
+bool wire_end_settle(WireEnd *e)
+{
+    bool lingers = e->lingers;
+
+    e->lingers = false;
+    if (lingers && e->wire) {
+        erdma_wire_settle(e->wire);
+    }
+    return lingers;
+}
+
 const ErdmaWireOps fake_wire_ops = {
     .send = op_send,
     .pull = op_pull,
+    .linger = op_linger,
     .broken = op_broken,
 };
 

@@ -25,7 +25,8 @@ typedef struct WireEnd {
     size_t alive_len;
     uint8_t *buf;               /* came, not taken */
     size_t len, cap;
-    bool keep;                  /* sends with later wait as long as they may */
+    bool keep;                  /* sends with later wait as long as they may, */
+    bool lingers;               /* and answers, too */
     uint8_t *kept;              /* sent from here with later */
     size_t kept_len;
     unsigned long laters;       /* sends with later */
@@ -56,6 +57,9 @@ bool wire_end_deliver(WireEnd *e);
 bool wire_end_deliver_one(WireEnd *e);
 /* As if @data had come from the other end */
 void wire_end_feed(WireEnd *e, const void *data, size_t len);
+
+/* The moment that answers wait is over; false: none waited */
+bool wire_end_settle(WireEnd *e);
 
 extern const ErdmaWireOps fake_wire_ops;
 

@@ -117,7 +117,7 @@ static void bad_hello(void (*spoil)(WireHello *h), const char *why)
 #define SPOIL(name, body) static void name(WireHello *h) { body; }
 SPOIL(other_magic, h->magic ^= 1)
 SPOIL(version_0, h->version = 0)
-SPOIL(version_2, h->version = htole32(2))
+SPOIL(version_1, h->version = htole32(3))
 SPOIL(no_window, h->window = 0)
 SPOIL(few_bytes, h->window_bytes = htole32(8000))
 SPOIL(small_messages, h->message_max = htole32(65536))
@@ -128,7 +128,7 @@ TEST_OWN_WIRES(hello_of_another_kind_is_refused)
 {
     bad_hello(other_magic, "not a card's wire");
     bad_hello(version_0, "version");
-    bad_hello(version_2, "version");
+    bad_hello(version_1, "version");
     bad_hello(no_window, "limits");
     bad_hello(few_bytes, "limits");
     bad_hello(small_messages, "limits");

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Answers that wait for company, and those that do not. */
+#include "apart.h"
+
+static Scene *lingering_scene(void)
+{
+    Scene *s = slow_scene(WIRE_MODE_SHARED, 65536, true);
+
+    a_end(s)->keep = b_end(s)->keep = true;
+    return s;
+}
+
+static void post(Scene *s, bool unsignaled)
+{
+    Wr wr = scene_write(s, 0, 0, 8);
+
+    wr.unsignaled = unsignaled;
+    qp_send(&s->aqp, &wr);
+}
+
+static void post_back(Scene *s)
+{
+    Wr wr = {
+        .opcode = ERDMA_OP_WRITE, .nsge = 1, .sge = { { s->bbuf, 8, s->bkey } },
+        .raddr = s->abuf, .rkey = s->akey,
+    };
+
+    qp_send(&s->bqp, &wr);
+}
+
+/* Two turns, as a ping and a pong */
+static void talk(Scene *s)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        post(s, false);
+        to_b(s);
+        post_back(s);
+        to_a(s);
+    }
+}
+
+TEST_OWN_WIRES(answer_that_somebody_waits_for_goes_at_once)
+{
+    Scene *s = lingering_scene();
+
+    post(s, false);
+    to_b(s);
+    CHECK_EQ(waiting(a_end(s), WIRE_ACK), 1);
+    CHECK(!b_end(s)->lingers);
+    settle(s);
+    scene_free(s);
+}
+
+TEST_OWN_WIRES(answers_go_along_when_two_take_turns)
+{
+    Scene *s = lingering_scene();
+
+    talk(s);
+    post(s, false);
+    to_b(s);
+    CHECK_EQ(waiting(a_end(s), 0), 0);          /* it waits for the pong */
+    CHECK(b_end(s)->lingers);
+    post_back(s);
+    CHECK_EQ(waiting(a_end(s), WIRE_REQUEST), 1);
+    CHECK_EQ(waiting(a_end(s), WIRE_ACK), 1);
+    to_a(s);
+    CHECK_EQ(ends(&s->acq, ERDMA_CQE_QTYPE_SQ).good, 3);
+    settle(s);
+    scene_free(s);
+}
+
+TEST_OWN_WIRES(answer_that_waited_in_vain_does_not_wait_again)
+{
+    Scene *s = lingering_scene();
+
+    talk(s);
+    post(s, false);
+    to_b(s);
+    CHECK(wire_end_settle(b_end(s)));
+    CHECK_EQ(waiting(a_end(s), WIRE_ACK), 1);
+    to_a(s);
+    CHECK_EQ(ends(&s->acq, ERDMA_CQE_QTYPE_SQ).good, 3);
+    post(s, false);
+    to_b(s);
+    CHECK_EQ(waiting(a_end(s), WIRE_ACK), 1);
+    settle(s);
+    scene_free(s);
+}
+
+/* The first is answered, because others may wait behind it; then one of 32 */
+TEST_OWN_WIRES(stream_that_nobody_waits_for_is_answered_now_and_then)
+{
+    Scene *s = lingering_scene();
+    unsigned acks = 0;
+
+    for (unsigned i = 0; i < 20; i++) {
+        Wr wr = scene_write(s, 0, 0, 8);
+
+        wr.unsignaled = true;
+        for (unsigned k = 0; k < 16; k++) {
+            qp_post(&s->aqp, &wr);
+        }
+        qp_ring(&s->aqp);
+        while (wire_end_deliver(b_end(s))) {
+            acks += waiting(a_end(s), WIRE_ACK);
+            to_a(s);
+        }
+    }
+    CHECK(acks >= 10);
+    CHECK(acks <= 21);
+    post(s, false);
+    settle(s);
+    CHECK_EQ(ends(&s->acq, ERDMA_CQE_QTYPE_SQ).good, 1);
+    CHECK_EQ(counters(s->a).retry_exceeded, 0);
+    scene_free(s);
+}
+
+TEST_OWN_WIRES(answer_that_waits_goes_with_its_connection)
+{
+    Scene *s = lingering_scene();
+
+    talk(s);
+    post(s, false);
+    to_b(s);
+    CHECK_EQ(qp_destroy(&s->bqp), 0);           /* tells before it closes */
+    to_a(s);
+    CHECK_EQ(ends(&s->acq, ERDMA_CQE_QTYPE_SQ).good, 3);
+    settle(s);
+    scene_free(s);
+
+    s = lingering_scene();
+    talk(s);
+    post(s, false);
+    to_b(s);
+    kill_wire(s);
+    wire_end_settle(b_end(s));
+    bed_advance(&s->bed, 11 * SECOND);
+    CHECK_EQ(ends(&s->acq, ERDMA_CQE_QTYPE_SQ).retry, 1);
+    scene_free(s);
+}
