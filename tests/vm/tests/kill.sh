@@ -42,14 +42,14 @@ stock_client()
 {
 	case $(($1 % 3)) in
 	0) stock=(ib_write_bw -R -F --run_infinitely -s 65536) ;;
-	1) stock=(ib_send_bw -R -F -b -D 100 -s 4096) ;;
+	1) stock=(ib_send_bw -R -F -b -D $((100 * SLOW)) -s 4096) ;;
 	2) stock=(ib_read_bw -R -F --run_infinitely -s 65536) ;;
 	esac
 	for _ in 1 2 3 4 5; do
 		next_port
 		start_on 2 "exec ${stock[*]} -p $port" &&
 			on_vm 2 wait_until 30 "${stock[0]}" listening "$port" || return 1
-		timeout 120 "${stock[@]}" -p "$port" "$(address_of 2)" >/results/stock.log 2>&1 </dev/null &
+		timeout $((120 * SLOW)) "${stock[@]}" -p "$port" "$(address_of 2)" >/results/stock.log 2>&1 </dev/null &
 		stock_pid=$!
 		wait_until 60 "${stock[0]} to connect or to end" stock_connected_or_over
 		if stock_connected; then return 0; fi
