@@ -11,7 +11,7 @@
 #define BACKLOG_FIRST   4096u   /* bytes */
 /* So many requests are not kept without an answer, wanted or not */
 #define LINGER_MAX      32u
-/* Requests that went to and fro before the next is expected to */
+/* Requests that went back and forth before the next is expected to */
 #define TALK_TURNS      2u
 
 /* ---- backlog ---- */

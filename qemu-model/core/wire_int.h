@@ -69,7 +69,7 @@ struct ErdmaRemote {
     uint32_t rx_told;           /* what the peer knows of rx_done */
     bool rx_wanted;             /* it waits for what it does not know */
     bool heard;                 /* a request, since we sent one */
-    uint8_t turns;              /* requests that went to and fro, see talks() */
+    uint8_t turns;              /* requests back and forth, see talks() */
     bool in_active;             /* in is under way */
     bool serving;               /* inside remote_resp.c */
     bool deaf;                  /* refused one: nothing more is executed */

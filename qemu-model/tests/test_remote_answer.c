@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Answers that wait for company, and those that do not. */
 #include "apart.h"
+#include "lab.h"
 
 static Scene *lingering_scene(void)
 {
@@ -51,6 +52,37 @@ TEST_OWN_WIRES(answer_that_somebody_waits_for_goes_at_once)
     scene_free(s);
 }
 
+/* What is in flight before it is nobody's business */
+TEST_OWN_WIRES(request_says_that_the_guest_waits_for_it)
+{
+    Scene *s = lingering_scene();
+
+    post(s, true);
+    to_b(s);
+    CHECK_EQ(waiting(a_end(s), WIRE_ACK), 1);   /* on its way for long */
+    post(s, false);
+    to_b(s);
+    CHECK_EQ(waiting(a_end(s), WIRE_ACK), 2);
+    settle(s);
+    scene_free(s);
+}
+
+/* Its window would be full, and it would be nobody's fault */
+TEST_OWN_WIRES(peer_that_never_waits_is_answered_all_the_same)
+{
+    Lab *l = lab_connected();
+    unsigned answered = 0;
+
+    l->e->keep = true;
+    for (unsigned i = 0; i < 2 * WIRE_WINDOW; i++) {
+        lab_say_request(l, lab_request(l, i, ERDMA_OP_WRITE, 0));
+        CHECK(!l->e->broken);
+        answered += lab_heard(l, NULL, 0) == WIRE_ACK;
+    }
+    CHECK_EQ(answered, 2 * WIRE_WINDOW / 32);
+    lab_free(l);
+}
+
 TEST_OWN_WIRES(answers_go_along_when_two_take_turns)
 {
     Scene *s = lingering_scene();
@@ -69,6 +101,7 @@ TEST_OWN_WIRES(answers_go_along_when_two_take_turns)
     scene_free(s);
 }
 
+/* The pong comes later than the answer can wait: no more waiting for it */
 TEST_OWN_WIRES(answer_that_waited_in_vain_does_not_wait_again)
 {
     Scene *s = lingering_scene();
@@ -78,6 +111,7 @@ TEST_OWN_WIRES(answer_that_waited_in_vain_does_not_wait_again)
     to_b(s);
     CHECK(wire_end_settle(b_end(s)));
     CHECK_EQ(waiting(a_end(s), WIRE_ACK), 1);
+    post_back(s);
     to_a(s);
     CHECK_EQ(ends(&s->acq, ERDMA_CQE_QTYPE_SQ).good, 3);
     post(s, false);
@@ -125,6 +159,18 @@ TEST_OWN_WIRES(answer_that_waits_goes_with_its_connection)
     CHECK_EQ(qp_destroy(&s->bqp), 0);           /* tells before it closes */
     to_a(s);
     CHECK_EQ(ends(&s->acq, ERDMA_CQE_QTYPE_SQ).good, 3);
+    settle(s);
+    scene_free(s);
+
+    s = lingering_scene();                      /* the peer goes first */
+    talk(s);
+    post(s, false);
+    to_b(s);
+    CHECK_EQ(qp_destroy(&s->aqp), 0);
+    to_b(s);
+    CHECK_EQ(qp_destroy(&s->bqp), 0);
+    CHECK(wire_end_settle(b_end(s)));
+    CHECK_EQ(waiting(a_end(s), WIRE_ACK), 0);
     settle(s);
     scene_free(s);
 
