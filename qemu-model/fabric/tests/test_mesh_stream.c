@@ -218,20 +218,25 @@ MESH_TEST(a_message_is_whole_however_it_was_cut)
     host_free(h);
 }
 
+static void send_messages(Host *h, unsigned n)
+{
+    uint8_t buf[40];
+
+    for (unsigned i = 0; i < n; i++) {
+        CHECK(erdma_mesh_send(h->wires->peer, buf, message(buf, sizeof(buf)),
+                              false));
+    }
+    erdma_mesh_flush_all(h->m);
+}
+
 MESH_TEST(work_left_for_want_of_budget_goes_on_without_new_bytes)
 {
-    static uint8_t buf[64 * 40];
-    size_t n = 0;
     Host *a, *b;
 
     hosts_pair(&a, &b);
     b->input = input_messages;
     whole = 0;
-    for (unsigned i = 0; i < 64; i++) {
-        n += message(buf + n, 40);
-    }
-    CHECK(erdma_mesh_send(a->wires->peer, buf, n, false));
-    erdma_mesh_flush_all(a->m);
+    send_messages(a, 64);
     hosts_settle();
     CHECK_EQ(whole, 64);
     CHECK(b->wires->calls >= 64 / BUDGET);
@@ -242,22 +247,15 @@ MESH_TEST(work_left_for_want_of_budget_goes_on_without_new_bytes)
 /* The main loop may be late: whoever waits for descriptors does its work */
 MESH_TEST(work_left_for_want_of_budget_goes_on_while_bytes_wait)
 {
-    static uint8_t buf[64 * 40];
-    size_t n = 0;
     Host *a, *b;
 
     hosts_pair(&a, &b);
     b->input = input_messages;
     whole = 0;
-    for (unsigned i = 0; i < 64; i++) {
-        n += message(buf + n, 40);
-    }
-    CHECK(erdma_mesh_send(a->wires->peer, buf, n, false));
-    erdma_mesh_flush_all(a->m);
+    send_messages(a, 64);
     hosts_round(0);
     CHECK(b->wires->peer->again);
-    CHECK(erdma_mesh_send(a->wires->peer, buf, 40, false));
-    erdma_mesh_flush_all(a->m);
+    send_messages(a, 1);
     for (unsigned i = 0; i < 40; i++) {
         b->kicked = false;
         hosts_round(0);
