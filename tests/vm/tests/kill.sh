@@ -45,7 +45,7 @@ stock_client()
 	1) stock=(ib_send_bw -R -F -b -D $((100 * SLOW)) -s 4096) ;;
 	2) stock=(ib_read_bw -R -F --run_infinitely -s 65536) ;;
 	esac
-	for _ in 1 2 3 4 5; do
+	for _ in $(seq "$RACES"); do
 		next_port
 		start_on 2 "exec ${stock[*]} -p $port" &&
 			on_vm 2 wait_until 30 "${stock[0]}" listening "$port" || return 1
