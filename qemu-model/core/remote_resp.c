@@ -107,6 +107,18 @@ static void backlog_pop(ErdmaRemote *r, uint32_t len)
 
 /* ---- answers ---- */
 
+/* The peer knows of all that is done: what was sent says so */
+static void told(ErdmaRemote *r)
+{
+    r->rx_told = r->rx_done;
+}
+
+/* Does it wait for what it does not know? */
+static bool wanted(const ErdmaRemote *r)
+{
+    return (int32_t)(r->rx_asked - r->rx_told) > 0;
+}
+
 void erdma_resp_tell(ErdmaRemote *r)
 {
     erdma_list_del(&r->linger_link);
@@ -116,8 +128,7 @@ void erdma_resp_tell(ErdmaRemote *r)
             .seq = htole32(r->rx_done),
         };
 
-        r->rx_told = r->rx_done;
-        r->rx_wanted = false;
+        told(r);
         erdma_wire_send(r->wire, &ack, sizeof(ack));
     }
 }
@@ -142,7 +153,7 @@ void erdma_resp_tell_soon(ErdmaRemote *r)
     ErdmaWire *w = r->wire;
 
     if (!w || !untold || untold >= LINGER_MAX ||
-        (r->rx_wanted && !talks(r)) || !w->ops->linger ||
+        (wanted(r) && !talks(r)) || !w->ops->linger ||
         !w->ops->linger(w->opaque)) {
         erdma_resp_tell(r);
     } else if (!erdma_link_used(&r->linger_link)) {
@@ -152,7 +163,7 @@ void erdma_resp_tell_soon(ErdmaRemote *r)
 
 void erdma_resp_settle(ErdmaRemote *r)
 {
-    if (r->rx_wanted) {
+    if (wanted(r)) {
         r->turns = 0;           /* it waited for nothing */
     }
     erdma_resp_tell(r);
@@ -165,7 +176,7 @@ static void send_nak(ErdmaRemote *r, uint8_t syndrome)
         .seq = htole32(r->rx_done), .syndrome = htole32(syndrome),
     };
 
-    r->rx_told = r->rx_done;
+    told(r);
     if (r->wire) {
         erdma_wire_send(r->wire, &nak, sizeof(nak));
     }
@@ -208,7 +219,7 @@ static void end_request(ErdmaRemote *r, uint8_t syndrome)
         }
         r->heard = true;
         if (erdma_op_pulls(r->in.opcode)) {
-            r->rx_told = r->rx_done;    /* the data said it */
+            told(r);            /* by the data */
         }
         if (r->qp) {
             r->qp->rx_pkts++;
@@ -308,7 +319,7 @@ static bool send_data(ErdmaRemote *r, uint64_t left, uint32_t copy,
     if (*a) {
         return false;
     }
-    r->rx_told = r->rx_done;
+    told(r);
     if (!erdma_payload_send(r, WIRE_READ_DATA, r->rx_done, r->in_done, &p)) {
         return false;
     }
@@ -489,7 +500,9 @@ const char *erdma_resp_on_request(ErdmaRemote *r, const WireMsg *m,
         return "number of a request";
     }
     r->rx_next++;
-    r->rx_wanted |= req.flags & WIRE_ANSWER;
+    if (req.flags & WIRE_ANSWER) {
+        r->rx_asked = r->rx_next;
+    }
     if (r->deaf) {
         return NULL;
     }

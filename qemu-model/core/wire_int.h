@@ -67,7 +67,7 @@ struct ErdmaRemote {
     /* responder: rx_done..rx_next came and are not done */
     uint32_t rx_next, rx_done;
     uint32_t rx_told;           /* what the peer knows of rx_done */
-    bool rx_wanted;             /* it waits for what it does not know */
+    uint32_t rx_asked;          /* it waits to be told so much */
     bool heard;                 /* a request, since we sent one */
     uint8_t turns;              /* requests back and forth, see talks() */
     bool in_active;             /* in is under way */

@@ -83,6 +83,29 @@ TEST_OWN_WIRES(peer_that_never_waits_is_answered_all_the_same)
     lab_free(l);
 }
 
+/* The data of a READ told the peer what it waited for */
+TEST_OWN_WIRES(answer_behind_a_read_may_wait)
+{
+    Scene *s = lingering_scene();
+    Wr read = scene_read(s, 0, 64, 8), write = scene_write(s, 0, 0, 8);
+
+    write.unsignaled = true;
+    qp_post(&s->aqp, &read);
+    qp_post(&s->aqp, &write);
+    qp_ring(&s->aqp);
+    to_b(s);
+    CHECK_EQ(waiting(a_end(s), WIRE_READ_DATA), 1);
+    to_a(s);
+    to_b(s);                                    /* the WRITE waited for it */
+    CHECK_EQ(waiting(a_end(s), WIRE_ACK), 0);
+    CHECK(b_end(s)->lingers);
+    CHECK(wire_end_settle(b_end(s)));
+    CHECK_EQ(waiting(a_end(s), WIRE_ACK), 1);
+    settle(s);
+    CHECK_EQ(ends(&s->acq, ERDMA_CQE_QTYPE_SQ).good, 1);
+    scene_free(s);
+}
+
 TEST_OWN_WIRES(answers_go_along_when_two_take_turns)
 {
     Scene *s = lingering_scene();

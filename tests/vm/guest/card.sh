@@ -8,8 +8,11 @@
 #   device_gone            has the kernel no RDMA device any more? (wait_until)
 #   rebind                 take the card from the driver and give it back
 #   no_objects             no queue pair and no memory region is left, soon
+#   card_get PROPERTY, card_set PROPERTY JSON-VALUE
+#                          of the model, as in docs/qemu-model-faults.md
 
 bus=/sys/bus/pci
+CARD_PATH=${CARD_PATH:-/machine/peripheral/card1}
 
 card_bdf()
 {
@@ -56,4 +59,14 @@ none_left()
 no_objects()
 {
 	wait_until 20 "the last objects to go" none_left || { rdma resource show; return 1; }
+}
+
+card_get()
+{
+	qmp qom-get "{\"path\": \"$CARD_PATH\", \"property\": \"$1\"}"
+}
+
+card_set()
+{
+	qmp qom-set "{\"path\": \"$CARD_PATH\", \"property\": \"$1\", \"value\": $2}" >/dev/null
 }

@@ -6,7 +6,6 @@
 #   fault LINE             let it go wrong (docs/qemu-model-faults.md)
 #   fault_over             no fault any more
 #   fault_hits             how often the faults in force have struck
-#   card_get PROPERTY, card_set PROPERTY JSON-VALUE
 #   stat_of NAME           a counter of the driver
 #   meet NAME LINE WANT [COUNTER]... -- OP...
 #                          one test: the operations of verbs_fault while the fault
@@ -19,19 +18,8 @@
 #   works                  do send, event, write and read work?
 #   cannot_yet TEXT        what the driver does not survive, in words
 
-CARD_PATH=${CARD_PATH:-/machine/peripheral/card1}
 # How long a request may take, ms: long enough for a busy host
 PATIENCE=${PATIENCE:-2500}
-
-card_get()
-{
-	qmp qom-get "{\"path\": \"$CARD_PATH\", \"property\": \"$1\"}"
-}
-
-card_set()
-{
-	qmp qom-set "{\"path\": \"$CARD_PATH\", \"property\": \"$1\", \"value\": $2}" >/dev/null
-}
 
 fault()
 {

@@ -104,7 +104,7 @@ unaware()
 	rdma resource show qp
 	"$TREE/eadm/eadm" list qp
 	for show in qps connections peers faults; do
-		qmp qom-get "{\"path\": \"/machine/peripheral/card1\", \"property\": \"$show\"}"
+		card_get "$show"
 	done
 	tail -n 5 /results/run_here.log /results/stock.log
 	# What comes after this test finds a VM 2.
