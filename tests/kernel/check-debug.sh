@@ -15,10 +15,12 @@ cd "$ERDMA_TOP"
 # What the test kernels cost, with room for a busy machine.
 slow=6
 # vm-runner: about the runner, whose messages depend on the kernel.
-# vm-intree-612: has a kernel of its own.
+# vm-intree-612: has a kernel of its own. vm-intree, vm-mixed: the stock driver of 6.1
+# takes the lock of its table of CQs in a tasklet and, with interrupts on, elsewhere;
+# lockdep says so and is off from then on.
 everywhere=(--group debug --group vm --group kunit --group hosts
 	--suites tests/kernel/suites.txt --suites tests/suites-hosts.txt
-	--skip vm-runner --skip vm-intree-612)
+	--skip vm-runner --skip vm-intree-612 --skip vm-intree --skip vm-mixed)
 # For data races: several connections and queues at once, kernel consumers, two
 # cards, removal under traffic.
 races=(plants-kcsan kunit vm-basic vm-kernel vm-two-cards vm-lifecycle)
