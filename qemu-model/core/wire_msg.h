@@ -120,7 +120,7 @@ _Static_assert(sizeof(WireRange) == 16, "wire layout");
 
 /* ---- limits, part of the version ---- */
 
-#define WIRE_WINDOW             96u             /* requests */
+#define WIRE_WINDOW             192u            /* requests */
 #define WIRE_WINDOW_BYTES       (64u * 1024)    /* of their messages */
 #define WIRE_SMALL              256u    /* payload that never is ranges */
 #define WIRE_MAX_RANGES         512u    /* of one message */
@@ -130,6 +130,7 @@ _Static_assert(sizeof(WireRange) == 16, "wire layout");
 #define WIRE_REQUEST_MAX \
     (sizeof(WireRequest) + WIRE_MAX_RANGES * sizeof(WireRange))
 
+_Static_assert(WIRE_WINDOW <= UINT8_MAX, "ErdmaQp.inflight counts them");
 _Static_assert(WIRE_REQUEST_MAX <= WIRE_WINDOW_BYTES, "one request must fit");
 _Static_assert(sizeof(WireValue) + WIRE_CHUNK_BYTES <= ERDMA_WIRE_MESSAGE_MAX &&
                WIRE_REQUEST_MAX <= ERDMA_WIRE_MESSAGE_MAX, "message size");

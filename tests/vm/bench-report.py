@@ -10,7 +10,8 @@ import json
 import statistics
 import sys
 
-# metric, what it is, unit, what it is compared with, target of the ratio, larger is better
+# metric, what it is, unit, what it is compared with, target of the ratio (None: for
+# information), larger is better
 ONE_VM = [
     ("write_bw_1m_mbs", "ib_write_bw, 1 MiB", "MB/s", "rxe", 50, True),
     ("write_lat_2b_us", "ib_write_lat, 2 B", "us", "rxe", 0.25, False),
@@ -21,6 +22,8 @@ TWO_VMS = [
     ("write_lat_2b_us", "ib_write_lat, 2 B", "us", "rxe", 0.05, False),
     ("write_rate_64b_mpps", "ib_write_bw, 64 B, messages", "M/s", "rxe", 20, True),
     ("send_rate_64b_mpps", "ib_send_bw, 64 B, messages", "M/s", "rxe", 20, True),
+    ("short_write_rate_mpps", "  writes, 128 deep", "M/s", "rxe", None, True),
+    ("short_send_rate_mpps", "  sends, 128 deep", "M/s", "rxe", None, True),
 ]
 NAMES = {"rxe": "Soft-RoCE", "siw": "Soft-iWARP", "memcpy": "memcpy"}
 
@@ -46,10 +49,10 @@ def judge(values, target, peers):
         print(f"{what:28}  no number of {'erdma' if not ours else NAMES[base]}")
         return None
     ratio = ours / other
-    met = ratio >= limit if larger else ratio <= limit
+    met = limit is None or (ratio >= limit if larger else ratio <= limit)
+    wanted = "" if limit is None else f"{'>=' if larger else '<='} {limit}"
     print(f"{what:28}{ours:12.4g}{''.join(cell(values.get((p, metric))) for p in peers)}"
-          f"{ratio:10.3g} of {NAMES[base]:10} {'>=' if larger else '<='} {limit}"
-          f"{'' if met else '  MISSED'}   ({unit})")
+          f"{ratio:10.3g} of {NAMES[base]:10} {wanted}{'' if met else '  MISSED'}   ({unit})")
     entry = {"erdma": ours, "base": base, "ratio": ratio, "target": limit, "met": met, "unit": unit}
     entry.update({p: values[(p, metric)] for p in (*peers, base) if (p, metric) in values})
     return entry
