@@ -118,7 +118,7 @@ _Static_assert(sizeof(WireValue) == 32, "wire layout");
 _Static_assert(sizeof(WireAck) == 24, "wire layout");
 _Static_assert(sizeof(WireRange) == 16, "wire layout");
 
-/* ---- limits, part of the version ---- */
+/* ---- limits, part of the version; but each HELLO says its own window ---- */
 
 #define WIRE_WINDOW             192u            /* requests */
 #define WIRE_WINDOW_BYTES       (64u * 1024)    /* of their messages */
