@@ -29,25 +29,25 @@ build()
 	run_step "$limit" "$what" "$log" "$@" || failed+=(--failed "$what does not build, see $log")
 }
 
-if wants 'kunit|vm|static|debug|long|hosts'; then
+if wants 'kunit|vm|static|long|hosts'; then
 	build 600 "the driver for $(kernel_release)" driver make -C driver KDIR="$kdir"
 fi
 if wants 'vm|eadm|long|hosts'; then
 	build 600 "eadm" eadm make -C eadm
 fi
-if wants 'vm|kunit|model|debug|long|hosts'; then
+if wants 'vm|kunit|model|quick|long|hosts'; then
 	src=$(tests/setup/qemu-src.sh)
 	tests/setup/guest-image.sh >/dev/null
 fi
 if wants 'vm|model|hosts'; then
 	tests/setup/qemu-asan.sh || failed+=(--failed "QEMU with ASan does not build, see build/check")
 fi
-if wants 'vm|debug|long|hosts'; then
+if wants 'vm|quick|long|hosts'; then
 	build 600 "the device model" model make -C qemu-model preload QEMU_SRC="$src"
 	build 300 "the test programs" progs make -C tests/vm/progs
 	build 300 "the kernel test module" kverbs make -C tests/vm/kverbs KDIR="$kdir"
 fi
-if wants debug; then
+if wants quick; then
 	tests/setup/debug-kernel.sh debug >/dev/null ||
 		failed+=(--failed "the debug kernel does not build, see $(cache_root)/log/kernel-debug.log")
 fi
