@@ -22,8 +22,9 @@ everywhere=(--group debug --group vm --group kunit --group hosts
 	--suites tests/kernel/suites.txt --suites tests/suites-hosts.txt
 	--skip vm-runner --skip vm-intree-612 --skip vm-intree --skip vm-mixed)
 # For data races: several connections and queues at once, kernel consumers, two
-# cards, removal under traffic.
-races=(plants-kcsan kunit vm-basic vm-kernel vm-two-cards vm-lifecycle)
+# cards, two hosts, who looks meanwhile, a card that lies, removal under traffic.
+races=(plants-kcsan kunit vm-basic vm-kernel vm-two-cards vm-lifecycle vm-perftest vm-eadm
+	vm-hostile vm-two-vms)
 
 match=
 if [ "${1:-}" = --match ]; then
@@ -62,7 +63,7 @@ rc=0
 for kind in "${kinds[@]}"; do
 	case $kind in
 	debug) on debug "${everywhere[@]}" || rc=1 ;;
-	kcsan) on kcsan --suites tests/kernel/suites.txt "${races[@]/#/--only=}" || rc=1 ;;
+	kcsan) on kcsan --suites tests/kernel/suites.txt --suites tests/suites-hosts.txt "${races[@]/#/--only=}" || rc=1 ;;
 	*) die "unknown kernel $kind" "check-debug.sh [--match PATTERN] [debug|kcsan]..." ;;
 	esac
 done
