@@ -63,7 +63,10 @@ rc=0
 for kind in "${kinds[@]}"; do
 	case $kind in
 	debug) on debug "${everywhere[@]}" || rc=1 ;;
-	kcsan) on kcsan --suites tests/kernel/suites.txt --suites tests/suites-hosts.txt "${races[@]/#/--only=}" || rc=1 ;;
+	kcsan)
+		on kcsan --suites tests/kernel/suites.txt --suites tests/suites-hosts.txt \
+			"${races[@]/#/--only=}" || rc=1
+		;;
 	*) die "unknown kernel $kind" "check-debug.sh [--match PATTERN] [debug|kcsan]..." ;;
 	esac
 done
