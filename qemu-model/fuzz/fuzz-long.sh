@@ -27,9 +27,10 @@ total()
 while [ "$(total)" -lt "$goal" ]; do
 	cp "$fuzzer" "$dir/fuzzer.tmp" && mv "$dir/fuzzer.tmp" "$dir/fuzzer"
 	begin=$SECONDS rc=0
-	# The entropic schedule would take a third of the time for its statistics.
+	# The entropic schedule would take a third of the time for its statistics, and
+	# a look each second for what other processes found a fifth: there are none.
 	nice -n "${FUZZ_NICE:-19}" "$dir/fuzzer" -max_total_time="$round" -max_len="${FUZZ_LEN:-4096}" \
-		-entropic=0 -print_final_stats=1 \
+		-entropic=0 -reload=0 -print_final_stats=1 \
 		-artifact_prefix="$dir/crash-" "$dir/corpus" "$here/seeds" >"$dir/last.log" 2>&1 || rc=$?
 	units=$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/last.log")
 	where=$(grep -a 'cov: ' "$dir/last.log" | tail -n 1 |
