@@ -11,6 +11,13 @@
 progs=$TREE/build/progs
 LIMIT=240
 
+# A slot in which no command is open: half a ring away from the next ones. (One that
+# happens to be the command's own would be the right answer.)
+free_slot()
+{
+	"$TREE/eadm/eadm" -j info cmdq | jq '.data[0].sq | (.pi + .depth / 2) % .depth'
+}
+
 # ---- commands ---------------------------------------------------------------------
 
 commands()
@@ -38,7 +45,7 @@ commands()
 		"delay command ms=17000 overtake opcode=reg_mr count=1" '^open failed' cmdq_timeouts -- send
 	check "the late answer is counted" wait_until 20 "the late answer" counted cmdq_late
 	meet "hostile-index command: nobody's answer, and one that never comes" \
-		"hostile-index command value=0x1f4 opcode=reg_mr count=1" '^open failed' \
+		"hostile-index command value=$(free_slot) opcode=reg_mr count=1" '^open failed' \
 		cmdq_bad_cqes cmdq_timeouts -- send
 	meet "corrupt command: garbage as cookie of a queue pair" \
 		"corrupt command resp0=0xdeadbeefdeadbeef opcode=create_qp count=1" '^send a=' -- send
