@@ -289,11 +289,13 @@ TEST(delayed_cqe_raises_its_event_when_it_comes)
     scene_free(s);
 }
 
+/* Not even to the next queue of that number */
 TEST(delayed_cqe_of_a_destroyed_queue_never_comes)
 {
     Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
-    Cq cq;
+    Cq cq, next;
     Qp one, two;
+    Wc wc;
     Wr wr = { .opcode = ERDMA_OP_WRITE };
 
     cq_init(&cq, s->a, 64, 1);
@@ -306,8 +308,14 @@ TEST(delayed_cqe_of_a_destroyed_queue_never_comes)
     CHECK_EQ(qp_destroy(&two), 0);
     CHECK_EQ(cq_destroy(&cq), 0);
     memset(fake_ptr(s->a->h, cq.addr, 64 * 32), 0x77, 64 * 32);
+    s->a->next_cqn = cq.cqn;
+    cq_init(&next, s->a, 64, 1);
+    CHECK_EQ(next.cqn, cq.cqn);
     bed_advance(&s->bed, 100 * MS);
     CHECK(is_fill(fake_ptr(s->a->h, cq.addr, 64 * 32), 64 * 32, 0x77));
+    CHECK(!cq_poll(&next, &wc));
+    CHECK_EQ(cq_destroy(&next), 0);
+    cq_free(&next);
     cq_free(&cq);
     scene_free(s);
 }
@@ -318,13 +326,32 @@ TEST(reset_forgets_what_was_delayed)
     uint8_t *ring = fake_ptr(s->a->h, s->acq.addr, 64);
 
     fault(s->a, "delay cqe ms=5");
-    fault(s->a, "delay irq ms=5");
     write_once(s);
     memset(ring, 0x77, 64);
     card_write32(s->a, ERDMA_REG_CTRL, ERDMA_CTRL_RESET);
     bed_advance(&s->bed, 100 * MS);
     CHECK(is_fill(ring, 64, 0x77));
     CHECK_EQ(s->a->f.irqs_total, 0);
+    scene_free(s);
+}
+
+TEST(next_driver_gets_nothing_of_what_was_delayed)
+{
+    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    struct erdma_cqe cqe;
+    uint64_t irqs;
+
+    fault(s->a, "delay irq ms=5");
+    fault(s->a, "delay command ms=5 overtake");
+    CHECK(!see_irq(s));
+    CHECK(!see_command(s));
+    card_write32(s->a, ERDMA_REG_CTRL, ERDMA_CTRL_RESET);
+    faults_over(s->a);
+    card_up(s->a, 4, 2);
+    irqs = s->a->f.irqs_total;
+    bed_advance(&s->bed, 100 * MS);
+    CHECK(!card_poll_cmd(s->a, &cqe));
+    CHECK_EQ(s->a->f.irqs_total, irqs);
     scene_free(s);
 }
 

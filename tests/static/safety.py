@@ -2,13 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """docs/qemu-model-safety.md against tests and mutants: each row of its tables
 names tests that exist and are run, and mutants that exist and name one of these
-tests; and what mutations name exists. Prints what does not; nothing is good."""
+tests; and what mutations name exists, and each of them still changes its file.
+Prints what does not; nothing is good."""
 import os
 import re
+import subprocess
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODEL = os.path.join(TOP, 'qemu-model')
+# Lists of mutations, and the folder of the files that they change
+LISTS = (('tests/mutations.txt', 'core'), ('tests/mutations-qemu.txt', 'qemu'),
+         ('fabric/tests/mutations.txt', 'fabric'))
 
 
 def text(*path):
@@ -28,15 +33,27 @@ def all_tests():
     return found
 
 
+def lines(path):
+    """The mutations of a list: name, file, expression, test that must fail or None"""
+    for line in text(MODEL, path).splitlines():
+        if line and not line.startswith('#'):
+            line, _, test = line.partition(' => ')
+            name, file, expr = line.split('|', 2)
+            yield name.strip(), file.strip(), expr[1:], test.strip() or None
+
+
 def mutants():
     """{name: test that must fail, or None}"""
-    found = {}
-    for name in ('mutations.txt', 'mutations-qemu.txt'):
-        for line in text(MODEL, 'tests', name).splitlines():
-            if line and not line.startswith('#'):
-                test = line.rsplit(' => ', 1)[1] if ' => ' in line else None
-                found[line.split(' | ')[0].strip()] = test
-    return found
+    return {name: test for path, _ in LISTS[:2] for name, _, _, test in lines(path)}
+
+
+def check_expressions():
+    for path, folder in LISTS:
+        for name, file, expr, _ in lines(path):
+            source = os.path.join(MODEL, folder, file)
+            done = subprocess.run(['sed', expr, source], capture_output=True, text=True, check=False)
+            if done.returncode or done.stdout == text(source):
+                print(f'mutant "{name}" changes nothing in {folder}/{file} {done.stderr}')
 
 
 def rows():
@@ -77,6 +94,7 @@ def main():
         # a pattern that several tests have in their name is fine
         if test and not any(test in t for t in known_tests):
             print(f'mutant "{m}": there is no test {test}')
+    check_expressions()
     return 0
 
 
