@@ -27,5 +27,11 @@ cd "$work/build"
 mapfile -t flags < <("$model/qemu/overlay.sh" flags "$src")
 ../src/configure "${flags[@]}" >configure.log 2>&1 || { tail -n 20 configure.log >&2; exit 1; }
 ninja qemu-system-x86_64 tests/qtest/erdma-test >ninja.log 2>&1 || { tail -n 20 ninja.log >&2; exit 1; }
+# In its build folder QEMU looks for all files below qemu-bundle: also for those of
+# other packages.
+for dir in /usr/share/qemu /usr/share/seabios /usr/lib/ipxe/qemu; do
+	mkdir -p "qemu-bundle${dir%/*}"
+	ln -sfn "$dir" "qemu-bundle$dir"
+done
 QTEST_QEMU_BINARY=./qemu-system-x86_64 tests/qtest/erdma-test --tap
 python3 "$model/qtest/erdma_qtest.py" --qemu "$work/build/qemu-system-x86_64"

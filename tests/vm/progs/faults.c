@@ -215,6 +215,17 @@ static enum outcome with_fault(const struct operation *op, unsigned int n)
 	return err ? HIT_AND_FAILED : HIT_AND_DONE;
 }
 
+/* Where the threads of a process wait, in the kernel. */
+static void tell_where(pid_t pid)
+{
+	char cmd[96];
+
+	fflush(stdout);
+	snprintf(cmd, sizeof(cmd), "cd /proc/%d/task && grep . */wchan */stack | sed 's/^/# /'", pid);
+	if (system(cmd))
+		printf("# no stack\n");
+}
+
 /* The status of a child, or -1 when it did not end in time. */
 static int wait_for(pid_t pid)
 {
@@ -222,8 +233,10 @@ static int wait_for(pid_t pid)
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	bool ended = fd >= 0 && poll(&p, 1, TRY_LIMIT_S * 1000) == 1;
 
-	if (!ended)
+	if (!ended) {
+		tell_where(pid);
 		kill(pid, SIGKILL);
+	}
 	if (fd >= 0)
 		close(fd);
 	waitpid(pid, &status, 0);
