@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * many_qps COUNT: opens COUNT queue pairs on the first RDMA device, prints
- * "open" and keeps them until its standard input ends.
+ * "open" and keeps them until there is something on its standard input, or its end.
  *
  * Each has its own send and receive queue; 64 share a completion queue.
  */
@@ -50,8 +50,8 @@ int main(int argc, char **argv)
 	}
 	puts("open");
 	fflush(stdout);
-	while (read(0, &c, 1) > 0)
-		;
+	if (read(0, &c, 1) < 0)
+		return fail("standard input", 0);
 	for (int i = 0; i < count; i++) {
 		if (ibv_destroy_qp(qp[i]))
 			return fail("ibv_destroy_qp", i);

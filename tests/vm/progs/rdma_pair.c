@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
@@ -126,6 +127,21 @@ static int set_address(struct sockaddr_in *in, const char *text)
 	return 0;
 }
 
+/*
+ * Does not block: librdmacm waits for the next event when it could not do its part
+ * for a connection request, and there may be none.
+ */
+static struct rdma_event_channel *channel_new(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+
+	if (channel && fcntl(channel->fd, F_SETFL, O_NONBLOCK)) {
+		rdma_destroy_event_channel(channel);
+		return NULL;
+	}
+	return channel;
+}
+
 static int start_listening(struct pair *p, struct sockaddr_in *to)
 {
 	if (rdma_create_id(p->channel_b, &p->listener, NULL, RDMA_PS_TCP))
@@ -201,8 +217,8 @@ int pair_open(struct pair *p, struct pair_options *o)
 	ret = set_address(&to, o->address_b);
 	if (ret)
 		return ret;
-	p->channel_a = rdma_create_event_channel();
-	p->channel_b = rdma_create_event_channel();
+	p->channel_a = channel_new();
+	p->channel_b = channel_new();
 	if (!p->channel_a || !p->channel_b)
 		return complain("rdma_create_event_channel");
 	ret = start_listening(p, &to);
