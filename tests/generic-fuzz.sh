@@ -25,14 +25,14 @@ card=erdma,bar0-size=1M,hold-ms=10,mac=52:54:00:00:00
 export QEMU_FUZZ_ARGS="-machine q35 -nodefaults -device $card:01 -device $card:02"
 export QEMU_FUZZ_OBJECTS='erdma*'
 export ASAN_OPTIONS=detect_leaks=0
-cpu()
+read_cpu()
 {
 	# Not in a pipe: that would be a child, which has none. Line 2 is of those
 	# that have ended, "0m2.061s 0m0.184s": for the user, in the kernel.
 	times >"$dir/times"
 	cpu=$(awk -F '[m s]+' 'NR == 2 { printf "%d\n", 60 * $1 + $2 + 60 * $3 + $4 }' "$dir/times")
 }
-cpu
+read_cpu
 before=$cpu
 begin=$SECONDS rc=0
 nice -n 19 "$dir/fuzzer" --fuzz-target=generic-fuzz -max_total_time="$seconds" -timeout=60 \
@@ -41,7 +41,7 @@ nice -n 19 "$dir/fuzzer" --fuzz-target=generic-fuzz -max_total_time="$seconds" -
 units=$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/last.log")
 where=$(grep -a 'cov: ' "$dir/last.log" | tail -n 1 |
 	sed 's/.*\(cov: [0-9]*\) \(ft: [0-9]*\) \(corp: [0-9]*\).*/\1 \2 \3/')
-cpu
+read_cpu
 printf '%s %s %s %s %s\n' "$(date -u +%FT%TZ)" "${units:-0}" $((SECONDS - begin)) \
 	$((cpu - before)) "$where" >>"$dir/runs.log"
 tail -n 1 "$dir/runs.log"
