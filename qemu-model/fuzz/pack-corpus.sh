@@ -4,8 +4,8 @@
 # Usage: pack-corpus.sh FUZZER DIR
 #
 # Writes corpus.tar.xz beside this script: of DIR/corpus and the packed corpus
-# the fewest, smallest inputs that together have the same coverage, at most 500
-# files of 4 KiB. The archive does not depend on who packs it when.
+# the fewest, smallest inputs that together have the same coverage, at most a
+# thousand files of 4 KiB. The archive does not depend on who packs it when.
 set -euo pipefail
 
 fuzzer=$1 dir=$2
@@ -17,7 +17,7 @@ if [ -e "$here/corpus.tar.xz" ]; then tar -C "$work/old" -xJf "$here/corpus.tar.
 # Edges only, not how often each was taken: that needs ten times as many.
 nice -n 19 "$fuzzer" -merge=1 -use_counters=0 -max_len=4096 "$work/new" "$dir/corpus" "$work/old" \
 	"$here/seeds" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
-find "$work/new" -type f -printf '%s %p\n' | sort -n | head -n 500 | while read -r _ f; do
+find "$work/new" -type f -printf '%s %p\n' | sort -n | head -n 1000 | while read -r _ f; do
 	cp "$f" "$work/few/"
 done
 tar -C "$work/few" --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=644 \
