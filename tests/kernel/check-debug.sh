@@ -17,10 +17,12 @@ slow=6
 # vm-runner: about the runner, whose messages depend on the kernel.
 # vm-intree-612: has a kernel of its own. vm-intree, vm-mixed: the stock driver of 6.1
 # takes the lock of its table of CQs in a tasklet and, with interrupts on, elsewhere;
-# lockdep says so and is off from then on.
+# lockdep says so and is off from then on. What runs again on a QEMU with sanitizers
+# says nothing new about a kernel.
 everywhere=(--group debug --group vm --group kunit --group hosts
 	--suites tests/kernel/suites.txt --suites tests/suites-hosts.txt
-	--skip vm-runner --skip vm-intree-612 --skip vm-intree --skip vm-mixed)
+	--skip vm-runner --skip vm-intree-612 --skip vm-intree --skip vm-mixed
+	--skip vm-basic-asan --skip vm-two-vms-asan)
 # For data races: several connections and queues at once, kernel consumers, two
 # cards, two hosts, who looks meanwhile, a card that lies, removal under traffic.
 races=(plants-kcsan kunit vm-basic vm-kernel vm-two-cards vm-lifecycle vm-perftest vm-eadm
