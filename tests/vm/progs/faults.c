@@ -33,6 +33,7 @@
 
 #define TRY_LIMIT_S	120	/* for one try; twice the longest wait in the kernel */
 #define MAX_POINTS	20000
+#define MANY_POINTS	100
 
 /* Exit status of a try: what the fault did to the operation. */
 enum outcome { DONE, HIT_AND_DONE, HIT_AND_FAILED, BROKEN };
@@ -307,15 +308,19 @@ static int run(const struct operation *op, unsigned int first, unsigned int stri
 {
 	struct tally t = {};
 	unsigned int n;
+	bool good;
 	int more = 1;
 
 	printf("1..1\n");
 	for (n = first; more > 0 && n < MAX_POINTS; n += stride)
 		more = step(op, n, &t);
-	/* All points missed at the start, or no end: the test itself is broken. */
+	/* No end, no fault that struck, or none of many that mattered: the test itself is
+	 * broken. Of a few points that data meets, one in twelve matters.
+	 */
+	good = !more && (t.failed || (t.done && t.done < MANY_POINTS));
 	printf("%sok 1 - %s: %u of about %u fault points, %u failed it, %u did not, %u ended the program\n",
-	       !more && t.failed ? "" : "not ", op->name, t.tries - 1, n, t.failed, t.done, t.crashed);
-	return more || !t.failed;
+	       good ? "" : "not ", op->name, t.tries - 1, n, t.failed, t.done, t.crashed);
+	return !good;
 }
 
 int main(int argc, char **argv)
