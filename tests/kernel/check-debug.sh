@@ -22,7 +22,7 @@ slow=6
 everywhere=(--group debug --group vm --group kunit --group hosts
 	--suites tests/kernel/suites.txt --suites tests/suites-hosts.txt
 	--skip vm-runner --skip vm-intree-612 --skip vm-intree --skip vm-mixed
-	--skip vm-basic-asan --skip vm-two-vms-asan)
+	--skip vm-basic-asan)
 # For data races: several connections and queues at once, kernel consumers, two
 # cards, two hosts, who looks meanwhile, a card that lies, removal under traffic.
 races=(plants-kcsan kunit vm-basic vm-kernel vm-two-cards vm-lifecycle vm-perftest vm-eadm

@@ -20,7 +20,7 @@ short_traffic()
 
 once()
 {
-	load_driver && short_traffic && start_traffic 4096 && unbind_card && wait_until 20 "the device to go" device_gone &&
+	load_driver && start_traffic 4096 && unbind_card && wait_until 20 "the device to go" device_gone &&
 		stop_traffic && bind && short_traffic && unload_driver
 }
 
