@@ -39,7 +39,7 @@ if wants 'vm|kunit|model|quick|long|hosts'; then
 	src=$(tests/setup/qemu-src.sh)
 	tests/setup/guest-image.sh >/dev/null
 fi
-if wants 'vm|model|hosts'; then
+if wants 'vm|model|long|hosts'; then
 	tests/setup/qemu-asan.sh || failed+=(--failed "QEMU with ASan does not build, see build/check")
 fi
 if wants 'vm|quick|long|hosts'; then

@@ -18,6 +18,6 @@ export ERDMA_SLOW=${ERDMA_SLOW:-4} ERDMA_SMP=1
 rc=0
 kunit/run.sh --kernel "$kernel" || rc=1
 tests/vm/run-vm --name vm-debug --kernel "$kernel" --modules build/kernel/debug \
-	--limit 100 --env FAULT_QUICK=1 --env FAULT_STEP=600 --allow-log 'Call Trace:' --allow-log 'VM_FAULT_OOM leaked' \
+	--limit 200 --env FAULT_QUICK=1 --env FAULT_STEP=600 --allow-log 'Call Trace:' --allow-log 'VM_FAULT_OOM leaked' \
 	tests/vm/tests/faults.sh || rc=1
 exit $rc
