@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Usage: generic-fuzz.sh [SECONDS]        (default 600)
+#        generic-fuzz.sh --pack
 #
 # QEMU's generic fuzzer on the card: it does any access to any region of the
 # device and to configuration space, and fills memory when the card reads it.
 # build/generic-fuzz/runs.log has a line per run: date, inputs, seconds, those of
 # a processor, coverage; what was found is kept in corpus/ and used by the next
-# run. A finding is build/generic-fuzz/crash-*, and the exit status 1.
+# run, which begins with the packed corpus, too; --pack renews that. A finding is
+# build/generic-fuzz/crash-*, and the exit status 1.
 set -euo pipefail
 # shellcheck source=tests/lib/common.sh
 . "$(dirname "$0")/lib/common.sh"
@@ -15,16 +17,25 @@ cd "$ERDMA_TOP"
 
 seconds=${1:-600}
 dir=$PWD/build/generic-fuzz
+packed=$PWD/qemu-model/fuzz/generic-corpus.tar.xz
+# It takes its target from its name; the option would have to be its first.
+fuzzer=$dir/qemu-target-generic-fuzz
 tests/setup/setup.sh fuzz >&2
 tests/setup/qemu-asan.sh --newer >&2
 mkdir -p "$dir/corpus"
-cp build/qemu-10.0/qemu-fuzz-x86_64 "$dir/fuzzer"
+cp build/qemu-10.0/qemu-fuzz-x86_64 "$fuzzer"
 
 # Two cards, so that they can be connected. One line: QEMU takes it apart.
 card=erdma,bar0-size=1M,hold-ms=10,mac=52:54:00:00:00
 export QEMU_FUZZ_ARGS="-machine q35 -nodefaults -device $card:01 -device $card:02"
 export QEMU_FUZZ_OBJECTS='erdma*'
 export ASAN_OPTIONS=detect_leaks=0
+
+if [ "$seconds" = --pack ]; then
+	exec qemu-model/fuzz/pack-corpus.sh "$packed" "$fuzzer" "$dir/corpus"
+fi
+if [ -e "$packed" ]; then tar -C "$dir/corpus" -xJf "$packed"; fi
+
 read_cpu()
 {
 	# Not in a pipe: that would be a child, which has none. Line 2 is of those
@@ -35,7 +46,7 @@ read_cpu()
 read_cpu
 before=$cpu
 begin=$SECONDS rc=0
-nice -n 19 "$dir/fuzzer" --fuzz-target=generic-fuzz -max_total_time="$seconds" -timeout=60 \
+nice -n 19 "$fuzzer" -max_total_time="$seconds" -timeout=60 \
 	-rss_limit_mb=4096 -print_final_stats=1 -detect_leaks=0 -artifact_prefix="$dir/crash-" \
 	"$dir/corpus" >"$dir/last.log" 2>&1 || rc=$?
 units=$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/last.log")

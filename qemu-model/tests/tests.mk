@@ -91,7 +91,8 @@ fuzz-long: $(CORE_BUILD)/core-fuzz
 
 # fuzz/corpus.tar.xz: the smallest set of inputs with the same coverage
 fuzz-corpus: $(CORE_BUILD)/core-fuzz
-	fuzz/pack-corpus.sh $< $(FUZZ_DIR)
+	@mkdir -p $(FUZZ_DIR)/corpus
+	fuzz/pack-corpus.sh fuzz/corpus.tar.xz $< $(FUZZ_DIR)/corpus fuzz/seeds
 
 # Break the model in many small ways; each must turn a test red
 mutate:
