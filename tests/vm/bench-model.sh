@@ -42,6 +42,6 @@ tests/vm/bench-report.py --model "$before,$after" $results build/bench-model.jso
 for name in bandwidth rate; do
 	say ""
 	say "Where the time goes, $name (both QEMU processes, $log/$name.perf.txt):"
-	grep -E '^ +[0-9]|^# no profile' $log/$name.perf.txt 2>/dev/null | head -12 || say "  no profile"
+	grep -m 12 -E '^ +[0-9]|^# no profile' $log/$name.perf.txt 2>/dev/null || say "  no profile"
 done
 exit $rc
