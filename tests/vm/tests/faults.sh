@@ -93,19 +93,6 @@ connections_in_a_storm()
 	rmmod kverbs && works && $read
 }
 
-# kernel_consumer GROUP...: only a kernel consumer's queues are the driver's own
-kernel_consumer()
-{
-	local group rc=0 log=/tmp/group.tap
-	insmod "$TREE/build/kverbs/kverbs.ko" address="$(card_address)" || return 1
-	for group in "$@"; do
-		cat "/sys/kernel/debug/kverbs/$group" >$log || rc=1
-		cat $log
-		if ! grep -q '^ok' $log || grep -q '^not ok' $log; then rc=1; fi
-	done
-	rmmod kverbs && return $rc
-}
-
 nothing_left()
 {
 	rdma resource show qp | grep -v 'type GSI' | grep . && return 1
@@ -156,7 +143,12 @@ faults "probe, every fault" probe "$bdf"
 thorough "probe, each command refused" each_command_fails "corrupt command status=22" unbind_card bind_card
 thorough "probe, each command not answered" each_command_fails "drop command" unbind_card bind_card
 check "probe without a fault" bind
-check "a kernel consumer, without a fault" kernel_consumer sends memory atomics revoked chain destroy drain
+# Only a kernel consumer's queues are the driver's own.
+check "a kernel consumer loads" insmod "$TREE/build/kverbs/kverbs.ko" address="$(card_address)"
+for group in sends memory atomics revoked chain destroy drain; do
+	tap_program "kernel $group" cat "/sys/kernel/debug/kverbs/$group"
+done
+check "the kernel consumer unloads" rmmod kverbs
 thorough "connection and data, each command refused" \
 	each_command_fails "corrupt command status=22" : "$progs/faults" -o verbs "$(card_address)"
 faults "connection and data, every fault" verbs "$(card_address)"
