@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line of QEMU for one VM."""
+import os
+import subprocess
+
+from .spec import TOP
+
+
+def accelerator():
+    """'tcg', or 'kvm' if ERDMA_ACCEL asks for it and a guest really boots with it."""
+    want = os.environ.get('ERDMA_ACCEL', 'tcg')
+    if want in ('tcg', 'kvm!'):
+        return want[:3]
+    out = subprocess.run([os.path.join(TOP, 'tools/setup'), 'kvm'],
+                         stdout=subprocess.PIPE, check=False)
+    return 'kvm' if out.stdout.decode().strip() == 'kvm' else 'tcg'
+
+
+def _network(vm):
+    """A virtio-net per card; the card finds its partner by the MAC."""
+    cmd, spec, count = [], vm.spec, len(vm.hosts.specs)
+    me = vm.index - 1
+    for card in range(1, max(1, spec.cards) + 1):
+        if card == 1 and count > 1:
+            remote = f'net{1 - me}' if count == 2 else f'switch{me}'
+            cmd += ['-netdev', f'dgram,id=n{card},local.type=unix,'
+                    f'local.path={vm.hosts.path(f"net{me}")},'
+                    f'remote.type=unix,remote.path={vm.hosts.path(remote)}']
+        else:
+            # Link up, nobody there: all traffic stays in the guest.
+            cmd += ['-netdev', f'hubport,id=n{card},hubid={card}']
+        cmd += ['-device', f'virtio-net-pci,netdev=n{card},mac={vm.mac(card)},romfile=']
+    for card in range(1, spec.cards + 1):
+        props = spec.card_props(card - 1)
+        more = ',' + props if props else ''
+        if count > 1 and ',fabric=' not in more:
+            more += ',fabric=' + vm.hosts.path('fabric')
+        cmd += ['-device', f'erdma,id=card{card},mac={vm.mac(card)}' + more]
+    return cmd
+
+
+def _shares(vm):
+    """Folders of the host over 9p."""
+    cmd = []
+    shares = [('erdma', TOP, ',readonly=on'), ('results', vm.dir, '')]
+    shares += [(name, os.path.abspath(path), ',readonly=on') for name, path in vm.spec.all_shares()]
+    for name, path, more in shares:
+        cmd += ['-fsdev', f'local,id={name},path={path.replace(",", ",,")},security_model=none,'
+                f'multidevs=remap{more}',
+                '-device', f'virtio-9p-pci,fsdev={name},mount_tag={name}']
+    return cmd
+
+
+def _memory(spec):
+    """A RAM backend that other processes of the fabric can map, or not."""
+    kind = 'ram' if spec.private_ram else 'memfd,share=on'
+    return ['-m', str(spec.mem), '-object', f'memory-backend-{kind},id=mem,size={spec.mem}M']
+
+
+def qemu_command(vm, ports):
+    """argv for @vm; @ports: descriptors of the sockets "agent" and "qmp"."""
+    spec, image = vm.spec, vm.hosts.image
+    mode = accelerator()
+    kernel, initrd = spec.kernel_files(image)
+    append = ('console=ttyS0 loglevel=7 panic=-1 oops=panic mitigations=off '
+              'random.trust_cpu=on watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 '
+              'no_timer_check ' + spec.append)
+    # With one possible CPU TCG makes plain loads and stores of atomic instructions, and
+    # the atomics of a peer lose updates.
+    smp = f'{spec.smp},maxcpus=2' if spec.smp == 1 else str(spec.smp)
+    cmd = [spec.qemu or 'qemu-system-x86_64', '-nodefaults', '-no-user-config', '-display', 'none',
+           '-name', f'{vm.hosts.name}-{vm.index}', '-no-reboot',
+           '-machine', 'q35,memory-backend=mem',
+           '-accel', 'kvm' if mode == 'kvm' else 'tcg,thread=multi',
+           '-cpu', 'host' if mode == 'kvm' else 'max', '-smp', smp]
+    cmd += _memory(spec)
+    cmd += ['-kernel', kernel, '-initrd', initrd, '-append', append,
+            '-drive', f'file={image}/root.squashfs,format=raw,if=none,readonly=on,id=root',
+            '-device', 'virtio-blk-pci,drive=root', '-device', 'virtio-rng-pci',
+            '-serial', f'file:{vm.console}', '-device', 'virtio-serial-pci',
+            '-chardev', f'socket,id=qmp,fd={ports["qmp"]}', '-mon', 'chardev=qmp,mode=control',
+            '-chardev', f'socket,id=agent,fd={ports["agent"]}',
+            '-device', 'virtserialport,chardev=agent,name=erdma.agent']
+    return cmd + _shares(vm) + list(spec.qemu_args) + _network(vm)   # a card may go behind a port

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two programs that belong together: a server, and a client that connects to it.
+
+    run_pair(b, 'rping -s -a {addr} -p {port} -C 10', a, 'rping -c -a {addr} -p {port} -C 10')
+    perf('ib_write_bw -s 65536 -n 200', server=b, client=a).average
+
+In commands {addr} is the server's address, {client} the client's, {port} a port.
+"""
+import dataclasses
+import re
+import shlex
+
+from .errors import CommandFailed, Timeout, VmError
+
+TRIES = 12              # on a busy host every second one is lost
+# perftest connects twice: its server listens, takes one connection, stops listening, and
+# listens again for the next. A client that comes in between is refused and does not handle
+# that well: it fails, or crashes in librdmacm. That says nothing about the device: again.
+# -111: ours, connection refused; -104: the in-tree driver's, reset; 8: InfiniBand's.
+RACE = re.compile(r'RDMA_CM_EVENT_REJECTED; error: (-111|-104|8)\.')
+ROW = re.compile(r'^ *\d+ +\d+ +[\d.]+')
+
+
+@dataclasses.dataclass
+class Pair:
+    """How both ended."""
+    server: object
+    client: object
+
+
+def _fill(command, **names):
+    text = command if isinstance(command, str) else shlex.join(command)
+    return shlex.split(text.format(**names))
+
+
+def wait_listening(vm, process, port, timeout=30):
+    """Wait until somebody listens on @port; raises CommandFailed when @process ended first."""
+    def check():
+        if not process.running:
+            raise CommandFailed(process.result)
+        return vm.driver.listening(port)
+    vm.wait_until(f'"{process.command}" to listen on port {port}', check, timeout)
+
+
+def lost_race(result):
+    """Did a client of perftest come while its server did not listen?"""
+    return bool(RACE.search(result.text))
+
+
+def start_server(vm, command, port, timeout=30):
+    """Start a program of rdma_cm, and wait until it listens; returns the Process."""
+    server = vm.popen(command)
+    try:
+        wait_listening(vm, server, port, timeout)
+    except VmError:
+        server.kill()
+        raise
+    return server
+
+
+def run_pair(server_vm, server, client_vm, client, timeout=120, card=1):
+    """Run both to their ends; both must succeed. Returns a Pair. Raises VmError."""
+    for _ in range(TRIES):
+        port = server_vm.next_port()
+        names = {'addr': server_vm.address(card), 'client': client_vm.address(card), 'port': port}
+        s = start_server(server_vm, _fill(server, **names), port)
+        try:
+            c = client_vm.run(_fill(client, **names), timeout, check=False)
+            if c.status == 0:
+                return Pair(s.wait(timeout), c)
+        finally:
+            if s.status is None and not s.problem:
+                s.stop()
+        if not lost_race(c):
+            raise CommandFailed(dataclasses.replace(c, err=c.err + 'server: ' + s.text[-300:]))
+    raise CommandFailed(c)
+
+
+@dataclasses.dataclass
+class Perf:
+    """The last row of perftest's table. columns: its numbers, bytes and iterations first."""
+    columns: list
+    text: str
+
+    @property
+    def average(self):
+        """MB/s of a bandwidth test, microseconds of a latency test."""
+        return self.columns[3] if len(self.columns) < 7 else self.columns[5]
+
+    @property
+    def message_rate(self):
+        """Million messages a second, of a bandwidth test."""
+        return self.columns[4]
+
+    @property
+    def typical(self):
+        """Typical microseconds of a latency test."""
+        return self.columns[4]
+
+
+def table_row(text):
+    """The last row of a table of perftest; None: there is none."""
+    rows = [x for x in text.splitlines() if ROW.match(x)]
+    return [float(x) for x in re.findall(r'[\d.]+', rows[-1])] if rows else None
+
+
+def perf(command, server, client, timeout=120, card=1):
+    """A program of perftest between two VMs, or in one. Returns a Perf."""
+    words = f'{command} -R -F -p {{port}}'
+    pair = run_pair(server, words, client, words + ' {addr}', timeout, card)
+    row = table_row(pair.client.out)
+    if row is None:
+        raise VmError(f'"{command}" printed no table:\n{pair.client.out[-800:]}')
+    return Perf(row, pair.client.out)
+
+
+class Traffic:
+    """An endless program of perftest in the background; a context, or start() and stop()."""
+
+    def __init__(self, vm, size=65536, program='ib_write_bw', client_vm=None, card=1):
+        self._vm, self._client_vm, self._card = vm, client_vm or vm, card
+        self._command = f'{program} -R -F --run_infinitely -s {size}'
+        self.server = self.client = None
+
+    def start(self, timeout=60):
+        """Returns when data moves."""
+        for _ in range(TRIES):
+            port = self._vm.next_port()
+            command = f'{self._command} -p {port}'
+            self.server = start_server(self._vm, shlex.split(command), port)
+            before = self._client_vm.counters(self._card)['tx_bytes']
+            self.client = self._client_vm.popen(
+                shlex.split(command) + [self._vm.address(self._card)])
+            self._client_vm.wait_until(
+                'data to move', lambda: not self.client.running or
+                self._client_vm.counters(self._card)['tx_bytes'] > before + 1000000, timeout)
+            if self.client.running:
+                return self
+            self.server.stop()
+            if not lost_race(self.client.result):
+                break
+        raise CommandFailed(self.client.result)
+
+    def stop(self):
+        """End both, whatever became of them."""
+        for p in (self.client, self.server):
+            if p and p.status is None and not p.problem:
+                try:
+                    p.stop()
+                except Timeout as e:
+                    raise VmError(f'cannot be killed: {p.command}') from e
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a VM is made of."""
+import dataclasses
+import os
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+MAX_VMS = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class VmSpec:
+    """One kind of VM. Two VMs of equal specs can stand in for each other.
+
+    cards: number of ERDMA cards, each paired with a virtio-net (0: one virtio-net, no card).
+    props: more properties of the erdma device; several strings: of card 1, of card 2.
+    mem: MiB. smp: cores.
+    qemu: a QEMU that has the device built in; None: the distribution's, with `preload`.
+    kernel: None (the image's), a file, or a folder with bzImage or vmlinux, initrd.img and
+        modules (`tools/setup kernel debug`).
+    modules: a folder of the checkout with our modules built for that kernel, at the places
+        they have in the checkout; they take their places in the guest.
+    private_ram: other processes cannot read this VM's memory.
+    shares: (name, folder): a folder of the host, read-only at /name of the guest.
+    qemu_args: passed to QEMU as they are, in front of the devices.
+    append: more kernel arguments.
+    slow: the kernel is so many times slower; all limits are that much longer.
+    """
+    cards: int = 1
+    props: tuple = ()
+    mem: int = 1024
+    smp: int = 2
+    qemu: str = None
+    preload: str = os.path.join(TOP, 'qemu-model/build/erdma-qemu.so')
+    kernel: str = None
+    modules: str = None
+    private_ram: bool = False
+    shares: tuple = ()
+    qemu_args: tuple = ()
+    append: str = ''
+    slow: int = 1
+    boot_limit: int = 120
+    ip_base: str = '10.77'
+
+    def kernel_files(self, image):
+        """(kernel, initrd) to boot with the guest image in folder @image."""
+        if not self.kernel:
+            return os.path.join(image, 'vmlinux'), os.path.join(image, 'initrd.img')
+        if not os.path.isdir(self.kernel):
+            return self.kernel, os.path.join(image, 'initrd.img')
+        # The first is for a kernel that must set itself up (KASAN).
+        files = [os.path.join(self.kernel, f) for f in ('bzImage', 'vmlinux')]
+        return (next((f for f in files if os.path.exists(f)), files[0]),
+                os.path.join(self.kernel, 'initrd.img'))
+
+    def all_shares(self):
+        """The shares, and the modules of another kernel."""
+        shares = list(self.shares)
+        if self.kernel and os.path.isdir(self.kernel):
+            shares.append(('modules', os.path.join(self.kernel, 'modules')))
+        return shares
+
+    def card_props(self, card):
+        """Properties of card @card (from 0), as a string."""
+        return self.props[min(card, len(self.props) - 1)] if self.props else ''
