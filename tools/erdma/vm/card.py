@@ -14,6 +14,7 @@ class Card:
         self._vm = vm
         self.number = number
         self.path = f'/machine/peripheral/card{number}'
+        self.faulty = False         # may a fault be in force?
 
     # ---- the model, from outside ---------------------------------------------
     def get(self, name):
@@ -26,11 +27,13 @@ class Card:
 
     def fault(self, line):
         """From now on it does this wrong, e.g. "drop cqe count=1"."""
+        self.faulty = True
         self.set('fault', line)
 
     def clear_faults(self):
         """It does nothing wrong any more."""
         self.set('fault-clear', 'all')
+        self.faulty = False
 
     def hits(self):
         """How often the faults in force have struck."""

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Shares the machine's cores between the workers of pytest-xdist.
+
+A module takes as many cores as its marker cores(n) says before its first test, and gives them
+back after its last. Who waits for several is not overtaken.
+"""
+import contextlib
+import fcntl
+import os
+import time
+
+import pytest
+
+
+def _folder():
+    return os.environ.get('ERDMA_TEST_RUN')
+
+
+def pytest_configure(config):
+    """The workers inherit the folder of the locks."""
+    if not hasattr(config, 'workerinput') and getattr(config.option, 'numprocesses', None):
+        path = os.path.join('/tmp', f'erdma-test-{os.getpid()}')
+        os.makedirs(path, exist_ok=True)
+        os.environ['ERDMA_TEST_RUN'] = path
+
+
+def pytest_unconfigure(config):
+    """Remove the locks."""
+    path = _folder()
+    if path and not hasattr(config, 'workerinput'):
+        for name in os.listdir(path):
+            os.unlink(os.path.join(path, name))
+        os.rmdir(path)
+
+
+@contextlib.contextmanager
+def hold_cores(n):
+    """Hold n of the machine's cores."""
+    folder = _folder()
+    if not folder:
+        yield
+        return
+    total = os.cpu_count() or 1
+    held = []
+    with open(os.path.join(folder, 'turn'), 'w', encoding='ascii') as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        while len(held) < min(n, total):
+            for i in range(total):
+                f = open(os.path.join(folder, f'core{i}'), 'w', encoding='ascii')
+                try:
+                    fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    f.close()
+                    continue
+                held.append(f)
+                if len(held) == min(n, total):
+                    break
+            else:
+                time.sleep(0.1)
+    try:
+        yield
+    finally:
+        for f in held:
+            f.close()
+
+
+@pytest.fixture(scope='module', autouse=True)
+def _cores(request):
+    """As many cores as the module's marker says."""
+    marker = request.node.get_closest_marker('cores')
+    with hold_cores(marker.args[0] if marker else 1):
+        yield

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What tests need built: once per run, on demand, by one worker.
+
+A module says pytest.mark.needs('driver', 'model'); a test may call build('progs').
+"""
+import fcntl
+import os
+import subprocess
+import sys
+
+import pytest
+
+from .paths import BUILD, LOGS, TOP, relative
+
+sys.path.insert(0, os.path.join(TOP, 'tools'))
+
+_built = {}
+
+
+def _setup(*words):
+    return [os.path.join(TOP, 'tools/setup'), *words]
+
+
+def _kdir():
+    from erdma import headers
+    return f'KDIR={headers.folder()}'
+
+
+def _modules(kind):
+    return _setup('modules', build(f'kernel-{kind}'), os.path.join(BUILD, 'kernel', kind))
+
+
+def _make(*words):
+    return ['make', '-s', *words]
+
+
+# name -> (limit in seconds, function that returns argv). What it prints is the product's path.
+PRODUCTS = {
+    'driver': (600, lambda: _make('-C', 'driver', _kdir())),
+    'eadm': (600, lambda: _make('-C', 'eadm')),
+    'model': (900, lambda: _make('model')),
+    'progs': (300, lambda: _make('-C', 'tests/vm/progs')),
+    'kverbs': (300, lambda: _make('-C', 'tests/vm/kverbs', _kdir())),
+    'abi': (300, lambda: _make('-C', 'tests/abi')),
+    'unit-core': (900, lambda: _make('-C', 'qemu-model', 'unit')),
+    'unit-eadm': (900, lambda: _make('-C', 'eadm', 'unit')),
+    'image': (1200, lambda: _setup('image')),
+    'qemu-asan': (3600, lambda: _setup('qemu-asan')),
+    'kernel-debug': (7200, lambda: _setup('kernel', 'debug')),
+    'kernel-kcsan': (7200, lambda: _setup('kernel', 'kcsan')),
+    'modules-debug': (900, lambda: _modules('debug')),
+    'modules-kcsan': (900, lambda: _modules('kcsan')),
+}
+
+
+def _run(name):
+    limit, recipe = PRODUCTS[name]
+    argv = recipe()
+    log = os.path.join(LOGS, f'build-{name}.log')
+    with open(log, 'wb') as err:
+        try:
+            done = subprocess.run(argv, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=err, timeout=limit, check=False)
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f'{name} was not built in {limit} s; '
+                               f'log: {relative(log)}') from None
+        err.write(done.stdout)
+    if done.returncode:
+        with open(log, encoding='utf-8', errors='replace') as f:
+            last = '\n'.join('  | ' + x.rstrip() for x in f.readlines()[-10:])
+        raise RuntimeError(f'{name} does not build (status {done.returncode}):\n{last}\n'
+                           f'log: {relative(log)}')
+    return done.stdout.decode().strip()
+
+
+def build(name):
+    """Build a product, unless this run has; returns its path where it has one."""
+    if isinstance(_built.get(name), RuntimeError):
+        raise _built[name]
+    if name not in _built:
+        os.makedirs(LOGS, exist_ok=True)
+        folder = os.environ.get('ERDMA_TEST_RUN', LOGS)
+        with open(os.path.join(folder, f'build-{name}.lock'), 'w', encoding='ascii') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                _built[name] = _run(name)
+            except RuntimeError as e:
+                _built[name] = e
+                raise
+    return _built[name]
+
+
+@pytest.fixture(scope='module', autouse=True)
+def _products(request, _cores):
+    """Build what the module's marker needs(...) names."""
+    for marker in request.node.iter_markers('needs'):
+        for name in marker.args:
+            try:
+                build(name)
+            except RuntimeError as e:
+                pytest.fail(str(e), pytrace=False)

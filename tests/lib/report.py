@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A failure in at most 30 lines, and the last line of the run."""
+import pytest
+
+MAX_LINES = 22          # of the reason; the kernel's complaint and the logs come below it
+MAX_KERNEL = 5
+
+
+def shorten(text, most=MAX_LINES):
+    """The first lines, and the last."""
+    rows = text.rstrip().splitlines()
+    if len(rows) <= most:
+        return '\n'.join(rows)
+    head = 2
+    return '\n'.join(rows[:head] + [f'  ... {len(rows) - most + 1} lines ...']
+                     + rows[head + 1 - most:])
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Add what the kernels of the VMs complained about; shorten what is long.
+
+    A complaint fails a test that has passed.
+    """
+    outcome = yield
+    report = outcome.get_result()
+    complaints, where = [], []
+    for check in getattr(item, 'after_call_checks', []) if call.when == 'call' else []:
+        found, places = check(report.failed)
+        complaints += found
+        where += places
+    if complaints and report.passed:
+        report.outcome = 'failed'
+        report.longrepr = 'a kernel complained while the test ran'
+    if report.failed:
+        text = shorten(report.longreprtext)
+        if complaints:
+            text += f'\nkernel, {len(complaints)} lines, the first ones:\n' + '\n'.join(
+                '  | ' + x[:160] for x in complaints[:MAX_KERNEL])
+        if where:
+            text += '\nlogs: ' + ', '.join(sorted(set(where)))
+        report.longrepr = text
+        report.sections.clear()
+
+
+def pytest_unconfigure(config):
+    """The line that CI reads: N passed, N failed, N skipped."""
+    if hasattr(config, 'workerinput') or config.option.collectonly:
+        return
+    terminal = config.pluginmanager.get_plugin('terminalreporter')
+    if terminal is None:
+        return
+    n = {k: len(terminal.stats.get(k, [])) for k in ('passed', 'failed', 'error', 'skipped')}
+    terminal.write_line(f'{n["passed"]} passed, {n["failed"] + n["error"]} failed, '
+                        f'{n["skipped"]} skipped')
