@@ -11,16 +11,11 @@ set -euo pipefail
 . "$(dirname "$0")/lib/common.sh"
 cd "$ERDMA_TOP"
 
-tests/setup/setup.sh fuzz >&2
-tests/setup/qemu-asan.sh --newer >&2
+tools/setup packages fuzz >&2
+qemu=$(tools/setup qemu10)
 make -s -C driver KDIR="$(kernel_dir)" >&2
 make -s -C eadm >&2
 make -s -C tests/vm/progs >&2
-qemu=build/qemu-10.0/qemu-system-x86_64
-case $("$qemu" --version | head -n 1) in
-*' 10.0.'*) ;;
-*) die "$qemu is not QEMU 10.0" ;;
-esac
 rc=0
 python3 qemu-model/qtest/erdma_qtest.py --qemu "$qemu" || rc=1
 python3 qemu-model/qtest/monitor_test.py --qemu "$qemu" || rc=1

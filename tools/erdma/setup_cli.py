@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tools/setup: sets this machine up, builds what tests need beside the checkout."""
+import argparse
+import shutil
+import signal
+
+from . import cache, headers, image, kernels, linux, modules, packages, qemu
+from .step import Failure, report, say
+
+
+def cmd_packages(args):
+    """install Debian packages that a purpose needs"""
+    if args.have:
+        packages.have(args.purpose)
+    else:
+        packages.install(args.purpose)
+
+
+def cmd_kernel(args):
+    """a test kernel with sanitizers, made of Debian's linux-source"""
+    return kernels.debug_kernel(args.kind)
+
+
+def cmd_kernel_612(_args):
+    """Debian 12's other kernel; status 3: the apt sources do not have it"""
+    return kernels.kernel_612()
+
+
+def cmd_kernel_dir(_args):
+    """the headers of Debian 12's kernel: KDIR of a module's build"""
+    return headers.folder()
+
+
+def cmd_image(_args):
+    """the guest's kernel, initrd and root"""
+    return image.guest_image()
+
+
+def cmd_qemu_src(_args):
+    """QEMU's source, of the version of the installed binary"""
+    return qemu.source()
+
+
+def cmd_qemu_newer_src(_args):
+    """the source of Debian 13's QEMU in src/, the Meson that it needs in python/"""
+    return qemu.newer_source().folder.parent
+
+
+def cmd_qemu_asan(args):
+    """QEMU with the card inside and sanitizers: build/qemu/qemu-system-x86_64"""
+    if args.base:
+        return 'QEMU_SRC={} BASE={}'.format(*qemu.base_of())
+    return qemu.build()
+
+
+def cmd_qemu10(_args):
+    """QEMU 10.0 with the card inside, by clang, and QEMU's own fuzzers: build/qemu-10.0"""
+    return qemu.build_newer()
+
+
+def cmd_intree(args):
+    """the stock erdma.ko and siw.ko of a series"""
+    if args.kdir:
+        return linux.stock_drivers(args.series, args.version, args.kdir)
+    return kernels.stock_drivers(args.series)[0]
+
+
+def cmd_linux_src(_args):
+    """lib/kunit, checkpatch.pl and semantic patches of the kernel's source"""
+    return linux.parts()
+
+
+def cmd_modules(args):
+    """the driver and the test modules for the kernel in a folder"""
+    return modules.build(args.kernel, args.out)
+
+
+def cmd_kunit(args):
+    """the KUnit suites as a module"""
+    return modules.build_kunit(args.out, args.kernel, args.sparse)
+
+
+def cmd_cache_clean(_args):
+    """remove the cache"""
+    say(f'removing {cache.root()}')
+    shutil.rmtree(cache.root(), ignore_errors=True)
+
+
+def parser():
+    """The command line."""
+    top = argparse.ArgumentParser(
+        prog='setup', description='Prints the path of what was built, or found in the cache, '
+        'on stdout; progress goes to stderr.')
+    sub = top.add_subparsers(required=True, metavar='COMMAND')
+
+    def add(name, function):
+        cmd = sub.add_parser(name, help=function.__doc__, description=function.__doc__)
+        cmd.set_defaults(function=function)
+        return cmd.add_argument
+
+    a = add('packages', cmd_packages)
+    a('--have', action='store_true', help='only say what is missing')
+    a('purpose', nargs='?', default='demo', choices=list(packages.PURPOSES))
+    add('kernel', cmd_kernel)('kind', choices=kernels.KINDS)
+    add('kernel-612', cmd_kernel_612)
+    add('kernel-dir', cmd_kernel_dir)
+    add('image', cmd_image)
+    add('qemu-src', cmd_qemu_src)
+    add('qemu-newer-src', cmd_qemu_newer_src)
+    add('qemu-asan', cmd_qemu_asan)(
+        '--base', action='store_true', help='only QEMU without the card; prints variables')
+    add('qemu10', cmd_qemu10)
+    a = add('intree', cmd_intree)
+    a('series', choices=('6.1', '6.12'))
+    a('version', nargs='?', help='of the package linux-source (default: that of the kernel)')
+    a('kdir', nargs='?', help='headers of the kernel (default: as the series has it)')
+    add('linux-src', cmd_linux_src)
+    a = add('modules', cmd_modules)
+    a('kernel', help='folder of a test kernel')
+    a('out', help='folder of the copy in which they are built')
+    a = add('kunit', cmd_kunit)
+    a('--kernel', help="folder of a test kernel (default: the installed headers' kernel)")
+    a('--sparse', action='store_true', help='run sparse on the suites')
+    a('out', help='folder of the copy in which they are built')
+    add('cache-clean', cmd_cache_clean)
+    return top
+
+
+def main(argv=None) -> int:
+    """Run one command; returns the exit status."""
+    def interrupt(_sig, _frame):
+        raise KeyboardInterrupt
+    signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGHUP, interrupt)
+    args = parser().parse_args(argv)
+    try:
+        result = args.function(args)
+    except Failure as e:
+        return report('setup', e)
+    except KeyboardInterrupt:
+        say('setup: interrupted')
+        return 130
+    if result:
+        print(result)
+    return 0
