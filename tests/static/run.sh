@@ -62,7 +62,7 @@ spdx()
 {
 	local f
 	files '*.[ch]' '*.sh' '*.py' '*.bats' '*.mk' '*Makefile' '*Kbuild' '*Kconfig' '*meson.build' \
-		'*.rules' '*.[1-8]' '*.bash' '.ci/run' 'tests/vm/run-vm' 'tests/vm/guest/init' |
+		'*.rules' '*.[1-8]' '*.bash' '.ci/run' 'tests/vm/run-vm' |
 		while read -r f; do
 			# Line 1; line 2 below a line that names the interpreter.
 			head -n 2 "$f" | awk -v f="$f" '

@@ -26,6 +26,6 @@ $b mount -t 9p -o $opt,cache=loose,ro erdma /new/erdma
 $b mount -t 9p -o $opt,cache=none results /new/results
 $b mount --move /dev /new/dev
 $b umount /proc
-exec $b switch_root /new /erdma/tests/vm/guest/init
+exec $b switch_root /new /erdma/tools/guest/init
 echo "initrd: cannot start the guest's init"
 $b poweroff -f
