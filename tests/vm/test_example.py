@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The example of tests/README.md."""
+import pytest
+from erdma.vm import Traffic
+
+pytestmark = [pytest.mark.group('hosts'), pytest.mark.cores(2), pytest.mark.vms(2),
+              pytest.mark.needs('driver', 'model')]
+
+
+def test_delayed_payload_arrives(two_vms):
+    a, b = two_vms
+    before = b.counters()['rx_bytes']
+    with Traffic(b, size=4096, client_vm=a):
+        b.card.fault('delay payload ms=20 count=3')
+        b.wait_until('the fault to strike', lambda: b.card.hits() == 3)
+    assert b.counters()['rx_bytes'] > before
