@@ -8,111 +8,105 @@ VERSION := $(shell cat VERSION)
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-# The kernel that the driver is built for.
-KDIR ?= $(shell find /usr/src -maxdepth 1 -name 'linux-headers-6.1.0-*-amd64' | sort -V | tail -1)
-KVER = $(patsubst linux-headers-%,%,$(notdir $(KDIR)))
+# The kernel that "make driver" builds for and "make install" installs to.
+KVER ?= $(shell uname -r)
+KDIR ?= /lib/modules/$(KVER)/build
 MODULE_DIR = $(DESTDIR)/lib/modules/$(KVER)/updates
-# Only suites whose name or group matches: make check T='vm-*'
+# Only tests whose names match: make check T='basic and not asan'
 T ?=
 
 all: driver eadm model
 
 help:
-	@echo 'make                driver/erdma.ko, eadm/eadm and the device model'
-	@echo 'make demo           builds everything, boots a VM with the card, shows it at work'
-	@echo 'make shell          the same VM, with a shell on this terminal'
-	@echo 'make check          all tests; T=PATTERN selects, check-list names them'
-	@echo '                    also: check-static check-unit check-kunit check-eadm'
-	@echo '                    check-model check-vm'
-	@echo 'make check-debug    KUnit and the VM suites on kernels with KASAN, lockdep, kmemleak'
-	@echo '                    and KCSAN, which are built the first time (10 to 20 minutes)'
-	@echo 'make check-qemu10   the device in QEMU 10.0 (10 minutes of building the first time)'
-	@echo 'make generic-fuzz   fuzzes it for FUZZ_TIME seconds; mutate-qemu: breaks it on purpose'
-	@echo 'make check-hosts    two and four VMs, NVMe and NFS over RDMA, the in-tree driver, faults'
-	@echo 'make check-long     what takes hours: a VM killed 50 times under traffic, long traffic, QEMU 10.0'
-	@echo 'make bench          compares with Soft-RoCE in the same VM (build/bench.json)'
-	@echo 'make bench-model    two VMs: beside Soft-RoCE, Soft-iWARP and memcpy, with a profile'
-	@echo 'make setup          installs what the demo needs (apt, as root)'
-	@echo 'make install        DESTDIR=, PREFIX= (now $(PREFIX)), KDIR= (now $(KDIR))'
-	@echo 'make uninstall      takes the same variables'
-	@echo 'make dist           build/erdma-$(VERSION).tar.xz'
-	@echo 'make clean          removes what builds left; cache-clean: also the cache'
+	@echo 'Build'
+	@echo '  make              driver/erdma.ko, eadm/eadm and the device model'
+	@echo '  make driver       KDIR=$(KDIR)'
+	@echo '  make clean        removes what builds left; cache-clean: also the cache'
+	@echo 'Try'
+	@echo '  make demo         builds everything, boots a VM with the card, shows it at work'
+	@echo '  make shell        the same VM, with a shell on this terminal'
+	@echo 'Test'
+	@echo '  make check        all tests; T=WORDS selects by name, check-list names them'
+	@echo '  make check-hosts  several VMs, NVMe and NFS over RDMA, the in-tree driver'
+	@echo '  make check-debug  KUnit and VM tests on kernels with KASAN, lockdep, kmemleak and KCSAN'
+	@echo '  make check-long   what takes hours'
+	@echo '  make check-GROUP  $(GROUPS)'
+	@echo '  make upstream-check  the device built into QEMU 10.0, and tested there'
+	@echo '  make fuzz         QEMU'"'"'s generic fuzzer on the card for FUZZ_TIME seconds'
+	@echo '  make mutate-qemu  takes checks out of the PCI function: a test must fail'
+	@echo 'Measure'
+	@echo '  make bench        beside Soft-RoCE in the same VM (build/bench.json)'
+	@echo '  make bench-model  two VMs: beside Soft-RoCE, Soft-iWARP and memcpy, with a profile'
+	@echo 'Install'
+	@echo '  make install      DESTDIR=, PREFIX= (now $(PREFIX)), KVER= (now $(KVER))'
+	@echo '  make uninstall    takes the same variables'
+	@echo '  make dist         build/erdma-$(VERSION).tar.xz'
+	@echo '  make setup        installs what the demo needs (apt, as root)'
 
 # ---- build --------------------------------------------------------------
 
 have-build:
-	@tests/setup/setup.sh --have build
+	@tools/setup packages --have build
 
 driver: have-build
+	@[ -e $(KDIR)/Makefile ] || { echo 'no kernel headers in $(KDIR): install those of your' \
+		'kernel, or name others with KDIR=' >&2; exit 1; }
 	$(MAKE) -C driver KDIR=$(KDIR)
 
 eadm: have-build
 	$(MAKE) -C eadm
 
 model: have-build
-	@src=$$(tests/setup/qemu-src.sh) && $(MAKE) -C qemu-model preload QEMU_SRC=$$src
-
-progs:
-	@$(MAKE) -s -C tests/vm/progs
+	@src=$$(tools/setup qemu-src) && $(MAKE) -C qemu-model preload QEMU_SRC=$$src
 
 clean:
 	rm -rf build
-	for d in driver eadm qemu-model; do \
-		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean || exit; fi; done
+	for d in driver eadm qemu-model; do $(MAKE) -C $$d clean || exit; done
 
 # ---- run ----------------------------------------------------------------
 
 setup:
-	@tests/setup/setup.sh demo
+	@tools/setup packages demo
 
-demo:
-	@tests/vm/demo.sh
-
-shell:
-	@tests/vm/shell.sh
-
-bench:
-	@tests/vm/bench.sh
-
-bench-model:
-	@tests/vm/bench-model.sh
+demo shell bench bench-model:
+	@tools/$@
 
 # ---- check --------------------------------------------------------------
 
-check:
-	@tests/check.sh $(SUITES:%=--suites %) --match '$(T)'
+GROUPS = static unit eadm kunit model vm quick
 
-check-static check-unit check-kunit check-eadm check-model check-vm:
-	@tests/check.sh --group $(@:check-%=%) --match '$(T)'
+check:
+	@tools/check $(addprefix --groups ,$(TEST_GROUPS)) -k '$(T)'
+
+$(GROUPS:%=check-%):
+	@tools/check --groups $(@:check-%=%) -k '$(T)'
 
 check-hosts:
-	@tests/check.sh --suites tests/suites-hosts.txt --group hosts --match '$(T)'
+	@tools/check --groups hosts -k '$(T)'
 
 check-long:
-	@tests/check.sh --suites tests/suites-long.txt --group long --match '$(T)'
+	@tools/check --groups long -k '$(T)'
 
 check-debug:
-	@tests/kernel/check-debug.sh --match '$(T)'
+	@tools/check --debug -k '$(T)'
 
 check-list:
-	@tests/lib/check.py --list
+	@tools/check --groups all -k '$(T)' -- --collect-only -q -n 0
 
-# The device in Debian 13's QEMU 10.0, which is built for it
-check-qemu10:
-	@tests/qemu10.sh
+upstream-check:
+	@tools/check --groups long -k 'qemu10'
 
 # QEMU's generic fuzzer on the card, for FUZZ_TIME seconds
 FUZZ_TIME ?= 600
-generic-fuzz:
-	@tests/generic-fuzz.sh $(FUZZ_TIME)
+fuzz:
+	@tests/fuzz/generic.py $(FUZZ_TIME)
 
 # Do the tests of the device notice when a check is taken out?
 mutate-qemu:
-	@tests/setup/setup.sh check && eval "$$(tests/setup/qemu-asan.sh --base)" && export QEMU_SRC BASE && \
-		qemu-model/tests/mutate-qemu.sh '$(T)'
+	@tests/qemu/mutate.py '$(T)'
 
 cache-clean:
-	@. tests/lib/common.sh && dir=$$(cache_root) && echo "removing $$dir" && rm -rf "$$dir"
+	@tools/setup cache-clean
 
 # ---- install ------------------------------------------------------------
 
@@ -147,7 +141,6 @@ dist:
 	git -c safe.directory='*' archive --format=tar --prefix=erdma-$(VERSION)/ HEAD | xz -9 >build/erdma-$(VERSION).tar.xz
 	@echo build/erdma-$(VERSION).tar.xz
 
-.PHONY: all help have-build driver eadm model progs clean setup demo shell bench bench-model check check-static \
-	check-unit check-kunit check-eadm check-model check-vm check-hosts check-long check-debug check-list check-qemu10 \
-	generic-fuzz mutate-qemu cache-clean install \
-	uninstall dist
+.PHONY: all help have-build driver eadm model clean setup demo shell bench bench-model \
+	check $(GROUPS:%=check-%) check-hosts check-long check-debug check-list upstream-check fuzz \
+	mutate-qemu cache-clean install uninstall dist
