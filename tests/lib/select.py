@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(config, items):
         if known not in ORDER:
             raise pytest.UsageError(f'{item.nodeid}: group {known!r}; known are {ORDER}')
         (chosen if wanted == 'all' or known in wanted.split(',') else left).append(item)
-        item.add_marker(pytest.mark.timeout(limit_of(item)))
+        item.add_marker(pytest.mark.timeout(limit_of(item), func_only=True))
 
     def rank(item):
         cores = item.get_closest_marker('cores')

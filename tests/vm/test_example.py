@@ -11,6 +11,6 @@ def test_delayed_payload_arrives(two_vms):
     a, b = two_vms
     before = b.counters()['rx_bytes']
     with Traffic(b, size=4096, client_vm=a):
-        b.card.fault('delay payload ms=20 count=3')
-        b.wait_until('the fault to strike', lambda: b.card.hits() == 3)
+        a.card.fault('delay payload ms=20 count=3')
+        a.wait_until('the fault to strike', lambda: a.card.hits() == 3)
     assert b.counters()['rx_bytes'] > before
