@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Faults: what a fault is once its line was understood (fault_parse.c), and
- * what the files fault*.c and gate.c share. Nobody else looks inside.
+ * what the files fault*.c and shaper.c share. Nobody else looks inside.
  */
 #ifndef ERDMA_FAULT_H
 #define ERDMA_FAULT_H

@@ -50,7 +50,7 @@ typedef struct ErdmaConn {
     uint8_t cc;
 } ErdmaConn;
 
-/* What stands between a request and the network (gate.c) */
+/* What stands between a request and the network (shaper.c) */
 typedef struct ErdmaGate {
     ErdmaLink link;             /* on ErdmaCore.parked */
     uint64_t until;             /* UINT64_MAX: until somebody says so */
@@ -205,10 +205,10 @@ ErdmaAccess erdma_resp_atomic(ErdmaQp *peer, const ErdmaReq *req,
 ErdmaStep erdma_resp_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
                            uint8_t *syndrome);
 
-/* ---- fabric (net.c) ---- */
+/* ---- fabric (match.c) ---- */
 
 /*
- * How a QP reaches its peer: another card of this process (local.c), or a card
+ * How a QP reaches its peer: another card of this process (transport_local.c), or a card
  * of another one (remote.c). All that leads to a completion (decode, local
  * checks, order, flush, timers) is common, and resp.c is the receiving side.
  */

@@ -10,7 +10,7 @@
 
 typedef struct ErdmaCmd ErdmaCmd;
 
-/* ---- faults (fault*.c), meters (gate.c) ---- */
+/* ---- faults (fault*.c), meters (shaper.c) ---- */
 
 /* Where faults strike. ErdmaCore.points has those with a fault, mostly none. */
 enum {

@@ -7,7 +7,7 @@
  * Chance is a generator of its own per fault, with a seed: the same test sees
  * the same accidents. What they do to the card is in fault_strike.c, what they
  * add in fault_flood.c; what comes later waits in fault_delay.c, what stands
- * between a QP and the network is in gate.c.
+ * between a QP and the network is in shaper.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
