@@ -227,6 +227,7 @@ struct ErdmaTransport {
 
 struct ErdmaFabric {
     uint32_t cards;
+    uint32_t steps;             /* that this entry may still spend: sched.h */
     /* QPs in RTS that have no peer yet, by 4-tuple */
     ErdmaLink waiting[ERDMA_FABRIC_BUCKETS];
     /* other processes (wire.c, remote.c) */
