@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the other headers of the inside stand on: lists and tables of objects,
- * and the types that are named before they are defined.
+ * What the other headers of the inside stand on: tables of objects, and the
+ * types that are named before they are defined.
  */
 #ifndef ERDMA_BASE_INT_H
 #define ERDMA_BASE_INT_H
@@ -12,9 +12,12 @@
 #include "erdma/erdma_ring.h"
 #include "erdma_core.h"
 #include "limits.h"
-#include "list.h"
 #include "sched.h"
 
+typedef struct ErdmaCmd ErdmaCmd;
+typedef struct ErdmaCq ErdmaCq;
+typedef struct ErdmaEq ErdmaEq;
+typedef struct ErdmaFaults ErdmaFaults;
 typedef struct ErdmaQp ErdmaQp;
 typedef struct ErdmaRemote ErdmaRemote;
 typedef struct ErdmaTransport ErdmaTransport;

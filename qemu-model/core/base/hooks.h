@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the card asks faults and meters at the places where one can strike. What
- * a fault is inside: fault.h.
+ * Places of the card at which something may be made to go wrong. The lower
+ * floors ask here; the fault folder registers the answers (ErdmaCore.hooks) and
+ * sets in ErdmaCore.points where anybody wants to be asked. What a fault is:
+ * fault.h.
  */
-#ifndef ERDMA_FAULT_INT_H
-#define ERDMA_FAULT_INT_H
+#ifndef ERDMA_HOOKS_H
+#define ERDMA_HOOKS_H
 
-#include "qp_int.h"
+#include "base_int.h"
 
-typedef struct ErdmaCmd ErdmaCmd;
-
-/* ---- faults (fault*.c), meters (shaper.c) ---- */
-
-/* Where faults strike. ErdmaCore.points has those with a fault, mostly none. */
+/* Mostly none is set */
 enum {
     ERDMA_POINT_COMMAND = 1 << 0,
     ERDMA_POINT_MAGIC = 1 << 1,         /* of a response in memory */
@@ -38,66 +36,75 @@ enum {
     ERDMA_POINT_REMOVE = 1 << 19,
     ERDMA_POINT_METER = 1 << 20,        /* not a fault: a limit is set */
     ERDMA_POINT_TWICE = 1 << 21,        /* a request that has arrived */
-    ERDMA_POINT_GATES =
+    ERDMA_POINT_SHAPER =
         ERDMA_POINT_MESSAGE | ERDMA_POINT_SQ | ERDMA_POINT_NETWORK |
         ERDMA_POINT_LOSS | ERDMA_POINT_LATENCY | ERDMA_POINT_METER,
 };
 
-typedef struct ErdmaFaults ErdmaFaults;
-
-#define erdma_fault_at(c, point) \
-    __builtin_expect(((c)->points & (point)) != 0, 0)
-
-/* Each stands behind erdma_fault_at(). True: a fault took it over. */
-bool erdma_fault_command(ErdmaCore *c, const ErdmaCmd *cmd,
-                         struct erdma_cqe *cqe, unsigned *flags);
-bool erdma_fault_cqe(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned *flags);
-bool erdma_fault_event(ErdmaCore *c, ErdmaEq *eq, uint64_t *word0,
-                       uint64_t word1, unsigned *flags);
-bool erdma_fault_irq(ErdmaCore *c, unsigned vector);
-void erdma_fault_magic(ErdmaCore *c, const ErdmaCmd *cmd,
-                       struct erdma_resp_hdr *hdr);
-/* Bytes are about to be written to memory of @qp: what becomes of them? */
+/* What becomes of payload that is about to be written */
 typedef enum ErdmaFate {
     ERDMA_FATE_GOOD,
     ERDMA_FATE_LOST,            /* not to be written */
-    ERDMA_FATE_SPOILT,          /* erdma_fault_spoil() them afterwards */
+    ERDMA_FATE_SPOILT,          /* written, then erdma_fault_spoil() */
 } ErdmaFate;
-ErdmaFate erdma_fault_payload(const ErdmaQp *qp);
-void erdma_fault_spoil(const ErdmaQp *qp, uint8_t *dst, uint64_t n);
-bool erdma_fault_stalls_eq(ErdmaCore *c, const ErdmaEq *eq);
-bool erdma_fault_stalls_cmdq(ErdmaCore *c);
-bool erdma_fault_stalls_rq(const ErdmaQp *qp);
-/* Nothing passes between @qp and its peer */
-bool erdma_fault_cuts(const ErdmaQp *qp);
-/* A SEND or WRITE came to @qp: shall it come once more? */
-bool erdma_fault_again(const ErdmaQp *qp);
-/* False: reads as usual. Else *@value. */
-bool erdma_fault_register(ErdmaCore *c, uint64_t offset, unsigned size,
+
+/*
+ * Each is asked only while its point is set, except the four at the end, which
+ * are called whenever hooks are registered. Where it returns bool and nothing
+ * else is said, true means: a fault took the thing over, leave it.
+ */
+typedef struct ErdmaHooks {
+    /* POINT_COMMAND: the completion @cqe of @cmd is about to be written */
+    bool (*command)(ErdmaCore *c, const ErdmaCmd *cmd, struct erdma_cqe *cqe,
+                    unsigned *flags);
+    /* POINT_MAGIC: a response in memory is about to be written */
+    void (*response)(ErdmaCore *c, const ErdmaCmd *cmd,
+                     struct erdma_resp_hdr *hdr);
+    /* POINT_CMDQ: no command is executed now */
+    bool (*cmdq_stalled)(ErdmaCore *c);
+    /* POINT_CQE */
+    bool (*cqe)(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned *flags);
+    /* POINT_EVENTS; may change *@word0 and *@flags (ERDMA_ENTRY_*) */
+    bool (*event)(ErdmaCore *c, ErdmaEq *eq, uint64_t *word0, uint64_t word1,
+                  unsigned *flags);
+    /* POINT_CEQ, POINT_AEQ: there is no room */
+    bool (*eq_stalled)(ErdmaCore *c, const ErdmaEq *eq);
+    /* POINT_CEQ, POINT_AEQ, POINT_CMDQ: the guest took events, there is room */
+    void (*eq_room)(ErdmaCore *c);
+    /* POINT_IRQ */
+    bool (*irq)(ErdmaCore *c, unsigned vector);
+    /* POINT_REGISTER, POINT_REMOVE: *@value is read in place of a register */
+    bool (*register_read)(ErdmaCore *c, uint64_t offset, unsigned size,
                           uint64_t *value);
-/* The card does not react to writes */
-bool erdma_fault_deaf(ErdmaCore *c);
-/* What is due: floods, things that were delayed */
-void erdma_fault_run(ErdmaCore *c);
-void erdma_fault_timer(ErdmaCore *c, uint64_t now);
-/* When the timer is needed next, 0 = never */
-uint64_t erdma_fault_deadline(const ErdmaCore *c);
-/* Objects are gone: nothing of them may come later */
-void erdma_fault_forget(ErdmaCore *c);
-void erdma_fault_forget_cq(ErdmaCq *cq);
-void erdma_fault_free(ErdmaCore *c);
+    /* The same points: the card does not react to writes */
+    bool (*writes_ignored)(ErdmaCore *c);
+    /* POINT_PAYLOAD: a piece of payload for memory of @qp */
+    ErdmaFate (*payload)(const ErdmaQp *qp);
+    /* Spoil the @n bytes at @dst that were written */
+    void (*spoil)(const ErdmaQp *qp, uint8_t *dst, uint64_t n);
+    /* POINT_RQ, POINT_SQ: as if nothing were posted */
+    bool (*rq_stalled)(const ErdmaQp *qp);
+    bool (*sq_stalled)(const ErdmaQp *qp);
+    /* POINT_NETWORK: nothing passes between @qp and its peer */
+    bool (*cuts)(const ErdmaQp *qp);
+    /* POINT_TWICE: the SEND or WRITE that came to @qp shall come once more */
+    bool (*repeats)(const ErdmaQp *qp);
+    /* POINT_MESSAGE, POINT_LATENCY: the request waits *@ns */
+    bool (*delays)(const ErdmaQp *qp, uint64_t *ns);
+    bool (*latency)(const ErdmaQp *qp, uint64_t *ns);
+    /*
+     * POINT_LOSS: how many of @packets are lost. *@ns: after which time they are
+     * sent again, 0 if the fault does not say.
+     */
+    uint64_t (*loses)(const ErdmaQp *qp, uint64_t packets, uint64_t *ns);
 
-typedef enum ErdmaPass {
-    ERDMA_PASS,                 /* go */
-    ERDMA_PASS_PARK,            /* the QP is parked; it will be scheduled */
-    ERDMA_PASS_HOLD,            /* as if the peer were not there */
-    ERDMA_PASS_LOST,            /* given up: retry exceeded */
-} ErdmaPass;
+    /* INIT: the card works */
+    void (*started)(ErdmaCore *c);
+    /* Objects of the card are gone: nothing of them may come later */
+    void (*forget)(ErdmaCore *c);
+    void (*forget_cq)(ErdmaCq *cq);
+    /* The card is freed */
+    void (*free)(ErdmaCore *c);
+} ErdmaHooks;
 
-/* May the active request of @qp go on the network now? */
-ErdmaPass erdma_gate(ErdmaQp *qp);
-void erdma_gate_unpark(ErdmaQp *qp);
-void erdma_gate_unpark_all(ErdmaCore *c);
-void erdma_gate_timer(ErdmaCore *c, uint64_t now);
-
-#endif /* ERDMA_FAULT_INT_H */
+#endif /* ERDMA_HOOKS_H */

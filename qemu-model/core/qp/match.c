@@ -68,6 +68,13 @@ ErdmaQp *erdma_net_match(ErdmaFabric *f, const ErdmaConn *conn,
     return NULL;
 }
 
+static void match_forget_remote(ErdmaQp *qp)
+{
+    if (qp->remote) {
+        qp->core->fabric->remote_ops->forget(qp);
+    }
+}
+
 /* A QP is on no list yet when it looks for its peer: it never finds itself */
 void erdma_net_connect(ErdmaQp *qp)
 {
@@ -76,14 +83,16 @@ void erdma_net_connect(ErdmaQp *qp)
 
     if (!other) {
         erdma_list_add_tail(bucket(f, &qp->conn), &qp->fabric_link);
-        erdma_remote_offer(qp);
+        if (f->remote_ops) {
+            f->remote_ops->offer(qp);
+        }
         return;
     }
     qp->peer = other;
     other->peer = qp;
     qp->transport = other->transport = &erdma_transport_local;
     erdma_info(qp->core, "QP %u is connected to QP %u", qp->qpn, other->qpn);
-    erdma_remote_forget(other);
+    match_forget_remote(other);
     erdma_qp_wake(other);
 }
 
@@ -94,47 +103,8 @@ void erdma_net_disconnect(ErdmaQp *qp)
         qp->transport->disconnect(qp);
         qp->transport = NULL;
     }
-    erdma_remote_forget(qp);
+    match_forget_remote(qp);
 }
-
-/*
- * The other end is not stopped: its host learns from TCP. Work it still has is
- * held and times out unless that happens first (12.7).
- */
-static void local_disconnect(ErdmaQp *qp)
-{
-    ErdmaQp *peer = qp->peer;
-
-    if (peer) {
-        peer->peer = NULL;
-        qp->peer = NULL;
-    }
-}
-
-static bool local_work(ErdmaQp *qp, ErdmaBudget *b)
-{
-    (void)qp;
-    (void)b;
-    return false;
-}
-
-/* A peer that waits for receives goes on at once: we are its network */
-static void local_recv_posted(ErdmaQp *qp)
-{
-    ErdmaQp *peer = qp->peer;
-
-    if (peer && erdma_link_used(&peer->hold_link)) {
-        erdma_qp_unhold(peer);
-        erdma_qp_work_now(peer);
-    }
-}
-
-const ErdmaTransport erdma_transport_local = {
-    .disconnect = local_disconnect,
-    .step = erdma_local_step,
-    .work = local_work,
-    .recv_posted = local_recv_posted,
-};
 
 ErdmaFabric *erdma_fabric_new(void)
 {
@@ -152,7 +122,9 @@ ErdmaFabric *erdma_fabric_new(void)
 void erdma_fabric_free(ErdmaFabric *f)
 {
     if (f) {
-        erdma_remote_fabric_free(f);
+        if (f->remote_ops) {
+            f->remote_ops->fabric_free(f);
+        }
         free(f);
     }
 }

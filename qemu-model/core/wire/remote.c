@@ -169,7 +169,7 @@ void erdma_remote_lose(ErdmaRemote *r)
 }
 
 /* The QP is not on any list of QPs that wait for a peer */
-void erdma_remote_forget(ErdmaQp *qp)
+static void remote_forget(ErdmaQp *qp)
 {
     ErdmaRemote *r = qp->remote;
     ErdmaWire *w;
@@ -192,7 +192,7 @@ void erdma_remote_forget(ErdmaQp *qp)
     }
 }
 
-void erdma_remote_fabric_free(ErdmaFabric *f)
+static void remote_fabric_free(ErdmaFabric *f)
 {
     while (f->spare) {
         ErdmaFlight *next = f->spare->next;
@@ -222,7 +222,7 @@ static void send_offer(ErdmaWire *w, const ErdmaRemote *r)
     erdma_wire_send(w, &offer, sizeof(offer));
 }
 
-void erdma_remote_offer(ErdmaQp *qp)
+static void remote_offer(ErdmaQp *qp)
 {
     ErdmaFabric *f = qp->core->fabric;
     ErdmaLink *next;
@@ -313,7 +313,7 @@ void erdma_remote_on_accept(ErdmaWire *w, const WireAccept *a)
 
 static void remote_disconnect(ErdmaQp *qp)
 {
-    (void)qp;                   /* erdma_remote_forget() follows */
+    (void)qp;                   /* remote_forget() follows */
 }
 
 static bool remote_work(ErdmaQp *qp, ErdmaBudget *b)
@@ -342,6 +342,12 @@ const ErdmaTransport erdma_transport_remote = {
     .step = erdma_req_step,
     .work = remote_work,
     .recv_posted = remote_recv_posted,
+};
+
+const ErdmaRemoteOps erdma_remote_ops = {
+    .offer = remote_offer,
+    .forget = remote_forget,
+    .fabric_free = remote_fabric_free,
 };
 
 void erdma_remote_todo(ErdmaRemote *r, ErdmaBudget *b)

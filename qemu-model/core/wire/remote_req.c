@@ -46,22 +46,11 @@ static void progress(ErdmaRemote *r)
 {
     ErdmaCore *c = r->qp->core;
 
-    erdma_list_del(&r->watch_link);
+    erdma_timer_cancel(&r->watch);
     if (r->oldest) {
-        r->deadline = c->ops->now(c->opaque) + c->cfg.hold_ns;
-        erdma_list_add_tail(&c->watched, &r->watch_link);
-        erdma_core_timer_by(c, r->deadline);
+        erdma_timer_arm(c, &c->watched, &r->watch,
+                        c->ops->now(c->opaque) + c->cfg.hold_ns);
     }
-}
-
-uint64_t erdma_remote_deadline(const ErdmaLink *link)
-{
-    return ERDMA_ENTRY(link, ErdmaRemote, watch_link)->deadline;
-}
-
-ErdmaRemote *erdma_remote_watched(ErdmaLink *link)
-{
-    return ERDMA_ENTRY(link, ErdmaRemote, watch_link);
 }
 
 void erdma_req_drop(ErdmaRemote *r)
@@ -72,7 +61,7 @@ void erdma_req_drop(ErdmaRemote *r)
         flight_free(r->qp->core->fabric, r->oldest);
         r->oldest = next;
     }
-    erdma_list_del(&r->watch_link);
+    erdma_timer_cancel(&r->watch);
 }
 
 /* The oldest ends. With an error @r is gone when this returns. */
@@ -103,14 +92,22 @@ static void end_good(ErdmaRemote *r)
     progress(r);
 }
 
-void erdma_remote_expired(ErdmaRemote *r)
+/* Nothing was received for the oldest request in flight for the hold time */
+static void req_expired(ErdmaCore *c, ErdmaTimer *t)
 {
+    ErdmaRemote *r = ERDMA_ENTRY(t, ErdmaRemote, watch);
     ErdmaQp *qp = r->qp;
 
+    (void)c;
     qp->core->n.retry_exceeded++;
     erdma_info(qp->core, "QP %u: peer did not answer, request %u given up",
                qp->qpn, qp->sq_ci);
     end_oldest(r, ERDMA_WC_RETRY_EXC);
+}
+
+void erdma_remote_register(ErdmaCore *c)
+{
+    erdma_timer_queue_init(c, &c->watched, req_expired);
 }
 
 /* ---- sending ---- */

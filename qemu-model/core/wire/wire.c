@@ -27,7 +27,7 @@ static void lose_all(ErdmaWire *w)
 
         erdma_remote_lose(r);
         if (qp) {
-            erdma_qp_bereft(qp);
+            erdma_qp_peer_lost(qp);
         }
     }
 }
@@ -279,6 +279,7 @@ size_t erdma_wire_input(ErdmaWire *w, const void *data, size_t len,
     WireMsg m;
 
     *again = false;
+    erdma_sched_enter(w->fabric);
     while (next_message(w, p + used, len - used, &m)) {
         const char *wrong;
 
@@ -304,6 +305,7 @@ ErdmaWire *erdma_wire_new(ErdmaFabric *f, const ErdmaWireOps *ops,
 {
     ErdmaWire *w;
 
+    f->remote_ops = &erdma_remote_ops;
     if (!f->scratch) {
         f->scratch = calloc(1, ERDMA_WIRE_MESSAGE_MAX);
     }

@@ -62,8 +62,7 @@ struct ErdmaRemote {
     uint32_t tx_signaled;       /* in flight, with a completion wanted */
     uint64_t push_limit;        /* the oldest was asked for up to there */
     ErdmaAsk read_ask;
-    ErdmaLink watch_link;       /* ErdmaCore.watched */
-    uint64_t deadline;
+    ErdmaTimer watch;           /* on ErdmaCore.watched */
     /* responder: rx_done..rx_next came and are not done */
     uint32_t rx_next, rx_done;
     uint32_t rx_told;           /* what the peer knows of rx_done */
@@ -122,6 +121,7 @@ void erdma_wire_todo(ErdmaRemote *r);
 /* ---- remote.c ---- */
 
 extern const ErdmaTransport erdma_transport_remote;
+extern const ErdmaRemoteOps erdma_remote_ops;
 
 /* The connection that the header names; NULL: stale */
 ErdmaRemote *erdma_remote_find(ErdmaWire *w, const WireHdr *h);
