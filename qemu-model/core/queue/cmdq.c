@@ -7,7 +7,7 @@
  */
 #include "core_int.h"
 
-static void post_event(ErdmaCore *c, bool by_doorbell)
+static void cmdq_post_event(ErdmaCore *c, bool by_doorbell)
 {
     ErdmaCmdq *q = &c->cmdq;
     uint64_t word = ERDMA_PREP(ERDMA_CEQE_PI, (uint64_t)q->cq_pi);
@@ -35,12 +35,12 @@ void erdma_cmdq_write(ErdmaCore *c, struct erdma_cqe *cqe, unsigned flags)
     }
     q->cq_pi++;
     if (q->armed) {
-        post_event(c, false);
+        cmdq_post_event(c, false);
     }
 }
 
-static void complete(ErdmaCore *c, const ErdmaCmd *cmd, uint16_t index,
-                     unsigned status)
+static void cmdq_complete(ErdmaCore *c, const ErdmaCmd *cmd, uint16_t index,
+                          unsigned status)
 {
     struct erdma_cqe cqe = { 0 };
     unsigned flags = 0;
@@ -67,7 +67,7 @@ static void complete(ErdmaCore *c, const ErdmaCmd *cmd, uint16_t index,
  * Copy the slot at the consumer index out and find its size. What is behind its
  * end, and behind the last posted block, reads as zero.
  */
-static unsigned fetch(ErdmaCore *c, ErdmaCmd *cmd, uint32_t *blocks)
+static unsigned cmdq_fetch(ErdmaCore *c, ErdmaCmd *cmd, uint32_t *blocks)
 {
     ErdmaCmdq *q = &c->cmdq;
     uint32_t slot = erdma_ring_slot(q->sq_ci, q->depth);
@@ -104,13 +104,13 @@ static unsigned fetch(ErdmaCore *c, ErdmaCmd *cmd, uint32_t *blocks)
     return ERDMA_CMD_OK;
 }
 
-static void execute_one(ErdmaCore *c)
+static void cmdq_execute_one(ErdmaCore *c)
 {
     ErdmaCmdq *q = &c->cmdq;
     uint16_t index = q->sq_ci;
     uint32_t blocks;
     ErdmaCmd cmd;
-    unsigned status = fetch(c, &cmd, &blocks);
+    unsigned status = cmdq_fetch(c, &cmd, &blocks);
     const char *name;
 
     if (!status) {
@@ -126,7 +126,7 @@ static void execute_one(ErdmaCore *c)
         erdma_trace(c, "command %s done", name ? name : "?");
     }
     q->sq_ci += blocks;
-    complete(c, &cmd, index, status);
+    cmdq_complete(c, &cmd, index, status);
 }
 
 /* Execute what was posted, bounded */
@@ -142,7 +142,7 @@ static void cmdq_run(ErdmaCore *c)
             erdma_kick(c, &q->kick);
             return;
         }
-        execute_one(c);
+        cmdq_execute_one(c);
     }
 }
 
@@ -212,6 +212,6 @@ void erdma_cmdq_arm(ErdmaCore *c, uint64_t value)
     c->n.doorbells_cq++;
     q->armed = true;
     if (erdma_ring_used24(q->cq_pi, ci)) {
-        post_event(c, true);
+        cmdq_post_event(c, true);
     }
 }

@@ -13,8 +13,8 @@
 #define ENTRY_SIZE  32u
 
 /* Page addresses as the guest gave them; enum erdma_cmd_status */
-static unsigned read_pages(ErdmaCore *c, const ErdmaQueueSpec *spec,
-                           uint64_t *page, uint32_t n)
+static unsigned queue_read_pages(ErdmaCore *c, const ErdmaQueueSpec *spec,
+                                 uint64_t *page, uint32_t n)
 {
     if (spec->table) {
         if (!erdma_dma_read(c, spec->addr, page, n * sizeof(*page))) {
@@ -42,8 +42,8 @@ static unsigned read_pages(ErdmaCore *c, const ErdmaQueueSpec *spec,
     return ERDMA_CMD_OK;
 }
 
-static bool contiguous(const ErdmaQueueSpec *spec, const uint64_t *page,
-                       uint32_t n)
+static bool queue_is_contiguous(const ErdmaQueueSpec *spec,
+                                const uint64_t *page, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {
         if (page[i] != page[i - 1] + (1ull << spec->page_shift)) {
@@ -77,7 +77,7 @@ unsigned erdma_queue_setup(ErdmaCore *c, ErdmaQueue *q,
     if (!page) {
         return ERDMA_CMD_ENOMEM;
     }
-    err = read_pages(c, spec, page, need);
+    err = queue_read_pages(c, spec, page, need);
     if (err) {
         free(page);
         return err;
@@ -85,7 +85,7 @@ unsigned erdma_queue_setup(ErdmaCore *c, ErdmaQueue *q,
     q->depth = 1u << spec->depth_log;
     q->first_off = spec->first_off;
     q->page_shift = spec->page_shift;
-    if (contiguous(spec, page, need)) {
+    if (queue_is_contiguous(spec, page, need)) {
         q->base = page[0] + spec->first_off;
         q->page = NULL;
         q->npages = 0;
