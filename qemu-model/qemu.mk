@@ -17,7 +17,7 @@ need_qemu_src = $(if $(wildcard $(QEMU_SRC)/include/qemu/osdep.h),,$(error \
 
 # ---- preload: for the distribution's own binary --------------------------
 
-QEMU_CORE_SRCS := $(or $(CORE_SRCS),$(wildcard core/*.c))
+QEMU_CORE_SRCS := $(CORE_SRCS)
 QEMU_GLUE_SRCS := qemu/erdma_pci.c qemu/erdma_host.c qemu/erdma_qom.c \
 	qemu/erdma_unplug.c qemu/fabric.c qemu/wire_thread.c qemu/preload.c
 QEMU_OBJS := $(patsubst %.c,$(QEMU_GEN)/%.o,$(QEMU_CORE_SRCS) $(MESH_SRCS) $(QEMU_GLUE_SRCS)) \
@@ -32,10 +32,10 @@ QEMU_WARN := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 QEMU_CFLAGS := -std=gnu11 -O2 -g -fPIC -fno-strict-aliasing -fno-common -fwrapv \
 	-fvisibility=hidden -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DERDMA_PRELOAD -MMD -MP
 # What the core sees: no QEMU header.
-QEMU_CORE_INC := -Icore -I../include
+QEMU_CORE_INC := $(CORE_INC)
 QEMU_GLUE_INC = -isystem $(QEMU_SRC)/linux-headers -isystem $(QEMU_GEN)/linux-headers \
 	-iquote $(QEMU_GEN) -I$(QEMU_GEN) -iquote $(QEMU_SRC) -iquote $(QEMU_SRC)/include \
-	-iquote $(QEMU_SRC)/tcg/i386 -iquote qemu -iquote core -iquote fabric -iquote ../include \
+	-iquote $(QEMU_SRC)/tcg/i386 -iquote qemu $(CORE_DIRS:%=-iquote core/%) -iquote fabric -iquote ../include \
 	$(shell pkg-config --cflags glib-2.0) -DERDMA_QEMU_PACKAGE='"$(QEMU_PACKAGE)"'
 
 .PHONY: preload

@@ -34,7 +34,7 @@ static inline void take_bytes(Input *in, void *dst, size_t len)
     in->p += len;
 }
 
-/* operator.c: whoever runs the card sets a fault or a meter, or looks at it */
+/* monitor_input.c: whoever runs the card sets a fault or a meter, or looks at it */
 void step_operator(ErdmaCore *core, Input *in);
 
 #endif /* ERDMA_FUZZ_INPUT_H */

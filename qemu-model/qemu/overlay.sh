@@ -111,8 +111,8 @@ apply()
 	dst=$tree/include/erdma
 	put "$top"/include/erdma/*.h
 	dst=$tree/hw/erdma
-	put "$model"/core/*.[ch] "$model"/fabric/*.[ch] "$here"/*.h "$here"/{Kconfig,meson.build,trace-events}
-	list=$(cd "$model/core" && printf '%s\n' *.c; cd "$model/fabric" && printf '%s\n' *.c)
+	put "$model"/core/*/*.[ch] "$model"/fabric/*.[ch] "$here"/*.h "$here"/{Kconfig,meson.build,trace-events}
+	list=$(printf '%s\n' "$model"/core/*/*.c "$model"/fabric/*.c | sed 's|.*/||')
 	for f in "$here"/*.c; do
 		# The guard for LD_PRELOAD is for a QEMU that we did not build.
 		[ "${f##*/}" != preload.c ] || continue
@@ -122,7 +122,7 @@ apply()
 	[ "$(cat "$dst/sources.list" 2>/dev/null)" = "$list" ] || printf '%s\n' "$list" >"$dst/sources.list"
 	# What is no longer ours must not be found by an #include.
 	for f in "$dst"/*.[ch]; do
-		[ -e "$here/${f##*/}" ] || [ -e "$model/core/${f##*/}" ] ||
+		compgen -G "$model/core/*/${f##*/}" >/dev/null || [ -e "$here/${f##*/}" ] ||
 			[ -e "$model/fabric/${f##*/}" ] || rm -f "$f"
 	done
 	hook_in "$tree"

@@ -38,9 +38,10 @@ while IFS='|' read -r name file expr; do
 	case $name in ''|'#'*) continue ;; esac
 	case $expr in *' => '*) want=${expr##* => } expr=${expr%% => *} ;; esac
 	case "$name $want" in *"${1:-}"*) ;; *) continue ;; esac
-	cp "$part/$file" saved
-	sed "$expr" saved >"$part/$file"
-	if cmp -s saved "$part/$file"; then
+	source=$(find $part -name "$file")
+	cp "$source" saved
+	sed "$expr" saved >"$source"
+	if cmp -s saved "$source"; then
 		echo "stale: $name: the expression matches nothing in $file"
 		broken=$((broken + 1))
 	elif ! make -s CORE_WARN=-w $tests >build.log 2>&1; then
@@ -58,7 +59,7 @@ while IFS='|' read -r name file expr; do
 		echo "caught: $name: ${by:-crash or time}"
 		caught=$((caught + 1))
 	fi
-	cp saved "$part/$file"
+	cp saved "$source"
 done <"$list"
 
 echo "$caught caught, $missed missed, $broken stale"

@@ -54,7 +54,7 @@ FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer
 FUZZ_CFLAGS := $(CORE_CFLAGS) -Wall -Wextra -Wno-unused-parameter -I$(TEST_DIR) -DRAM_SIZE=0x80000u \
 	-O2 -g $(FUZZ_SAN)
-FUZZ_OBJS := $(CORE_BUILD)/fuzz/core_fuzz.o $(CORE_BUILD)/fuzz/operator.o \
+FUZZ_OBJS := $(CORE_BUILD)/fuzz/core_fuzz.o $(CORE_BUILD)/fuzz/monitor_input.o \
 	$(CORE_BUILD)/fuzz/fakehost.o \
 	$(CORE_BUILD)/fuzz/fakewire.o \
 	$(CORE_NAMES:%=$(CORE_BUILD)/fuzz/core/%.o)

@@ -111,7 +111,7 @@ layers()
 	files 'include/*.h' | xargs -r -d '\n' grep -nE '^#include' |
 		grep -vE '<linux/(types|ioctl|stddef)\.h>|"[a-z_-]+\.h"|"(erdma|uapi)/' || true
 	files 'driver/*.[ch]' | xargs -r -d '\n' grep -nE '#include.*(eadm|qemu-model)/' || true
-	files 'qemu-model/core/*.[ch]' | xargs -r -d '\n' grep -nE '#include.*(qemu/|hw/|exec/|glib)' || true
+	files 'qemu-model/core/*/*.[ch]' | xargs -r -d '\n' grep -nE '#include.*(qemu/|hw/|exec/|glib)' || true
 	files 'eadm/*.[ch]' | xargs -r -d '\n' grep -nE '#include.*(driver|qemu-model)/' || true
 }
 

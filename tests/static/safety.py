@@ -4,6 +4,7 @@
 names tests that exist and are run, and mutants that exist and name one of these
 tests; and what mutations name exists, and each of them still changes its file.
 Prints what does not; nothing is good."""
+import glob
 import os
 import re
 import subprocess
@@ -11,7 +12,7 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODEL = os.path.join(TOP, 'qemu-model')
-# Lists of mutations, and the folder of the files that they change
+# Lists of mutations, and the folder below which the files are that they change
 LISTS = (('tests/mutations.txt', 'core'), ('tests/mutations-qemu.txt', 'qemu'),
          ('fabric/tests/mutations.txt', 'fabric'))
 
@@ -50,7 +51,8 @@ def mutants():
 def check_expressions():
     for path, folder in LISTS:
         for name, file, expr, _ in lines(path):
-            source = os.path.join(MODEL, folder, file)
+            found = glob.glob(os.path.join(MODEL, folder, '**', file), recursive=True)
+            source = found[0] if found else os.path.join(MODEL, folder, file)
             done = subprocess.run(['sed', expr, source], capture_output=True, text=True, check=False)
             if done.returncode or done.stdout == text(source):
                 print(f'mutant "{name}" changes nothing in {folder}/{file} {done.stderr}')
