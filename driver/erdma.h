@@ -4,11 +4,15 @@
  *
  * Layers, each knows only those below it:
  *   erdma_main      probe and removal
- *   erdma_cm        connections over kernel TCP sockets
- *   erdma_verbs, erdma_qp, erdma_cq, erdma_mr    objects and data path
+ *   erdma_eq        events of the AEQ and of the completion EQs
+ *   erdma_cm, erdma_cep, erdma_listen    connections over kernel TCP sockets
+ *   erdma_qp, erdma_cq, erdma_mr, erdma_ucontext, erdma_query, erdma_pd    verbs
+ *   erdma_mtt, erdma_dbrec, erdma_udata, erdma_idtab, erdma_kept    their parts
  *   erdma_cmd       one function per device command
- *   erdma_cmdq, erdma_eq     command transport, event rings
- *   erdma_mmio      registers
+ *   erdma_cmdq      command transport
+ *   erdma_eq_ring, erdma_mmio    event rings, registers
+ * Connections and QPs call each other: a connection stops its QP, a QP that is
+ * stopped closes its connection.
  * The diagnostics (erdma_diag*, erdma_restrack, erdma_stats) read objects
  * through references and never own them.
  *

@@ -1,138 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Event rings: the common code of all three kinds, the AEQ and the completion
- * EQs (docs/erdma-hardware.md, section 7). The command EQ is in erdma_cmdq.c.
+ * Events of the AEQ and of the completion EQs (docs/erdma-hardware.md, section
+ * 7). The rings are in erdma_eq_ring.c, the command EQ is in erdma_cmdq.c.
  *
  * Handlers take at most ERDMA_EQ_BUDGET entries and then ring the doorbell with
  * their CI; the device interrupts again at once if entries are left (7.4).
  */
 #include <linux/cpumask.h>
 #include <linux/device.h>
-#include <linux/dma-mapping.h>
 #include <linux/interrupt.h>
 
 #include "erdma.h"
 #include "erdma/erdma_names.h"
-
-#define EQ_MAX_EMPTY	64	/* arms in a row for handler runs that find nothing */
-
-/**
- * erdma_eq_init - allocate a ring
- * @eq: zeroed
- * @dma_dev: for the ring
- * @dbrec_pool: for the doorbell record
- * @mmio: BAR0
- * @depth: entries, a power of two, at most 32768
- * @db: offset of the doorbell in BAR0
- *
- * The ring is zero, so no entry is valid (3.2).
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
-int erdma_eq_init(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *dbrec_pool,
-		  const struct erdma_mmio *mmio, u32 depth, u32 db)
-{
-	eq->buf = dma_alloc_coherent(dma_dev, depth * ERDMA_EQE_SIZE, &eq->dma, GFP_KERNEL);
-	if (!eq->buf)
-		return -ENOMEM;
-	eq->dbrec = dma_pool_zalloc(dbrec_pool, GFP_KERNEL, &eq->dbrec_dma);
-	if (!eq->dbrec) {
-		dma_free_coherent(dma_dev, depth * ERDMA_EQE_SIZE, eq->buf, eq->dma);
-		eq->buf = NULL;
-		return -ENOMEM;
-	}
-	eq->mmio = mmio;
-	eq->depth = depth;
-	eq->db = db;
-	eq->ci = 0;
-	return 0;
-}
-
-/**
- * erdma_eq_exit - free a ring
- * @eq: ring; the device does not write it any more and its handler is gone
- * @dma_dev: as for erdma_eq_init()
- * @dbrec_pool: as for erdma_eq_init()
- *
- * Context: process.
- */
-void erdma_eq_exit(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *dbrec_pool)
-{
-	dma_pool_free(dbrec_pool, eq->dbrec, eq->dbrec_dma);
-	dma_free_coherent(dma_dev, eq->depth * ERDMA_EQE_SIZE, eq->buf, eq->dma);
-	eq->dbrec = NULL;
-	eq->buf = NULL;
-}
-
-/**
- * erdma_eq_next - take the next entry
- * @eq: ring
- * @entry: ERDMA_EQE_SIZE bytes, filled with a copy of the entry
- *
- * Every byte is read once. The owner bit is bit 31 of the first little-endian
- * word in all kinds of entries (7.2).
- *
- * Context: the handler of this ring only.
- * Return: false if there is no valid entry.
- */
-bool erdma_eq_next(struct erdma_eq *eq, void *entry)
-{
-	u32 ci = eq->ci;
-	__le64 *src = eq->buf + erdma_ring_slot(ci, eq->depth) * ERDMA_EQE_SIZE;
-	__le64 copy[2];
-
-	copy[0] = READ_ONCE(src[0]);
-	if (FIELD_GET(ERDMA_CEQE_OWNER, le64_to_cpu(copy[0])) != erdma_ring_owner(ci, eq->depth))
-		return false;
-	dma_rmb(); /* owner bit before the rest */
-	copy[1] = READ_ONCE(src[1]);
-	memcpy(entry, copy, sizeof(copy));
-	WRITE_ONCE(eq->ci, ci + 1);
-	atomic64_inc(&eq->events);
-	return true;
-}
-
-/**
- * erdma_eq_arm - ask for the next interrupt
- * @eq: ring
- *
- * Section 7.3. Usable outside the handler too: with an outdated CI the device
- * only interrupts once more than necessary.
- *
- * Context: any.
- */
-void erdma_eq_arm(struct erdma_eq *eq)
-{
-	u64 db = ERDMA_EQ_DB_ARM |
-		 FIELD_PREP(ERDMA_EQ_DB_CI, READ_ONCE(eq->ci) & ERDMA_EQ_CI_MASK);
-
-	WRITE_ONCE(*eq->dbrec, cpu_to_le64(db));
-	wmb(); /* record before doorbell */
-	erdma_write64(eq->mmio, eq->db, db);
-	atomic64_inc(&eq->notifies);
-}
-
-/**
- * erdma_eq_rearm - ask for the next interrupt at the end of a handler
- * @eq: ring
- * @found: the handler took at least one entry
- *
- * The device interrupts at once if it has written what we have not taken (7.4).
- * If we cannot see it, because its owner bit is wrong, that would go on for ever
- * and stop the CPU. A ring from which nothing comes is armed anyway: nothing is
- * lost by not doing it again and again.
- *
- * Context: the handler of this ring only.
- */
-void erdma_eq_rearm(struct erdma_eq *eq, bool found)
-{
-	eq->empty = found ? 0 : eq->empty + 1;
-	if (eq->empty <= EQ_MAX_EMPTY)
-		erdma_eq_arm(eq);
-	else
-		eq->empty = EQ_MAX_EMPTY;
-}
 
 static void eq_count_unknown(struct erdma_dev *dev, struct erdma_eq *eq, enum erdma_sw_stat stat)
 {

@@ -5,7 +5,7 @@
 #ifndef ERDMA_OBJECTS_H
 #define ERDMA_OBJECTS_H
 
-/* ---- erdma_verbs.c: device, PD, user context, mmap ---------------------- */
+/* ---- erdma_query.c: device and port -------------------------------------- */
 
 /**
  * struct erdma_attrs - limits, from the capability words (6.4)
@@ -43,6 +43,16 @@ struct erdma_attrs {
 	u8 mac[ETH_ALEN];
 };
 
+int erdma_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		       struct ib_udata *udata);
+int erdma_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr);
+int erdma_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid);
+int erdma_get_port_immutable(struct ib_device *ibdev, u32 port,
+			     struct ib_port_immutable *immutable);
+void erdma_get_dev_fw_str(struct ib_device *ibdev, char *str);
+
+/* ---- erdma_idtab.c: numbers ---------------------------------------------- */
+
 /**
  * struct erdma_idtab - numbers handed out "next free, then wrap" (6.4)
  * @ida: numbers in use
@@ -66,10 +76,22 @@ void erdma_idtab_exit(struct erdma_idtab *tab);
 int erdma_idtab_alloc(struct erdma_idtab *tab);
 void erdma_idtab_free(struct erdma_idtab *tab, u32 id);
 
+/* ---- erdma_pd.c: protection domains --------------------------------------- */
+
+/**
+ * struct erdma_pd - protection domain
+ * @ibpd: core's part
+ * @pdn: number
+ */
 struct erdma_pd {
 	struct ib_pd ibpd;
 	u32 pdn;
 };
+
+int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+
+/* ---- erdma_ucontext.c: contexts of applications, doorbell pages ------------ */
 
 /**
  * struct erdma_mmap_entry - a doorbell page an application may map
@@ -101,6 +123,14 @@ struct erdma_ucontext {
 	struct list_head dbrec_pages;
 };
 
+int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
+void erdma_dealloc_ucontext(struct ib_ucontext *ibctx);
+void erdma_disassociate_ucontext(struct ib_ucontext *ibctx);
+int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
+void erdma_mmap_free(struct rdma_user_mmap_entry *entry);
+
+/* ---- erdma_dbrec.c: doorbell records of applications ----------------------- */
+
 /**
  * struct erdma_dbrec_page - a pinned user page with doorbell records
  * @ctx: context, NULL when it has ended
@@ -117,23 +147,14 @@ struct erdma_dbrec_page {
 	int refs;
 };
 
-int erdma_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
-		       struct ib_udata *udata);
-int erdma_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr);
-int erdma_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid);
-int erdma_get_port_immutable(struct ib_device *ibdev, u32 port,
-			     struct ib_port_immutable *immutable);
-void erdma_get_dev_fw_str(struct ib_device *ibdev, char *str);
-int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
-void erdma_dealloc_ucontext(struct ib_ucontext *ibctx);
-void erdma_disassociate_ucontext(struct ib_ucontext *ibctx);
-int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
-void erdma_mmap_free(struct rdma_user_mmap_entry *entry);
-int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
-int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+void erdma_dbrec_init(struct erdma_ucontext *ctx);
+void erdma_dbrec_exit(struct erdma_ucontext *ctx);
 struct erdma_dbrec_page *erdma_dbrec_map(struct erdma_ucontext *ctx, u64 va,
 					 u32 len, dma_addr_t *dma);
 void erdma_dbrec_unmap(struct erdma_dbrec_page *page);
+
+/* ---- erdma_udata.c: requests of the provider ------------------------------- */
+
 int erdma_copy_ureq(struct ib_udata *udata, void *req, size_t size);
 
 /* ---- erdma_kept.c: memory that the device may still use ------------------ */

@@ -68,7 +68,7 @@ bool erdma_device_gone(const struct erdma_mmio *m);
 int erdma_reset_device(const struct erdma_mmio *m);
 int erdma_wait_init(const struct erdma_mmio *m);
 
-/* ---- erdma_eq.c: event rings -------------------------------------------- */
+/* ---- erdma_eq_ring.c: event rings ---------------------------------------- */
 
 /**
  * struct erdma_eq - one event ring in host memory
@@ -105,6 +105,15 @@ struct erdma_eq {
 	atomic64_t by_type[8];
 };
 
+int erdma_eq_init(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *dbrec_pool,
+		  const struct erdma_mmio *mmio, u32 depth, u32 db);
+void erdma_eq_exit(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *dbrec_pool);
+bool erdma_eq_next(struct erdma_eq *eq, void *entry);
+void erdma_eq_arm(struct erdma_eq *eq);
+void erdma_eq_rearm(struct erdma_eq *eq, bool found);
+
+/* ---- erdma_eq.c: asynchronous and completion events ---------------------- */
+
 /**
  * struct erdma_ceq - a completion EQ with its vector
  * @dev: device
@@ -125,12 +134,6 @@ struct erdma_ceq {
 	cpumask_t affinity;
 };
 
-int erdma_eq_init(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *dbrec_pool,
-		  const struct erdma_mmio *mmio, u32 depth, u32 db);
-void erdma_eq_exit(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool *dbrec_pool);
-bool erdma_eq_next(struct erdma_eq *eq, void *entry);
-void erdma_eq_arm(struct erdma_eq *eq);
-void erdma_eq_rearm(struct erdma_eq *eq, bool found);
 int erdma_aeq_init(struct erdma_dev *dev);
 void erdma_aeq_exit(struct erdma_dev *dev);
 void erdma_aeq_irq(struct erdma_dev *dev);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Protection domains: numbers, which the device learns with the objects that
+ * carry them.
+ */
+#include "erdma.h"
+
+/**
+ * erdma_alloc_pd - ib_device_ops.alloc_pd
+ * @ibpd: to fill
+ * @udata: unused
+ *
+ * The device learns the number with the objects that carry it.
+ *
+ * Return: 0; -ENOSPC; -ENOMEM.
+ */
+int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_edev(ibpd->device);
+	int id = erdma_idtab_alloc(&dev->pd_ids);
+
+	if (id < 0) {
+		erdma_stat_inc(&dev->stats, ERDMA_STAT_ALLOC_PD_FAILED);
+		return id;
+	}
+	to_epd(ibpd)->pdn = id;
+	erdma_stat_inc(&dev->stats, ERDMA_STAT_ALLOC_PD);
+	return 0;
+}
+
+/**
+ * erdma_dealloc_pd - ib_device_ops.dealloc_pd
+ * @ibpd: unused by now, the core counts
+ * @udata: unused
+ *
+ * Return: 0.
+ */
+int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct erdma_dev *dev = to_edev(ibpd->device);
+
+	erdma_idtab_free(&dev->pd_ids, to_epd(ibpd)->pdn);
+	erdma_stat_inc(&dev->stats, ERDMA_STAT_DEALLOC_PD);
+	return 0;
+}

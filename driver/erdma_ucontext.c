@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * User contexts and their doorbell pages (docs/erdma-hardware.md, sections 2.7
+ * and 13.2).
+ */
+#include <linux/capability.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "erdma.h"
+#include "uapi/erdma-abi.h"
+
+/* ---- doorbell pages ------------------------------------------------------ */
+
+static bool db_page_ok(const struct erdma_dev *dev, u16 page)
+{
+	u64 end = ((u64)page + 1) << ERDMA_DB_PAGE_SHIFT;
+
+	return page >= ERDMA_DB_EXT_FIRST_PAGE && end <= dev->mmio.len;
+}
+
+/* Doorbell pages of a new context (2.7); the page numbers are not trusted */
+static int ctx_alloc_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
+{
+	int err;
+
+	if (!(dev->attrs.flags & ERDMA_FLAG_EXT_DB)) {
+		/* Everybody shares three pages and can ring everybody's queues */
+		if (!capable(CAP_SYS_RAWIO))
+			return -EPERM;
+		ctx->db.sdb = ERDMA_DB_SQ_BASE >> ERDMA_DB_PAGE_SHIFT;
+		ctx->db.rdb = ERDMA_DB_CQ_BASE >> ERDMA_DB_PAGE_SHIFT;
+		ctx->db.cdb = ERDMA_DB_RQ_BASE >> ERDMA_DB_PAGE_SHIFT;
+		return 0;
+	}
+
+	err = erdma_cmd_alloc_db(dev, &ctx->db);
+	if (err)
+		return -EIO;
+	if (db_page_ok(dev, ctx->db.sdb) && db_page_ok(dev, ctx->db.rdb) &&
+	    db_page_ok(dev, ctx->db.cdb)) {
+		ctx->db.valid = true;
+		return 0;
+	}
+
+	erdma_dbg(dev, CTX, ERR, "device gave doorbell pages %u, %u, %u outside BAR0\n",
+		  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb);
+	erdma_cmd_free_db(dev, &ctx->db);
+	return -EIO;
+}
+
+static void ctx_free_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
+{
+	/* Lost pages are the device's; there is nothing of ours to keep */
+	if (ctx->db.valid && erdma_cmd_free_db(dev, &ctx->db))
+		erdma_dbg(dev, CTX, ERR, "doorbell pages %u, %u, %u were not freed\n",
+			  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb);
+}
+
+static struct rdma_user_mmap_entry *ctx_add_page(struct erdma_ucontext *ctx, u16 page)
+{
+	struct erdma_dev *dev = to_edev(ctx->ibucontext.device);
+	struct erdma_mmap_entry *entry;
+	int err;
+
+	entry = kzalloc(sizeof(*entry), GFP_KERNEL);
+	if (!entry)
+		return ERR_PTR(-ENOMEM);
+	entry->phys = dev->mmio.phys + ((phys_addr_t)page << ERDMA_DB_PAGE_SHIFT);
+	err = rdma_user_mmap_entry_insert(&ctx->ibucontext, &entry->rdma, PAGE_SIZE);
+	if (err) {
+		kfree(entry);
+		return ERR_PTR(err);
+	}
+	return &entry->rdma;
+}
+
+/* RQ doorbells go to the page "cdb" and CQ doorbells to "rdb" (2.7) */
+static int ctx_add_pages(struct erdma_ucontext *ctx)
+{
+	int err;
+
+	ctx->sdb = ctx_add_page(ctx, ctx->db.sdb);
+	if (IS_ERR(ctx->sdb))
+		return PTR_ERR(ctx->sdb);
+	ctx->rdb = ctx_add_page(ctx, ctx->db.cdb);
+	if (IS_ERR(ctx->rdb)) {
+		err = PTR_ERR(ctx->rdb);
+		goto err_sdb;
+	}
+	ctx->cdb = ctx_add_page(ctx, ctx->db.rdb);
+	if (IS_ERR(ctx->cdb)) {
+		err = PTR_ERR(ctx->cdb);
+		goto err_rdb;
+	}
+	return 0;
+
+err_rdb:
+	rdma_user_mmap_entry_remove(ctx->rdb);
+err_sdb:
+	rdma_user_mmap_entry_remove(ctx->sdb);
+	return err;
+}
+
+static void ctx_remove_pages(struct erdma_ucontext *ctx)
+{
+	rdma_user_mmap_entry_remove(ctx->cdb);
+	rdma_user_mmap_entry_remove(ctx->rdb);
+	rdma_user_mmap_entry_remove(ctx->sdb);
+}
+
+/* ---- user contexts ------------------------------------------------------- */
+
+static int ctx_respond(const struct erdma_ucontext *ctx, struct ib_udata *udata)
+{
+	struct erdma_uresp_alloc_ctx resp = {
+		.dev_id = ERDMA_PCI_DEVICE_ID,
+		.sdb = rdma_user_mmap_get_offset(ctx->sdb),
+		.rdb = rdma_user_mmap_get_offset(ctx->rdb),
+		.cdb = rdma_user_mmap_get_offset(ctx->cdb),
+	};
+
+	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+}
+
+static int ctx_init(struct erdma_dev *dev, struct erdma_ucontext *ctx, struct ib_udata *udata)
+{
+	int err;
+
+	if (udata->outlen < sizeof(struct erdma_uresp_alloc_ctx))
+		return -EINVAL;
+	erdma_dbrec_init(ctx);
+
+	err = ctx_alloc_db(dev, ctx);
+	if (err)
+		return err;
+	err = ctx_add_pages(ctx);
+	if (err)
+		goto err_free_db;
+	err = ctx_respond(ctx, udata);
+	if (err)
+		goto err_remove_pages;
+	return 0;
+
+err_remove_pages:
+	ctx_remove_pages(ctx);
+err_free_db:
+	ctx_free_db(dev, ctx);
+	return err;
+}
+
+/**
+ * erdma_alloc_ucontext - ib_device_ops.alloc_ucontext (section 13.2)
+ * @ibctx: to fill
+ * @udata: where the response goes, at least 40 bytes
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: no room for the response; -EPERM: the device has no
+ * doorbell pages per context and the caller lacks CAP_SYS_RAWIO; -EIO: the
+ * device gave no doorbell pages; -ENOMEM; -EFAULT.
+ */
+int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
+{
+	struct erdma_ucontext *ctx = to_ectx(ibctx);
+	struct erdma_dev *dev = to_edev(ibctx->device);
+	int err = -ENOMEM;
+
+	if (atomic_inc_return(&dev->n_ctx) > ERDMA_MAX_CONTEXTS)
+		goto err_count;
+	err = ctx_init(dev, ctx, udata);
+	if (err)
+		goto err_count;
+
+	erdma_stat_inc(&dev->stats, ERDMA_STAT_ALLOC_UCTX);
+	erdma_dbg(dev, CTX, INFO, "context opened, doorbell pages sq %u rq %u cq %u\n",
+		  ctx->db.sdb, ctx->db.cdb, ctx->db.rdb);
+	return 0;
+
+err_count:
+	atomic_dec(&dev->n_ctx);
+	erdma_stat_inc(&dev->stats, ERDMA_STAT_ALLOC_UCTX_FAILED);
+	erdma_dbg(dev, CTX, INFO, "context refused: %pe\n", ERR_PTR(err));
+	return err;
+}
+
+/**
+ * erdma_dealloc_ucontext - ib_device_ops.dealloc_ucontext
+ * @ibctx: all its objects are gone, nothing is mapped any more
+ *
+ * Context: may sleep.
+ */
+void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
+{
+	struct erdma_ucontext *ctx = to_ectx(ibctx);
+	struct erdma_dev *dev = to_edev(ibctx->device);
+
+	ctx_remove_pages(ctx);
+	ctx_free_db(dev, ctx);
+	erdma_dbrec_exit(ctx);
+	atomic_dec(&dev->n_ctx);
+	erdma_stat_inc(&dev->stats, ERDMA_STAT_DEALLOC_UCTX);
+	erdma_dbg(dev, CTX, INFO, "context closed, doorbell pages sq %u rq %u cq %u\n",
+		  ctx->db.sdb, ctx->db.cdb, ctx->db.rdb);
+}
+
+/**
+ * erdma_disassociate_ucontext - ib_device_ops.disassociate_ucontext
+ * @ibctx: context of a device that goes away
+ *
+ * The core replaces the doorbell pages by zero pages and destroys the objects.
+ * Having this function says that we can cope.
+ */
+void erdma_disassociate_ucontext(struct ib_ucontext *ibctx)
+{
+}
+
+/**
+ * erdma_mmap - ib_device_ops.mmap: one doorbell page (section 13.2)
+ * @ibctx: context
+ * @vma: one page at an offset that erdma_alloc_ucontext() returned
+ *
+ * Return: 0; -EINVAL: no such offset, or not exactly one shared page.
+ */
+int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
+{
+	struct erdma_dev *dev = to_edev(ibctx->device);
+	struct rdma_user_mmap_entry *rdma;
+	struct erdma_mmap_entry *entry;
+	int err = -EINVAL;
+
+	/* Checks length, offset and VM_SHARED */
+	rdma = rdma_user_mmap_entry_get(ibctx, vma);
+	if (!rdma)
+		goto err_count;
+	entry = container_of(rdma, struct erdma_mmap_entry, rdma);
+	err = rdma_user_mmap_io(ibctx, vma, PHYS_PFN(entry->phys), PAGE_SIZE,
+				pgprot_device(vma->vm_page_prot), rdma);
+	rdma_user_mmap_entry_put(rdma);
+	if (!err)
+		return 0;
+
+err_count:
+	erdma_stat_inc(&dev->stats, ERDMA_STAT_MMAP_FAILED);
+	erdma_dbg(dev, CTX, INFO, "mmap of offset %#lx refused: %pe\n",
+		  vma->vm_pgoff << PAGE_SHIFT, ERR_PTR(err));
+	return err;
+}
+
+/**
+ * erdma_mmap_free - ib_device_ops.mmap_free
+ * @entry: removed, and no process has the page mapped
+ */
+void erdma_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	kfree(container_of(entry, struct erdma_mmap_entry, rdma));
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What the provider sends with a verb (docs/erdma-hardware.md, section 13).
+ */
+#include <rdma/uverbs_ioctl.h>
+
+#include "erdma.h"
+#include "uapi/erdma-abi.h"
+
+static_assert(sizeof(struct erdma_uresp_alloc_ctx) == 40);
+static_assert(sizeof(struct erdma_ureq_create_cq) == 24);
+static_assert(sizeof(struct erdma_uresp_create_cq) == 8);
+static_assert(sizeof(struct erdma_ureq_create_qp) == 24);
+static_assert(sizeof(struct erdma_uresp_create_qp) == 16);
+
+/**
+ * erdma_copy_ureq - fetch the driver's part of a uverbs request (section 13)
+ * @udata: of the command
+ * @req: destination
+ * @size: bytes of the request as we know it
+ *
+ * A newer provider may send more, as long as the rest is zero.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: too short, or something we do not know; -EFAULT.
+ */
+int erdma_copy_ureq(struct ib_udata *udata, void *req, size_t size)
+{
+	if (udata->inlen < size)
+		return -EINVAL;
+	if (udata->inlen > size && !ib_is_udata_cleared(udata, size, udata->inlen - size))
+		return -EINVAL;
+	return ib_copy_from_udata(req, udata, size);
+}
