@@ -37,7 +37,7 @@ fi
 
 # The build remembers its own path, so it cannot be renamed into place like
 # other products: the name has the key, make checks the rest.
-key=$({ echo "$src"; "$model/qemu/overlay.sh" key "$src"; } | cache_key)
+key=$({ echo "$src"; "$ERDMA_TOP/tools/qemu/overlay.py" key "$src"; } | cache_key)
 root=$(cache_root)
 base=$root/$name-$key
 mkdir -p "$root" "$log"
