@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes on one machine that find each other in a directory and talk in
+ * Processes on one machine that find each other in a directory and connect in
  * pairs. No daemon, no thread, no polling: file descriptors and one timer.
  *
  * Each process has a listening Unix socket in the directory. Its name begins

@@ -18,7 +18,7 @@
 
 /* ---- our own frames ---- */
 
-static bool on_hello(MeshPeer *p, const void *body)
+static bool input_hello(MeshPeer *p, const void *body)
 {
     ErdmaMesh *m = p->watch.mesh;
     MeshPeer *same;
@@ -53,7 +53,7 @@ static bool on_hello(MeshPeer *p, const void *body)
     return p->state == MESH_OPEN;
 }
 
-static MeshPeerRegion *find_region(MeshPeer *p, uint32_t id)
+static MeshPeerRegion *input_find_region(MeshPeer *p, uint32_t id)
 {
     for (unsigned n = 0, i = p->last_region; n < p->nregions; n++) {
         if (p->regions[i].id == id) {
@@ -65,7 +65,7 @@ static MeshPeerRegion *find_region(MeshPeer *p, uint32_t id)
     return NULL;
 }
 
-static bool on_region(MeshPeer *p, const void *body)
+static bool input_region(MeshPeer *p, const void *body)
 {
     MeshRegionFrame f;
     const char *why;
@@ -76,7 +76,7 @@ static bool on_region(MeshPeer *p, const void *body)
         mesh_peer_fail(p, "a region without a descriptor");
         return false;
     }
-    if (p->nregions == MESH_MAX_REGIONS || find_region(p, f.id)) {
+    if (p->nregions == MESH_MAX_REGIONS || input_find_region(p, f.id)) {
         mesh_peer_fail(p, "too many regions, or one twice");
         return false;
     }
@@ -93,13 +93,13 @@ static bool on_region(MeshPeer *p, const void *body)
     return true;
 }
 
-static bool on_gone(MeshPeer *p, const void *body)
+static bool input_gone(MeshPeer *p, const void *body)
 {
     MeshPeerRegion *r;
     MeshGone g;
 
     memcpy(&g, body, sizeof(g));
-    r = find_region(p, g.id);
+    r = input_find_region(p, g.id);
     if (!r) {
         mesh_peer_fail(p, "a region goes that never was");
         return false;
@@ -113,7 +113,7 @@ static bool on_gone(MeshPeer *p, const void *body)
 bool erdma_mesh_pull(MeshPeer *p, uint32_t region, uint64_t offset, void *dst,
                      size_t len)
 {
-    MeshPeerRegion *r = find_region(p, region);
+    MeshPeerRegion *r = input_find_region(p, region);
 
     if (!r || !mesh_region_pull(r, offset, dst, len)) {
         return false;
@@ -125,23 +125,23 @@ bool erdma_mesh_pull(MeshPeer *p, uint32_t region, uint64_t offset, void *dst,
 static const struct {
     uint32_t len;
     bool (*fn)(MeshPeer *p, const void *body);
-} frames[] = {
-    [MESH_FRAME_HELLO] = { sizeof(MeshHello), on_hello },
-    [MESH_FRAME_REGION] = { sizeof(MeshRegionFrame), on_region },
-    [MESH_FRAME_GONE] = { sizeof(MeshGone), on_gone },
+} input_frames[] = {
+    [MESH_FRAME_HELLO] = { sizeof(MeshHello), input_hello },
+    [MESH_FRAME_REGION] = { sizeof(MeshRegionFrame), input_region },
+    [MESH_FRAME_GONE] = { sizeof(MeshGone), input_gone },
 };
 
 /* ---- the buffer ---- */
 
 /* Take @len bytes out that come after the user's */
-static void cut(MeshPeer *p, size_t len)
+static void input_skip(MeshPeer *p, size_t len)
 {
     memmove(p->in + p->in_head + len, p->in + p->in_head, p->in_user);
     p->in_head += len;
 }
 
 /* One frame begins behind the user's bytes. False: it is not all there. */
-static bool next_frame(MeshPeer *p)
+static bool input_next_frame(MeshPeer *p)
 {
     const uint8_t *at = p->in + p->in_head + p->in_user;
     size_t raw = p->in_tail - p->in_head - p->in_user;
@@ -161,24 +161,24 @@ static bool next_frame(MeshPeer *p)
             return false;
         }
         p->frame_left = f.len;
-        cut(p, sizeof(f));
+        input_skip(p, sizeof(f));
         return true;
     }
     if (f.type < MESH_FRAME_HELLO || f.type > MESH_FRAME_GONE ||
-        f.len != frames[f.type].len) {
+        f.len != input_frames[f.type].len) {
         mesh_peer_fail(p, "a frame that does not exist");
         return false;
     }
     if (raw < sizeof(f) + f.len ||
-        !frames[f.type].fn(p, at + sizeof(f))) {
+        !input_frames[f.type].fn(p, at + sizeof(f))) {
         return false;
     }
-    cut(p, sizeof(f) + f.len);
+    input_skip(p, sizeof(f) + f.len);
     return true;
 }
 
 /* The user takes what it wants. False: not now, or the peer is dead. */
-static bool give_user(MeshPeer *p)
+static bool input_give_user(MeshPeer *p)
 {
     ErdmaMesh *m = p->watch.mesh;
     size_t used;
@@ -226,17 +226,17 @@ void mesh_input_run(MeshPeer *p)
         p->in_user += n;
         p->frame_left -= n;
         fresh |= n > 0;
-        if (fresh && p->in_user && !give_user(p)) {
+        if (fresh && p->in_user && !input_give_user(p)) {
             return;
         }
         fresh = false;
-        if (p->frame_left || !next_frame(p)) {
+        if (p->frame_left || !input_next_frame(p)) {
             return;
         }
     }
 }
 
-static bool make_room(MeshPeer *p)
+static bool input_make_room(MeshPeer *p)
 {
     if (!p->in) {
         p->in = malloc(MESH_IN_SIZE);
@@ -261,7 +261,7 @@ static bool make_room(MeshPeer *p)
  * Descriptors that came along, as many as there is room for. They may come with
  * the first read already, together with the name.
  */
-static bool keep_fds(MeshPeer *p, struct msghdr *msg)
+static bool input_take_fds(MeshPeer *p, struct msghdr *msg)
 {
     bool good = !(msg->msg_flags & MSG_CTRUNC);
 
@@ -291,7 +291,7 @@ static bool keep_fds(MeshPeer *p, struct msghdr *msg)
 }
 
 /* Read once. False: nothing more to be had for now. */
-static bool receive(MeshPeer *p)
+static bool input_receive(MeshPeer *p)
 {
     union {
         char bytes[CMSG_SPACE(4 * sizeof(int))];
@@ -318,7 +318,7 @@ static bool receive(MeshPeer *p)
     }
     p->in_tail += n;
     p->rx_bytes += n;
-    if (msg.msg_controllen && !keep_fds(p, &msg)) {
+    if (msg.msg_controllen && !input_take_fds(p, &msg)) {
         return false;
     }
     /* A full buffer or a descriptor: there may be more */
@@ -342,10 +342,10 @@ void mesh_input_ready(MeshWatch *w, bool readable, bool writable)
     }
     for (unsigned i = 0; more && i < MESH_RECV_BUDGET; i++) {
         if ((p->state != MESH_HELLO && p->state != MESH_OPEN) ||
-            (w->mesh->paused && p->state == MESH_OPEN) || !make_room(p)) {
+            (w->mesh->paused && p->state == MESH_OPEN) || !input_make_room(p)) {
             return;
         }
-        more = receive(p);
+        more = input_receive(p);
         mesh_input_run(p);
         more &= !p->again;
     }

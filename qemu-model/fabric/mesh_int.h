@@ -25,7 +25,7 @@
 
 #define MESH_IN_SIZE        (2 * MESH_MESSAGE_MAX + 4096)
 #define MESH_IN_MIN         (64u * 1024)    /* worth a read */
-#define MESH_OUT_KEEP       (256u * 1024)   /* buffer kept when it is empty */
+#define MESH_OUT_RETAIN     (256u * 1024)   /* buffer not freed when empty */
 #define MESH_LATER_MAX      (32u * 1024)    /* output that waits for more */
 #define MESH_FDS            64          /* descriptors waiting, each way */
 
@@ -126,7 +126,7 @@ bool mesh_region_pull(const MeshPeerRegion *r, uint64_t offset, void *dst,
 
 typedef enum MeshState {
     MESH_RETRY,                 /* no socket; connect when retry_at has come */
-    MESH_HELLO,                 /* connected, its name not heard yet */
+    MESH_HELLO,                 /* connected, its name not received yet */
     MESH_OPEN,                  /* there is a wire */
     MESH_DEAD,                  /* to be closed in the next turn */
 } MeshState;

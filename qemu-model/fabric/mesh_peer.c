@@ -13,7 +13,7 @@
 
 #include "mesh_int.h"
 
-static void watch_peer(MeshPeer *p)
+static void peer_watch(MeshPeer *p)
 {
     bool live = p->state == MESH_HELLO || p->state == MESH_OPEN;
 
@@ -80,7 +80,7 @@ void mesh_peer_fail(MeshPeer *p, const char *why)
         }
         p->state = MESH_DEAD;
         p->why = why;
-        watch_peer(p);
+        peer_watch(p);
         m->ops->kick(m->opaque);
     }
 }
@@ -125,7 +125,7 @@ void erdma_mesh_flush_all(ErdmaMesh *m)
         if (mesh_out_flush(&p->out, p->watch.fd, &p->tx_bytes) < 0) {
             mesh_peer_fail(p, NULL);
         } else {
-            watch_peer(p);
+            peer_watch(p);
         }
     }
 }
@@ -159,7 +159,7 @@ bool mesh_peer_announce(MeshPeer *p, const MeshOwnRegion *r)
 /* ---- coming ---- */
 
 /* All sockets are of one user: the directory's. Root may do what it likes. */
-static bool same_user(MeshPeer *p)
+static bool peer_is_same_user(MeshPeer *p)
 {
     struct ucred cred;
     socklen_t len = sizeof(cred);
@@ -179,7 +179,7 @@ static void peer_connected(ErdmaMesh *m, MeshPeer *p, int fd)
     p->watch.fd = fd;
     p->state = MESH_HELLO;
     p->deadline = m->ops->now(m->opaque) + MESH_HELLO_MS;
-    if (!same_user(p)) {
+    if (!peer_is_same_user(p)) {
         m->info.refused++;
         mesh_peer_fail(p, "it belongs to another user");
     } else if (!mesh_out_frame(&p->out, MESH_FRAME_HELLO, &hello,
@@ -187,7 +187,7 @@ static void peer_connected(ErdmaMesh *m, MeshPeer *p, int fd)
         mesh_peer_fail(p, "no memory");
     } else {
         mesh_peer_flush(p);
-        watch_peer(p);
+        peer_watch(p);
     }
     mesh_set_timer(m);
 }
@@ -287,7 +287,7 @@ void mesh_peer_opened(MeshPeer *p)
     if (!p->wire) {
         mesh_peer_fail(p, "no memory");
     }
-    watch_peer(p);
+    peer_watch(p);
     mesh_set_timer(m);
 }
 
@@ -321,7 +321,7 @@ static void peer_close(ErdmaMesh *m, MeshPeer *p)
     }
 }
 
-static void peer_bury(ErdmaMesh *m, MeshPeer *p)
+static void peer_end(ErdmaMesh *m, MeshPeer *p)
 {
     const char *name = *p->name ? p->name : "a process without a name";
 
@@ -335,7 +335,7 @@ static void peer_bury(ErdmaMesh *m, MeshPeer *p)
         peer_drop(m, p);
         return;
     }
-    /* Most likely it died; a connection that is refused will tell. */
+    /* Most likely it died; if so, the next connection is refused. */
     p->state = MESH_RETRY;
     p->why = NULL;
     p->deadline = m->ops->now(m->opaque) + p->retry_ms;
@@ -357,7 +357,7 @@ void mesh_peers_run(ErdmaMesh *m)
     for (p = m->peers; p; p = next) {
         next = p->next;
         if (p->state == MESH_DEAD) {
-            peer_bury(m, p);
+            peer_end(m, p);
         }
     }
 }
@@ -389,7 +389,7 @@ void erdma_mesh_pause(ErdmaMesh *m, bool pause)
 {
     m->paused = pause;
     for (MeshPeer *p = m->peers; p; p = p->next) {
-        watch_peer(p);
+        peer_watch(p);
     }
     if (!pause) {
         m->ops->kick(m->opaque);

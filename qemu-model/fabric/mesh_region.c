@@ -35,7 +35,7 @@
  * File systems of this machine whose read() cannot wait for a process (FUSE)
  * or another machine (NFS)
  */
-static bool local_fs(int fd)
+static bool region_fs_is_local(int fd)
 {
     struct statfs fs;
 
@@ -65,7 +65,7 @@ const char *mesh_region_check(int fd, uint64_t len, uint64_t fd_offset)
     if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
         return "a region that is not a file";
     }
-    if (!local_fs(fd)) {
+    if (!region_fs_is_local(fd)) {
         return "a region on a file system that may wait for others";
     }
     if (st.st_size < 0 || (uint64_t)st.st_size < fd_offset ||
@@ -76,7 +76,7 @@ const char *mesh_region_check(int fd, uint64_t len, uint64_t fd_offset)
 }
 
 /* Can no access to a mapping of it ever fail? */
-static bool may_map(int fd)
+static bool region_can_map(int fd)
 {
     int seals = fcntl(fd, F_GET_SEALS);
     struct statfs fs;
@@ -85,7 +85,7 @@ static bool may_map(int fd)
            (uint32_t)fs.f_type == TMPFS_MAGIC;
 }
 
-static void map_region(MeshPeerRegion *r, uint64_t *mapped)
+static void region_map(MeshPeerRegion *r, uint64_t *mapped)
 {
     uint64_t len = r->len + r->map_skip;
     void *p;
@@ -115,7 +115,7 @@ const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
      * First the seal, then the size: a file that was sealed in between cannot
      * have become shorter after we looked.
      */
-    bool map = may_map(fd);
+    bool map = region_can_map(fd);
     const char *why = mesh_region_check(fd, f->len, f->fd_offset);
     uint64_t page = sysconf(_SC_PAGESIZE);
 
@@ -131,7 +131,7 @@ const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
         .map_skip = f->fd_offset % page,
     };
     if (map) {
-        map_region(r, mapped);
+        region_map(r, mapped);
     }
     return NULL;
 }
@@ -181,7 +181,7 @@ bool mesh_region_pull(const MeshPeerRegion *r, uint64_t offset, void *dst,
 /* ---- our own ---- */
 
 /* Read-only, whatever @fd is */
-static int reopen(int fd)
+static int region_reopen(int fd)
 {
     char path[64];
 
@@ -189,7 +189,7 @@ static int reopen(int fd)
     return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
-static void to_all(ErdmaMesh *m, const MeshOwnRegion *r, bool gone)
+static void region_to_all(ErdmaMesh *m, const MeshOwnRegion *r, bool gone)
 {
     const MeshGone g = { .id = r->id };
 
@@ -222,7 +222,7 @@ bool erdma_mesh_region_add(ErdmaMesh *m, const void *host, uint64_t len,
     if (*why) {
         return false;
     }
-    fd = reopen(fd);
+    fd = region_reopen(fd);
     if (fd < 0) {
         *why = strerror(errno);
         return false;
@@ -232,7 +232,7 @@ bool erdma_mesh_region_add(ErdmaMesh *m, const void *host, uint64_t len,
         .len = len, .fd_offset = fd_offset,
     };
     m->nregions++;
-    to_all(m, r, false);
+    region_to_all(m, r, false);
     return true;
 }
 
@@ -242,7 +242,7 @@ void erdma_mesh_region_del(ErdmaMesh *m, const void *host)
         MeshOwnRegion *r = &m->regions[i];
 
         if (r->start == (uintptr_t)host) {
-            to_all(m, r, true);
+            region_to_all(m, r, true);
             close(r->fd);
             *r = m->regions[--m->nregions];
             m->last_region = 0;

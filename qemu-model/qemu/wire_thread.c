@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The thread of the wires. See wire_thread.h.
+ * The thread of the wires. See wire_thread_run.h.
  *
- * It waits without the big lock, so what it was told may be outdated when it
+ * It waits without the big lock, so what it knows may be outdated when it
  * has the lock: any change of what is watched makes it ask again. Descriptors
  * are level-triggered, nothing is lost by that.
  */
@@ -20,7 +20,7 @@
 #define EVENTS          16
 #define SHORT_TURN_NS   100000      /* the shortest that Linux gives */
 /*
- * Longer than a turn of two programs that talk to each other, so that we do not
+ * Longer than a turn of two programs in ping-pong, so that we do not
  * wake up for what a request took along; short for whoever waits in vain, once.
  */
 #define LINGER_NS       500000
@@ -43,7 +43,7 @@ static __thread ErdmaWireThread *here;
  * then not answered milliseconds later because processors of guests spin on all
  * cores of the host. Without privileges; where it is not known nothing happens.
  */
-static void ask_for_short_turns(void)
+static void wire_thread_ask_short_turns(void)
 {
 #if defined(SYS_sched_getattr) && defined(SYS_sched_setattr)
     struct {
@@ -63,8 +63,9 @@ static void ask_for_short_turns(void)
 }
 
 /* False: the end */
-static bool look(ErdmaWireThread *t, const struct epoll_event *event, int n,
-                 unsigned changes)
+static bool wire_thread_look(ErdmaWireThread *t,
+                             const struct epoll_event *event, int n,
+                             unsigned changes)
 {
     for (int i = 0; i < n && !t->quit && t->changes == changes; i++) {
         bool over = event[i].events & (EPOLLHUP | EPOLLERR);
@@ -75,7 +76,7 @@ static bool look(ErdmaWireThread *t, const struct epoll_event *event, int n,
     return !t->quit;
 }
 
-static void settle_if_due(ErdmaWireThread *t)
+static void wire_thread_settle(ErdmaWireThread *t)
 {
     if (t->settle_at && get_clock() >= t->settle_at) {
         t->settle_at = 0;
@@ -83,8 +84,8 @@ static void settle_if_due(ErdmaWireThread *t)
     }
 }
 
-static int wait_for_peers(ErdmaWireThread *t, struct epoll_event *event,
-                          int64_t settle_at)
+static int wire_thread_wait(ErdmaWireThread *t, struct epoll_event *event,
+                            int64_t settle_at)
 {
     struct timespec left = { 0 };
     int64_t ns;
@@ -97,7 +98,7 @@ static int wait_for_peers(ErdmaWireThread *t, struct epoll_event *event,
     return epoll_pwait2(t->epoll, event, EVENTS, &left, NULL);
 }
 
-static void *wire_thread(void *opaque)
+static void *wire_thread_run(void *opaque)
 {
     ErdmaWireThread *t = opaque;
     struct epoll_event event[EVENTS];
@@ -108,17 +109,17 @@ static void *wire_thread(void *opaque)
 
     here = t;
     rcu_register_thread();
-    ask_for_short_turns();
+    wire_thread_ask_short_turns();
     erdma_bql_lock();
     do {
         changes = t->changes;
         settle_at = t->settle_at;
         erdma_bql_unlock();
-        n = wait_for_peers(t, event, settle_at);
+        n = wire_thread_wait(t, event, settle_at);
         erdma_bql_lock();
-        go_on = look(t, event, n, changes);
+        go_on = wire_thread_look(t, event, n, changes);
         if (go_on) {
-            settle_if_due(t);
+            wire_thread_settle(t);
         }
     } while (go_on);
     erdma_bql_unlock();
@@ -152,7 +153,7 @@ ErdmaWireThread *erdma_wire_thread_new(const ErdmaWireThreadOps *ops,
         g_free(t);
         return NULL;
     }
-    qemu_thread_create(&thread, "erdma-wire", wire_thread, t,
+    qemu_thread_create(&thread, "erdma-wire", wire_thread_run, t,
                        QEMU_THREAD_DETACHED);
     return t;
 }

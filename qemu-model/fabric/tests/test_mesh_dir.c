@@ -180,7 +180,7 @@ MESH_TEST(two_find_each_other_and_connect_once)
     host_free(a);
 }
 
-/* The one with the older name appears later: only inotify can tell the other */
+/* The older name appears later: only inotify shows it to the other */
 MESH_TEST(an_older_name_that_appears_later_is_found)
 {
     Host *a = host_new(), *b;
