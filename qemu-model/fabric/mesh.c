@@ -104,6 +104,10 @@ void erdma_mesh_ready(MeshWatch *w, bool readable, bool writable)
 void erdma_mesh_run(ErdmaMesh *m)
 {
     mesh_peers_run(m);
+    if (m->scan_due) {
+        m->scan_due = false;
+        mesh_dir_scan(m);
+    }
     erdma_mesh_flush_all(m);
 }
 

@@ -10,7 +10,8 @@
  * belongs to a dead process and is removed by whoever sees it.
  *
  * A process announces memory (regions) to all others by passing file
- * descriptors that are open for reading only. What a peer sends is hostile: a
+ * descriptors that are open for reading only; the file is sealed against
+ * writing where its creator allowed that, see mesh_region.c. What a peer sends is hostile: a
  * peer that breaks a rule, lies or floods loses its connection, nothing else.
  *
  * POSIX and Linux only, no QEMU header. All calls come from one thread at a
@@ -63,7 +64,11 @@ typedef struct MeshOps {
     void (*wire_free)(void *wire);
 } MeshOps;
 
-/* Longest part of the stream that wire_input() may leave as incomplete */
+/*
+ * Longest part of the stream that wire_input() may leave as incomplete. A message
+ * must be handed over between two flushes: the other end refuses one that does
+ * not end in the data frame in which it began.
+ */
 #define MESH_MESSAGE_MAX    (128u * 1024)
 
 /*

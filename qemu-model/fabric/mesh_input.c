@@ -5,8 +5,9 @@
  *
  *      in_head: in_user bytes of the user's   not looked at yet :in_tail
  *
- * and is kept such that the user's bytes are contiguous: a frame header in the
- * middle of a message of the user's is taken out by moving the part before it.
+ * A data frame holds whole messages of the user's: a sender puts what belongs
+ * together into one. So a message is contiguous without being moved, and a peer
+ * cannot make us move much by sending little.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -84,7 +85,7 @@ static bool input_region(MeshPeer *p, const void *body)
     p->in_nfds--;
     memmove(&p->in_fds[0], &p->in_fds[1], p->in_nfds * sizeof(int));
     why = mesh_region_map(&p->regions[p->nregions], &f, fd,
-                          &p->watch.mesh->mapped);
+                          &p->watch.mesh->held);
     if (why) {
         mesh_peer_fail(p, why);
         return false;
@@ -104,7 +105,7 @@ static bool input_gone(MeshPeer *p, const void *body)
         mesh_peer_fail(p, "a region goes that never was");
         return false;
     }
-    mesh_region_unmap(r, &p->watch.mesh->mapped);
+    mesh_region_unmap(r, &p->watch.mesh->held);
     *r = p->regions[--p->nregions];
     p->last_region = 0;
     return true;
@@ -133,18 +134,11 @@ static const struct {
 
 /* ---- the buffer ---- */
 
-/* Take @len bytes out that come after the user's */
-static void input_skip(MeshPeer *p, size_t len)
-{
-    memmove(p->in + p->in_head + len, p->in + p->in_head, p->in_user);
-    p->in_head += len;
-}
-
-/* One frame begins behind the user's bytes. False: it is not all there. */
+/* A frame begins here, no byte of the user's waits. False: not all is there. */
 static bool input_next_frame(MeshPeer *p)
 {
-    const uint8_t *at = p->in + p->in_head + p->in_user;
-    size_t raw = p->in_tail - p->in_head - p->in_user;
+    const uint8_t *at = p->in + p->in_head;
+    size_t raw = p->in_tail - p->in_head;
     MeshFrame f;
 
     if (raw < sizeof(f)) {
@@ -161,7 +155,7 @@ static bool input_next_frame(MeshPeer *p)
             return false;
         }
         p->frame_left = f.len;
-        input_skip(p, sizeof(f));
+        p->in_head += sizeof(f);
         return true;
     }
     if (f.type < MESH_FRAME_HELLO || f.type > MESH_FRAME_GONE ||
@@ -173,7 +167,7 @@ static bool input_next_frame(MeshPeer *p)
         !input_frames[f.type].fn(p, at + sizeof(f))) {
         return false;
     }
-    input_skip(p, sizeof(f) + f.len);
+    p->in_head += sizeof(f) + f.len;
     return true;
 }
 
@@ -206,12 +200,17 @@ static bool input_give_user(MeshPeer *p)
         mesh_peer_fail(p, "a message that is too long");
         return false;
     }
+    if (p->in_user && !p->frame_left) {
+        mesh_peer_fail(p, "a message that ends behind its data frame");
+        return false;
+    }
     return true;
 }
 
 /* Work on what is in the buffer, as far as it goes */
 void mesh_input_run(MeshPeer *p)
 {
+    unsigned budget = MESH_FRAME_BUDGET;
     bool fresh = p->again;
 
     p->again = false;
@@ -230,7 +229,15 @@ void mesh_input_run(MeshPeer *p)
             return;
         }
         fresh = false;
-        if (p->frame_left || !input_next_frame(p)) {
+        if (p->frame_left) {
+            return;
+        }
+        if (!budget--) {
+            p->again = true;
+            p->watch.mesh->ops->kick(p->watch.mesh->opaque);
+            return;
+        }
+        if (!input_next_frame(p)) {
             return;
         }
     }
@@ -263,6 +270,7 @@ static bool input_make_room(MeshPeer *p)
  */
 static bool input_take_fds(MeshPeer *p, struct msghdr *msg)
 {
+    MeshHeld *held = &p->watch.mesh->held;
     bool good = !(msg->msg_flags & MSG_CTRUNC);
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
@@ -276,8 +284,9 @@ static bool input_take_fds(MeshPeer *p, struct msghdr *msg)
             int fd;
 
             memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-            if (good && p->in_nfds < MESH_FDS) {
+            if (good && p->in_nfds < MESH_FDS && !mesh_held_fds_full(held)) {
                 p->in_fds[p->in_nfds++] = fd;
+                held->fds++;
             } else {
                 close(fd);
                 good = false;
@@ -285,7 +294,9 @@ static bool input_take_fds(MeshPeer *p, struct msghdr *msg)
         }
     }
     if (!good) {
-        mesh_peer_fail(p, "more descriptors than it may send");
+        mesh_peer_fail(p, mesh_held_fds_full(held) ?
+                       "no more descriptors: peers hold the most there may be" :
+                       "more descriptors than it may send");
     }
     return good;
 }
@@ -355,6 +366,7 @@ void mesh_input_free(MeshPeer *p)
 {
     while (p->in_nfds) {
         close(p->in_fds[--p->in_nfds]);
+        p->watch.mesh->held.fds--;
     }
     free(p->in);
     p->in = NULL;

@@ -98,6 +98,7 @@ bool mesh_out_frame(MeshOut *o, uint32_t type, const void *body, size_t len,
     if ((fd >= 0 && o->nfds == MESH_FDS) || !out_reserve(o, sizeof(f) + len)) {
         if (fd >= 0) {
             close(fd);
+            o->held->fds--;
         }
         return false;
     }
@@ -144,6 +145,7 @@ static ssize_t out_send_some(MeshOut *o, int sock)
 static void out_drop_first_fd(MeshOut *o)
 {
     close(o->fds[0].fd);
+    o->held->fds--;
     o->nfds--;
     memmove(&o->fds[0], &o->fds[1], o->nfds * sizeof(o->fds[0]));
 }
@@ -181,5 +183,5 @@ void mesh_out_free(MeshOut *o)
         out_drop_first_fd(o);
     }
     free(o->buf);
-    memset(o, 0, sizeof(*o));
+    *o = (MeshOut) { .held = o->held };
 }

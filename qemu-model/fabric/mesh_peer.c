@@ -38,8 +38,11 @@ static MeshPeer *peer_new(ErdmaMesh *m, bool active)
 
     if (m->npeers == MESH_MAX_PEERS) {
         m->info.refused++;
-        mesh_log(m, true, "more than %u processes: one is left out",
-                 MESH_MAX_PEERS);
+        if (!m->left_out) {
+            mesh_log(m, true, "more than %u processes: one is left out until "
+                     "another ends", MESH_MAX_PEERS);
+        }
+        m->left_out = true;
         return NULL;
     }
     p = calloc(1, sizeof(*p));
@@ -50,6 +53,7 @@ static MeshPeer *peer_new(ErdmaMesh *m, bool active)
     p->watch.mesh = m;
     p->watch.ready = mesh_input_ready;
     p->active = active;
+    p->out.held = &m->held;
     p->retry_ms = MESH_RETRY_MIN_MS;
     p->next = m->peers;
     m->peers = p;
@@ -67,6 +71,12 @@ static void peer_drop(ErdmaMesh *m, MeshPeer *p)
     *at = p->next;
     m->npeers--;
     free(p);
+    /* One that connects to us comes again by itself; the others we look for. */
+    if (m->left_out && m->published) {
+        m->left_out = false;
+        m->scan_due = true;
+        m->ops->kick(m->opaque);
+    }
 }
 
 void mesh_peer_fail(MeshPeer *p, const char *why)
@@ -150,8 +160,10 @@ bool mesh_peer_announce(MeshPeer *p, const MeshOwnRegion *r)
     const MeshRegionFrame f = {
         .id = r->id, .len = r->len, .fd_offset = r->fd_offset,
     };
-    int fd = fcntl(r->fd, F_DUPFD_CLOEXEC, 0);
+    MeshHeld *held = p->out.held;
+    int fd = mesh_held_fds_full(held) ? -1 : fcntl(r->fd, F_DUPFD_CLOEXEC, 0);
 
+    held->fds += fd >= 0;
     return fd >= 0 &&
            mesh_out_frame(&p->out, MESH_FRAME_REGION, &f, sizeof(f), fd);
 }
@@ -317,7 +329,7 @@ static void peer_close(ErdmaMesh *m, MeshPeer *p)
     mesh_input_free(p);
     mesh_out_free(&p->out);
     while (p->nregions) {
-        mesh_region_unmap(&p->regions[--p->nregions], &m->mapped);
+        mesh_region_unmap(&p->regions[--p->nregions], &m->held);
     }
 }
 

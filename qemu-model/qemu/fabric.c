@@ -8,6 +8,7 @@
  */
 #include "qemu/osdep.h"
 #include <sys/mman.h>
+#include "qemu/accel.h"
 #include "qemu/error-report.h"
 #include "qemu/main-loop.h"
 #include "qapi/error.h"
@@ -360,10 +361,30 @@ static void fabric_free(ErdmaHostFabric *f)
     g_free(f);
 }
 
+/*
+ * For a guest that can never have a second processor TCG makes plain loads and
+ * stores of locked instructions. Then an atomic operation of a peer, which is
+ * executed by a thread of ours, can come between the two and be lost.
+ */
+static void fabric_warn_plain_atomics(void)
+{
+    const MachineState *machine = MACHINE(qdev_get_machine());
+    static bool warned;
+
+    if (!warned && machine->smp.max_cpus == 1 &&
+        !strcmp(current_accel_name(), "tcg")) {
+        warned = true;
+        warn_report("erdma: fabric: accelerator tcg, maxcpus 1, expected 2 or "
+                    "more: atomic operations of peers can be lost; use -smp "
+                    "1,maxcpus=2");
+    }
+}
+
 static bool fabric_join(ErdmaHostFabric *f, const char *dir, Error **errp)
 {
     char why[256];
 
+    fabric_warn_plain_atomics();
     QTAILQ_INIT(&f->lingering);
     f->thread = erdma_wire_thread_new(&thread_ops, f, errp);
     if (!f->thread) {

@@ -139,6 +139,7 @@ static void preload_check_layout(void)
         { TYPE_DEVICE, sizeof(DeviceState) },
         { TYPE_PCI_DEVICE, sizeof(PCIDevice) },
         { TYPE_MEMORY_REGION, sizeof(MemoryRegion) },
+        { TYPE_MACHINE, sizeof(MachineState) },
     };
     unsigned i;
 
