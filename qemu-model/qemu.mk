@@ -48,8 +48,8 @@ $(QEMU_GEN)/source: FORCE
 	@echo '$(realpath $(QEMU_SRC)) $(QEMU_VERSION) $(QEMU_PACKAGE)' | cmp -s - $@ || \
 		echo '$(realpath $(QEMU_SRC)) $(QEMU_VERSION) $(QEMU_PACKAGE)' >$@
 
-$(QEMU_GEN)/generated: $(QEMU_GEN)/source qemu/preload-config.sh
-	qemu/preload-config.sh $(QEMU_SRC) $(QEMU_GEN)
+$(QEMU_GEN)/generated: $(QEMU_GEN)/source ../tools/qemu/preload_config.py
+	../tools/qemu/preload_config.py $(QEMU_SRC) $(QEMU_GEN)
 	@touch $@
 
 $(QEMU_GEN)/trace/trace-hw_erdma.c: qemu/trace-events $(QEMU_GEN)/generated
@@ -92,28 +92,24 @@ $(QEMU_BUILD)/erdma-qemu.so: $(QEMU_OBJS)
 .PHONY: overlay-base overlay
 overlay-base:
 	$(need_qemu_src)
-	qemu/overlay.sh base $(QEMU_SRC) $(BASE)
+	../tools/qemu/overlay.py base $(QEMU_SRC) $(BASE)
 
 overlay:
 	$(need_qemu_src)
-	qemu/overlay.sh build $(QEMU_SRC) $(BASE) $(OUT)
+	../tools/qemu/overlay.py build $(QEMU_SRC) $(BASE) $(OUT)
+
+# The device in a newer QEMU: QEMU_SRC is that of 10.0 (make check-qemu10 fetches it
+# and runs the tests on it, too)
+.PHONY: upstream-check
+upstream-check: overlay
+	$(OUT)/qemu-system-x86_64 --version | grep -w 10.0
+	$(OUT)/qemu-system-x86_64 -device help | grep -w erdma
 
 # ---- qtest ---------------------------------------------------------------
 
 .PHONY: qtest
 qtest:
 	python3 qtest/erdma_qtest.py --qemu $(OUT)/qemu-system-x86_64
-
-# The patches for a submission to QEMU, made against QEMU_SRC, looked at by its
-# checkpatch.pl; upstream-check builds QEMU with them and runs their test
-UPSTREAM ?= $(QEMU_BUILD)/upstream
-.PHONY: upstream upstream-check
-upstream:
-	$(need_qemu_src)
-	upstream/series.py $(QEMU_SRC) $(UPSTREAM)
-
-upstream-check: upstream
-	upstream/check.sh $(QEMU_SRC) $(UPSTREAM) $(UPSTREAM)-build
 
 # Migration and snapshots, on QEMU with the device built in and on the stock one
 .PHONY: monitor-test

@@ -30,8 +30,8 @@ void mesh_watch(MeshWatch *w, bool read, bool write)
 
 /* ---- joining and leaving ---- */
 
-static void init_watch(ErdmaMesh *m, MeshWatch *w,
-                       void (*ready)(MeshWatch *, bool, bool))
+static void mesh_init_watch(ErdmaMesh *m, MeshWatch *w,
+                            void (*ready)(MeshWatch *, bool, bool))
 {
     w->fd = -1;
     w->mesh = m;
@@ -51,8 +51,8 @@ ErdmaMesh *erdma_mesh_new(const char *path, const MeshOps *ops, void *opaque,
     m->opaque = opaque;
     m->dir = -1;
     m->next_region = 1;
-    init_watch(m, &m->listen, mesh_peer_accept);
-    init_watch(m, &m->notify, mesh_dir_event);
+    mesh_init_watch(m, &m->listen, mesh_peer_accept);
+    mesh_init_watch(m, &m->notify, mesh_dir_event);
     if (!mesh_dir_open(m, path, error, error_len) ||
         !mesh_dir_publish(m, error, error_len)) {
         erdma_mesh_free(m);
@@ -104,6 +104,10 @@ void erdma_mesh_ready(MeshWatch *w, bool readable, bool writable)
 void erdma_mesh_run(ErdmaMesh *m)
 {
     mesh_peers_run(m);
+    if (m->scan_due) {
+        m->scan_due = false;
+        mesh_dir_scan(m);
+    }
     erdma_mesh_flush_all(m);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes on one machine that find each other in a directory and talk in
+ * Processes on one machine that find each other in a directory and connect in
  * pairs. No daemon, no thread, no polling: file descriptors and one timer.
  *
  * Each process has a listening Unix socket in the directory. Its name begins
@@ -10,7 +10,8 @@
  * belongs to a dead process and is removed by whoever sees it.
  *
  * A process announces memory (regions) to all others by passing file
- * descriptors that are open for reading only. What a peer sends is hostile: a
+ * descriptors that are open for reading only; the file is sealed against
+ * writing where its creator allowed that, see mesh_region.c. What a peer sends is hostile: a
  * peer that breaks a rule, lies or floods loses its connection, nothing else.
  *
  * POSIX and Linux only, no QEMU header. All calls come from one thread at a
@@ -63,7 +64,11 @@ typedef struct MeshOps {
     void (*wire_free)(void *wire);
 } MeshOps;
 
-/* Longest part of the stream that wire_input() may leave as incomplete */
+/*
+ * Longest part of the stream that wire_input() may leave as incomplete. A message
+ * must be handed over between two flushes: the other end refuses one that does
+ * not end in the data frame in which it began.
+ */
 #define MESH_MESSAGE_MAX    (128u * 1024)
 
 /*

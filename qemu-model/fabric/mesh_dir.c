@@ -38,7 +38,7 @@ bool mesh_name_valid(const char *name)
     return strspn(name, hex) == 8 && !name[8];
 }
 
-static void make_name(char *name)
+static void dir_make_name(char *name)
 {
     struct timespec ts;
     uint32_t noise;
@@ -52,8 +52,8 @@ static void make_name(char *name)
              (int)getpid(), noise);
 }
 
-static struct sockaddr_un address(const ErdmaMesh *m, const char *prefix,
-                                  const char *name)
+static struct sockaddr_un dir_address(const ErdmaMesh *m, const char *prefix,
+                                      const char *name)
 {
     struct sockaddr_un sun = { .sun_family = AF_UNIX };
 
@@ -101,9 +101,9 @@ bool erdma_mesh_is(const ErdmaMesh *m, const char *path)
 }
 
 /* The name appears when the socket listens; see mesh.h */
-static bool publish(ErdmaMesh *m)
+static bool dir_publish(ErdmaMesh *m)
 {
-    struct sockaddr_un sun = address(m, TEMP_PREFIX, m->name);
+    struct sockaddr_un sun = dir_address(m, TEMP_PREFIX, m->name);
     char temp[sizeof(TEMP_PREFIX) + MESH_NAME_LEN];
     int err;
 
@@ -138,8 +138,8 @@ bool mesh_dir_publish(ErdmaMesh *m, char *error, size_t len)
                  strerror(errno));
         return false;
     }
-    make_name(m->name);
-    if (!publish(m)) {
+    dir_make_name(m->name);
+    if (!dir_publish(m)) {
         snprintf(error, len, "cannot make a socket in the directory: %s",
                  strerror(errno));
         return false;
@@ -155,9 +155,9 @@ void erdma_mesh_unlink(ErdmaMesh *m)
     }
 }
 
-static int connect_to(ErdmaMesh *m, const char *prefix, const char *name)
+static int dir_connect_to(ErdmaMesh *m, const char *prefix, const char *name)
 {
-    struct sockaddr_un sun = address(m, prefix, name);
+    struct sockaddr_un sun = dir_address(m, prefix, name);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int err;
 
@@ -172,7 +172,7 @@ static int connect_to(ErdmaMesh *m, const char *prefix, const char *name)
 
 int mesh_dir_connect(ErdmaMesh *m, const char *name)
 {
-    return connect_to(m, "", name);
+    return dir_connect_to(m, "", name);
 }
 
 /* Nobody will ever listen under this name again */
@@ -191,7 +191,7 @@ void mesh_dir_remove(ErdmaMesh *m, const char *name)
  * A start that did not come to its end. Younger ones may still be under way:
  * bound, but not listening yet.
  */
-static void check_temp(ErdmaMesh *m, const char *temp)
+static void dir_check_temp(ErdmaMesh *m, const char *temp)
 {
     const char *name = temp + strlen(TEMP_PREFIX);
     struct timespec now;
@@ -205,7 +205,7 @@ static void check_temp(ErdmaMesh *m, const char *temp)
         now.tv_sec - st.st_mtim.tv_sec < MESH_TEMP_AGE_S) {
         return;
     }
-    fd = connect_to(m, TEMP_PREFIX, name);
+    fd = dir_connect_to(m, TEMP_PREFIX, name);
     if (fd >= 0) {
         close(fd);
     } else if (errno == ECONNREFUSED) {
@@ -228,7 +228,7 @@ void mesh_dir_scan(ErdmaMesh *m)
     }
     for (unsigned n = 0; n < MESH_MAX_NAMES && (e = readdir(d)); n++) {
         if (!strncmp(e->d_name, TEMP_PREFIX, strlen(TEMP_PREFIX))) {
-            check_temp(m, e->d_name);
+            dir_check_temp(m, e->d_name);
         } else {
             mesh_peer_found(m, e->d_name);
         }

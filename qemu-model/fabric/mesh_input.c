@@ -5,8 +5,9 @@
  *
  *      in_head: in_user bytes of the user's   not looked at yet :in_tail
  *
- * and is kept such that the user's bytes are contiguous: a frame header in the
- * middle of a message of the user's is taken out by moving the part before it.
+ * A data frame holds whole messages of the user's: a sender puts what belongs
+ * together into one. So a message is contiguous without being moved, and a peer
+ * cannot make us move much by sending little.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 
 /* ---- our own frames ---- */
 
-static bool on_hello(MeshPeer *p, const void *body)
+static bool input_hello(MeshPeer *p, const void *body)
 {
     ErdmaMesh *m = p->watch.mesh;
     MeshPeer *same;
@@ -53,7 +54,7 @@ static bool on_hello(MeshPeer *p, const void *body)
     return p->state == MESH_OPEN;
 }
 
-static MeshPeerRegion *find_region(MeshPeer *p, uint32_t id)
+static MeshPeerRegion *input_find_region(MeshPeer *p, uint32_t id)
 {
     for (unsigned n = 0, i = p->last_region; n < p->nregions; n++) {
         if (p->regions[i].id == id) {
@@ -65,7 +66,7 @@ static MeshPeerRegion *find_region(MeshPeer *p, uint32_t id)
     return NULL;
 }
 
-static bool on_region(MeshPeer *p, const void *body)
+static bool input_region(MeshPeer *p, const void *body)
 {
     MeshRegionFrame f;
     const char *why;
@@ -76,7 +77,7 @@ static bool on_region(MeshPeer *p, const void *body)
         mesh_peer_fail(p, "a region without a descriptor");
         return false;
     }
-    if (p->nregions == MESH_MAX_REGIONS || find_region(p, f.id)) {
+    if (p->nregions == MESH_MAX_REGIONS || input_find_region(p, f.id)) {
         mesh_peer_fail(p, "too many regions, or one twice");
         return false;
     }
@@ -84,7 +85,7 @@ static bool on_region(MeshPeer *p, const void *body)
     p->in_nfds--;
     memmove(&p->in_fds[0], &p->in_fds[1], p->in_nfds * sizeof(int));
     why = mesh_region_map(&p->regions[p->nregions], &f, fd,
-                          &p->watch.mesh->mapped);
+                          &p->watch.mesh->held);
     if (why) {
         mesh_peer_fail(p, why);
         return false;
@@ -93,18 +94,18 @@ static bool on_region(MeshPeer *p, const void *body)
     return true;
 }
 
-static bool on_gone(MeshPeer *p, const void *body)
+static bool input_gone(MeshPeer *p, const void *body)
 {
     MeshPeerRegion *r;
     MeshGone g;
 
     memcpy(&g, body, sizeof(g));
-    r = find_region(p, g.id);
+    r = input_find_region(p, g.id);
     if (!r) {
         mesh_peer_fail(p, "a region goes that never was");
         return false;
     }
-    mesh_region_unmap(r, &p->watch.mesh->mapped);
+    mesh_region_unmap(r, &p->watch.mesh->held);
     *r = p->regions[--p->nregions];
     p->last_region = 0;
     return true;
@@ -113,7 +114,7 @@ static bool on_gone(MeshPeer *p, const void *body)
 bool erdma_mesh_pull(MeshPeer *p, uint32_t region, uint64_t offset, void *dst,
                      size_t len)
 {
-    MeshPeerRegion *r = find_region(p, region);
+    MeshPeerRegion *r = input_find_region(p, region);
 
     if (!r || !mesh_region_pull(r, offset, dst, len)) {
         return false;
@@ -125,26 +126,19 @@ bool erdma_mesh_pull(MeshPeer *p, uint32_t region, uint64_t offset, void *dst,
 static const struct {
     uint32_t len;
     bool (*fn)(MeshPeer *p, const void *body);
-} frames[] = {
-    [MESH_FRAME_HELLO] = { sizeof(MeshHello), on_hello },
-    [MESH_FRAME_REGION] = { sizeof(MeshRegionFrame), on_region },
-    [MESH_FRAME_GONE] = { sizeof(MeshGone), on_gone },
+} input_frames[] = {
+    [MESH_FRAME_HELLO] = { sizeof(MeshHello), input_hello },
+    [MESH_FRAME_REGION] = { sizeof(MeshRegionFrame), input_region },
+    [MESH_FRAME_GONE] = { sizeof(MeshGone), input_gone },
 };
 
 /* ---- the buffer ---- */
 
-/* Take @len bytes out that come after the user's */
-static void cut(MeshPeer *p, size_t len)
+/* A frame begins here, no byte of the user's waits. False: not all is there. */
+static bool input_next_frame(MeshPeer *p)
 {
-    memmove(p->in + p->in_head + len, p->in + p->in_head, p->in_user);
-    p->in_head += len;
-}
-
-/* One frame begins behind the user's bytes. False: it is not all there. */
-static bool next_frame(MeshPeer *p)
-{
-    const uint8_t *at = p->in + p->in_head + p->in_user;
-    size_t raw = p->in_tail - p->in_head - p->in_user;
+    const uint8_t *at = p->in + p->in_head;
+    size_t raw = p->in_tail - p->in_head;
     MeshFrame f;
 
     if (raw < sizeof(f)) {
@@ -161,24 +155,24 @@ static bool next_frame(MeshPeer *p)
             return false;
         }
         p->frame_left = f.len;
-        cut(p, sizeof(f));
+        p->in_head += sizeof(f);
         return true;
     }
     if (f.type < MESH_FRAME_HELLO || f.type > MESH_FRAME_GONE ||
-        f.len != frames[f.type].len) {
+        f.len != input_frames[f.type].len) {
         mesh_peer_fail(p, "a frame that does not exist");
         return false;
     }
     if (raw < sizeof(f) + f.len ||
-        !frames[f.type].fn(p, at + sizeof(f))) {
+        !input_frames[f.type].fn(p, at + sizeof(f))) {
         return false;
     }
-    cut(p, sizeof(f) + f.len);
+    p->in_head += sizeof(f) + f.len;
     return true;
 }
 
 /* The user takes what it wants. False: not now, or the peer is dead. */
-static bool give_user(MeshPeer *p)
+static bool input_give_user(MeshPeer *p)
 {
     ErdmaMesh *m = p->watch.mesh;
     size_t used;
@@ -206,12 +200,17 @@ static bool give_user(MeshPeer *p)
         mesh_peer_fail(p, "a message that is too long");
         return false;
     }
+    if (p->in_user && !p->frame_left) {
+        mesh_peer_fail(p, "a message that ends behind its data frame");
+        return false;
+    }
     return true;
 }
 
 /* Work on what is in the buffer, as far as it goes */
 void mesh_input_run(MeshPeer *p)
 {
+    unsigned budget = MESH_FRAME_BUDGET;
     bool fresh = p->again;
 
     p->again = false;
@@ -226,17 +225,25 @@ void mesh_input_run(MeshPeer *p)
         p->in_user += n;
         p->frame_left -= n;
         fresh |= n > 0;
-        if (fresh && p->in_user && !give_user(p)) {
+        if (fresh && p->in_user && !input_give_user(p)) {
             return;
         }
         fresh = false;
-        if (p->frame_left || !next_frame(p)) {
+        if (p->frame_left) {
+            return;
+        }
+        if (!budget--) {
+            p->again = true;
+            p->watch.mesh->ops->kick(p->watch.mesh->opaque);
+            return;
+        }
+        if (!input_next_frame(p)) {
             return;
         }
     }
 }
 
-static bool make_room(MeshPeer *p)
+static bool input_make_room(MeshPeer *p)
 {
     if (!p->in) {
         p->in = malloc(MESH_IN_SIZE);
@@ -261,8 +268,9 @@ static bool make_room(MeshPeer *p)
  * Descriptors that came along, as many as there is room for. They may come with
  * the first read already, together with the name.
  */
-static bool keep_fds(MeshPeer *p, struct msghdr *msg)
+static bool input_take_fds(MeshPeer *p, struct msghdr *msg)
 {
+    MeshHeld *held = &p->watch.mesh->held;
     bool good = !(msg->msg_flags & MSG_CTRUNC);
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
@@ -276,8 +284,9 @@ static bool keep_fds(MeshPeer *p, struct msghdr *msg)
             int fd;
 
             memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-            if (good && p->in_nfds < MESH_FDS) {
+            if (good && p->in_nfds < MESH_FDS && !mesh_held_fds_full(held)) {
                 p->in_fds[p->in_nfds++] = fd;
+                held->fds++;
             } else {
                 close(fd);
                 good = false;
@@ -285,13 +294,15 @@ static bool keep_fds(MeshPeer *p, struct msghdr *msg)
         }
     }
     if (!good) {
-        mesh_peer_fail(p, "more descriptors than it may send");
+        mesh_peer_fail(p, mesh_held_fds_full(held) ?
+                       "no more descriptors: peers hold the most there may be" :
+                       "more descriptors than it may send");
     }
     return good;
 }
 
 /* Read once. False: nothing more to be had for now. */
-static bool receive(MeshPeer *p)
+static bool input_receive(MeshPeer *p)
 {
     union {
         char bytes[CMSG_SPACE(4 * sizeof(int))];
@@ -318,7 +329,7 @@ static bool receive(MeshPeer *p)
     }
     p->in_tail += n;
     p->rx_bytes += n;
-    if (msg.msg_controllen && !keep_fds(p, &msg)) {
+    if (msg.msg_controllen && !input_take_fds(p, &msg)) {
         return false;
     }
     /* A full buffer or a descriptor: there may be more */
@@ -342,10 +353,10 @@ void mesh_input_ready(MeshWatch *w, bool readable, bool writable)
     }
     for (unsigned i = 0; more && i < MESH_RECV_BUDGET; i++) {
         if ((p->state != MESH_HELLO && p->state != MESH_OPEN) ||
-            (w->mesh->paused && p->state == MESH_OPEN) || !make_room(p)) {
+            (w->mesh->paused && p->state == MESH_OPEN) || !input_make_room(p)) {
             return;
         }
-        more = receive(p);
+        more = input_receive(p);
         mesh_input_run(p);
         more &= !p->again;
     }
@@ -355,6 +366,7 @@ void mesh_input_free(MeshPeer *p)
 {
     while (p->in_nfds) {
         close(p->in_fds[--p->in_nfds]);
+        p->watch.mesh->held.fds--;
     }
     free(p->in);
     p->in = NULL;

@@ -25,9 +25,11 @@
 
 #define MESH_IN_SIZE        (2 * MESH_MESSAGE_MAX + 4096)
 #define MESH_IN_MIN         (64u * 1024)    /* worth a read */
-#define MESH_OUT_KEEP       (256u * 1024)   /* buffer kept when it is empty */
+#define MESH_OUT_RETAIN     (256u * 1024)   /* buffer not freed when empty */
 #define MESH_LATER_MAX      (32u * 1024)    /* output that waits for more */
 #define MESH_FDS            64          /* descriptors waiting, each way */
+#define MESH_MAX_FDS        512         /* ... and of regions, of all peers */
+#define MESH_FRAME_BUDGET   128         /* frames of a peer in one turn */
 
 #define MESH_NAME_LEN       48          /* with the final 0 */
 
@@ -65,6 +67,20 @@ typedef struct MeshGone {
     uint32_t id;
 } MeshGone;
 
+/*
+ * What all connections of this process hold together. A bound per connection is
+ * none: 64 peers would take every descriptor of the process.
+ */
+typedef struct MeshHeld {
+    unsigned fds;               /* received, or about to be sent */
+    uint64_t mapped;            /* bytes of peers' memory */
+} MeshHeld;
+
+static inline bool mesh_held_fds_full(const MeshHeld *h)
+{
+    return h->fds >= MESH_MAX_FDS;
+}
+
 /* ---- output: bytes, and descriptors that go with some of them ---- */
 
 typedef struct MeshOut {
@@ -72,6 +88,7 @@ typedef struct MeshOut {
     size_t head, tail, cap;
     size_t frame;               /* the data frame that grows, if frame_open */
     bool frame_open;
+    MeshHeld *held;
     unsigned nfds;
     struct {
         size_t at;              /* goes with the byte at buf[at] */
@@ -82,7 +99,7 @@ typedef struct MeshOut {
 /* 0 = all sent, 1 = the socket is full, -1 = the connection is over */
 int mesh_out_flush(MeshOut *o, int sock, uint64_t *sent);
 bool mesh_out_data(MeshOut *o, const void *data, size_t len);
-/* Takes @fd (-1: none), also when it fails */
+/* Takes @fd (-1: none), counted in o->held, also when it fails */
 bool mesh_out_frame(MeshOut *o, uint32_t type, const void *body, size_t len,
                     int fd);
 void mesh_out_free(MeshOut *o);
@@ -113,12 +130,11 @@ typedef struct MeshPeerRegion {
 /* NULL: usable, else what is wrong with it */
 const char *mesh_region_check(int fd, uint64_t len, uint64_t fd_offset);
 /*
- * Takes @fd, also when it fails: then the reason is returned. @mapped counts the
- * bytes of all mappings.
+ * Takes @fd, counted in @held, also when it fails: then the reason is returned.
  */
 const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
-                            int fd, uint64_t *mapped);
-void mesh_region_unmap(MeshPeerRegion *r, uint64_t *mapped);
+                            int fd, MeshHeld *held);
+void mesh_region_unmap(MeshPeerRegion *r, MeshHeld *held);
 bool mesh_region_pull(const MeshPeerRegion *r, uint64_t offset, void *dst,
                       size_t len);
 
@@ -126,7 +142,7 @@ bool mesh_region_pull(const MeshPeerRegion *r, uint64_t offset, void *dst,
 
 typedef enum MeshState {
     MESH_RETRY,                 /* no socket; connect when retry_at has come */
-    MESH_HELLO,                 /* connected, its name not heard yet */
+    MESH_HELLO,                 /* connected, its name not received yet */
     MESH_OPEN,                  /* there is a wire */
     MESH_DEAD,                  /* to be closed in the next turn */
 } MeshState;
@@ -170,6 +186,9 @@ struct ErdmaMesh {
     MeshWatch listen, notify;
     bool published;
     bool paused;
+    bool left_out;              /* a process, because MESH_MAX_PEERS are here */
+    bool scan_due;              /* ... and now there is room */
+    bool warned_unsealed;
     uint64_t accept_again;      /* out of descriptors: not before */
     MeshPeer *peers;
     unsigned npeers;
@@ -180,7 +199,7 @@ struct ErdmaMesh {
     unsigned nregions;
     unsigned last_region;       /* hit by the last share */
     uint32_t next_region;
-    uint64_t mapped;            /* of the memory of peers */
+    MeshHeld held;
 
     MeshInfo info;
 };

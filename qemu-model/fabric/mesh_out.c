@@ -12,7 +12,7 @@
 
 #include "mesh_int.h"
 
-static void shift_down(MeshOut *o)
+static void out_shift_down(MeshOut *o)
 {
     memmove(o->buf, o->buf + o->head, o->tail - o->head);
     for (unsigned i = 0; i < o->nfds; i++) {
@@ -23,7 +23,7 @@ static void shift_down(MeshOut *o)
     o->head = 0;
 }
 
-static bool reserve(MeshOut *o, size_t need)
+static bool out_reserve(MeshOut *o, size_t need)
 {
     size_t cap = o->cap ? o->cap : 4096;
     uint8_t *buf;
@@ -37,7 +37,7 @@ static bool reserve(MeshOut *o, size_t need)
     }
     /* Little room in front is not worth moving a long queue: a slow peer's */
     if (o->head && o->head >= mesh_out_waiting(o) / 4) {
-        shift_down(o);
+        out_shift_down(o);
     }
     while (cap - o->tail < need) {
         cap *= 2;
@@ -53,13 +53,13 @@ static bool reserve(MeshOut *o, size_t need)
     return true;
 }
 
-static void append(MeshOut *o, const void *data, size_t len)
+static void out_append(MeshOut *o, const void *data, size_t len)
 {
     memcpy(o->buf + o->tail, data, len);
     o->tail += len;
 }
 
-static void close_frame(MeshOut *o)
+static void out_close_frame(MeshOut *o)
 {
     MeshFrame f = { .type = MESH_FRAME_DATA };
 
@@ -77,15 +77,15 @@ bool mesh_out_data(MeshOut *o, const void *data, size_t len)
     if (!len) {
         return true;
     }
-    if (len > MESH_MAX_WAITING || !reserve(o, len + sizeof(later))) {
+    if (len > MESH_MAX_WAITING || !out_reserve(o, len + sizeof(later))) {
         return false;
     }
     if (!o->frame_open) {
         o->frame = o->tail;
         o->frame_open = true;
-        append(o, &later, sizeof(later));
+        out_append(o, &later, sizeof(later));
     }
-    append(o, data, len);
+    out_append(o, data, len);
     return true;
 }
 
@@ -94,10 +94,11 @@ bool mesh_out_frame(MeshOut *o, uint32_t type, const void *body, size_t len,
 {
     MeshFrame f = { .type = type, .len = len };
 
-    close_frame(o);
-    if ((fd >= 0 && o->nfds == MESH_FDS) || !reserve(o, sizeof(f) + len)) {
+    out_close_frame(o);
+    if ((fd >= 0 && o->nfds == MESH_FDS) || !out_reserve(o, sizeof(f) + len)) {
         if (fd >= 0) {
             close(fd);
+            o->held->fds--;
         }
         return false;
     }
@@ -105,13 +106,13 @@ bool mesh_out_frame(MeshOut *o, uint32_t type, const void *body, size_t len,
         o->fds[o->nfds].at = o->tail;
         o->fds[o->nfds++].fd = fd;
     }
-    append(o, &f, sizeof(f));
-    append(o, body, len);
+    out_append(o, &f, sizeof(f));
+    out_append(o, body, len);
     return true;
 }
 
 /* Bytes up to the next descriptor, with the one that is due */
-static ssize_t send_some(MeshOut *o, int sock)
+static ssize_t out_send_some(MeshOut *o, int sock)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(int))];
@@ -141,18 +142,19 @@ static ssize_t send_some(MeshOut *o, int sock)
     return sendmsg(sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void drop_first_fd(MeshOut *o)
+static void out_drop_first_fd(MeshOut *o)
 {
     close(o->fds[0].fd);
+    o->held->fds--;
     o->nfds--;
     memmove(&o->fds[0], &o->fds[1], o->nfds * sizeof(o->fds[0]));
 }
 
 int mesh_out_flush(MeshOut *o, int sock, uint64_t *sent)
 {
-    close_frame(o);
+    out_close_frame(o);
     while (o->head < o->tail) {
-        ssize_t n = send_some(o, sock);
+        ssize_t n = out_send_some(o, sock);
 
         if (n < 0 && errno == EINTR) {
             continue;
@@ -161,13 +163,13 @@ int mesh_out_flush(MeshOut *o, int sock, uint64_t *sent)
             return errno == EAGAIN || errno == EWOULDBLOCK ? 1 : -1;
         }
         if (o->nfds && o->fds[0].at == o->head) {
-            drop_first_fd(o);
+            out_drop_first_fd(o);
         }
         o->head += n;
         *sent += n;
     }
     o->head = o->tail = 0;
-    if (o->cap > MESH_OUT_KEEP) {
+    if (o->cap > MESH_OUT_RETAIN) {
         free(o->buf);
         o->buf = NULL;
         o->cap = 0;
@@ -178,8 +180,8 @@ int mesh_out_flush(MeshOut *o, int sock, uint64_t *sent)
 void mesh_out_free(MeshOut *o)
 {
     while (o->nfds) {
-        drop_first_fd(o);
+        out_drop_first_fd(o);
     }
     free(o->buf);
-    memset(o, 0, sizeof(*o));
+    *o = (MeshOut) { .held = o->held };
 }

@@ -13,7 +13,7 @@
 
 #include "mesh_int.h"
 
-static void watch_peer(MeshPeer *p)
+static void peer_watch(MeshPeer *p)
 {
     bool live = p->state == MESH_HELLO || p->state == MESH_OPEN;
 
@@ -38,8 +38,11 @@ static MeshPeer *peer_new(ErdmaMesh *m, bool active)
 
     if (m->npeers == MESH_MAX_PEERS) {
         m->info.refused++;
-        mesh_log(m, true, "more than %u processes: one is left out",
-                 MESH_MAX_PEERS);
+        if (!m->left_out) {
+            mesh_log(m, true, "more than %u processes: one is left out until "
+                     "another ends", MESH_MAX_PEERS);
+        }
+        m->left_out = true;
         return NULL;
     }
     p = calloc(1, sizeof(*p));
@@ -50,6 +53,7 @@ static MeshPeer *peer_new(ErdmaMesh *m, bool active)
     p->watch.mesh = m;
     p->watch.ready = mesh_input_ready;
     p->active = active;
+    p->out.held = &m->held;
     p->retry_ms = MESH_RETRY_MIN_MS;
     p->next = m->peers;
     m->peers = p;
@@ -67,6 +71,12 @@ static void peer_drop(ErdmaMesh *m, MeshPeer *p)
     *at = p->next;
     m->npeers--;
     free(p);
+    /* One that connects to us comes again by itself; the others we look for. */
+    if (m->left_out && m->published) {
+        m->left_out = false;
+        m->scan_due = true;
+        m->ops->kick(m->opaque);
+    }
 }
 
 void mesh_peer_fail(MeshPeer *p, const char *why)
@@ -80,7 +90,7 @@ void mesh_peer_fail(MeshPeer *p, const char *why)
         }
         p->state = MESH_DEAD;
         p->why = why;
-        watch_peer(p);
+        peer_watch(p);
         m->ops->kick(m->opaque);
     }
 }
@@ -125,7 +135,7 @@ void erdma_mesh_flush_all(ErdmaMesh *m)
         if (mesh_out_flush(&p->out, p->watch.fd, &p->tx_bytes) < 0) {
             mesh_peer_fail(p, NULL);
         } else {
-            watch_peer(p);
+            peer_watch(p);
         }
     }
 }
@@ -150,8 +160,10 @@ bool mesh_peer_announce(MeshPeer *p, const MeshOwnRegion *r)
     const MeshRegionFrame f = {
         .id = r->id, .len = r->len, .fd_offset = r->fd_offset,
     };
-    int fd = fcntl(r->fd, F_DUPFD_CLOEXEC, 0);
+    MeshHeld *held = p->out.held;
+    int fd = mesh_held_fds_full(held) ? -1 : fcntl(r->fd, F_DUPFD_CLOEXEC, 0);
 
+    held->fds += fd >= 0;
     return fd >= 0 &&
            mesh_out_frame(&p->out, MESH_FRAME_REGION, &f, sizeof(f), fd);
 }
@@ -159,7 +171,7 @@ bool mesh_peer_announce(MeshPeer *p, const MeshOwnRegion *r)
 /* ---- coming ---- */
 
 /* All sockets are of one user: the directory's. Root may do what it likes. */
-static bool same_user(MeshPeer *p)
+static bool peer_is_same_user(MeshPeer *p)
 {
     struct ucred cred;
     socklen_t len = sizeof(cred);
@@ -179,7 +191,7 @@ static void peer_connected(ErdmaMesh *m, MeshPeer *p, int fd)
     p->watch.fd = fd;
     p->state = MESH_HELLO;
     p->deadline = m->ops->now(m->opaque) + MESH_HELLO_MS;
-    if (!same_user(p)) {
+    if (!peer_is_same_user(p)) {
         m->info.refused++;
         mesh_peer_fail(p, "it belongs to another user");
     } else if (!mesh_out_frame(&p->out, MESH_FRAME_HELLO, &hello,
@@ -187,7 +199,7 @@ static void peer_connected(ErdmaMesh *m, MeshPeer *p, int fd)
         mesh_peer_fail(p, "no memory");
     } else {
         mesh_peer_flush(p);
-        watch_peer(p);
+        peer_watch(p);
     }
     mesh_set_timer(m);
 }
@@ -287,7 +299,7 @@ void mesh_peer_opened(MeshPeer *p)
     if (!p->wire) {
         mesh_peer_fail(p, "no memory");
     }
-    watch_peer(p);
+    peer_watch(p);
     mesh_set_timer(m);
 }
 
@@ -317,11 +329,11 @@ static void peer_close(ErdmaMesh *m, MeshPeer *p)
     mesh_input_free(p);
     mesh_out_free(&p->out);
     while (p->nregions) {
-        mesh_region_unmap(&p->regions[--p->nregions], &m->mapped);
+        mesh_region_unmap(&p->regions[--p->nregions], &m->held);
     }
 }
 
-static void peer_bury(ErdmaMesh *m, MeshPeer *p)
+static void peer_end(ErdmaMesh *m, MeshPeer *p)
 {
     const char *name = *p->name ? p->name : "a process without a name";
 
@@ -335,7 +347,7 @@ static void peer_bury(ErdmaMesh *m, MeshPeer *p)
         peer_drop(m, p);
         return;
     }
-    /* Most likely it died; a connection that is refused will tell. */
+    /* Most likely it died; if so, the next connection is refused. */
     p->state = MESH_RETRY;
     p->why = NULL;
     p->deadline = m->ops->now(m->opaque) + p->retry_ms;
@@ -357,7 +369,7 @@ void mesh_peers_run(ErdmaMesh *m)
     for (p = m->peers; p; p = next) {
         next = p->next;
         if (p->state == MESH_DEAD) {
-            peer_bury(m, p);
+            peer_end(m, p);
         }
     }
 }
@@ -389,7 +401,7 @@ void erdma_mesh_pause(ErdmaMesh *m, bool pause)
 {
     m->paused = pause;
     for (MeshPeer *p = m->peers; p; p = p->next) {
-        watch_peer(p);
+        peer_watch(p);
     }
     if (!pause) {
         m->ops->kick(m->opaque);

@@ -2,8 +2,11 @@
 /*
  * Memory that is shared with peers: our own, and theirs.
  *
- * A peer gets a descriptor opened anew for reading only: it can neither write
- * our memory nor change the size of the file by it.
+ * A peer gets a descriptor opened anew for reading only. That alone stops no
+ * peer: it can open the file again for writing through /proc/self/fd. So the
+ * file is sealed where that is possible: then nobody, whatever descriptor it
+ * has, can write it (but we through the mapping we have) or change its size.
+ * Where it is not possible the user is warned, once.
  *
  * The other's memory is mapped only if nothing can make an access to it
  * fail: a memfd sealed against shrinking. Everything else is read with pread(),
@@ -23,9 +26,15 @@
 
 #include "mesh_int.h"
 
-#ifndef F_GET_SEALS
+#ifndef F_ADD_SEALS
+#define F_ADD_SEALS         1033
 #define F_GET_SEALS         1034
+#define F_SEAL_SEAL         0x0001
 #define F_SEAL_SHRINK       0x0002
+#define F_SEAL_GROW         0x0004
+#endif
+#ifndef F_SEAL_FUTURE_WRITE             /* Linux 5.1 */
+#define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC     0x58465342
@@ -35,7 +44,7 @@
  * File systems of this machine whose read() cannot wait for a process (FUSE)
  * or another machine (NFS)
  */
-static bool local_fs(int fd)
+static bool region_fs_is_local(int fd)
 {
     struct statfs fs;
 
@@ -65,7 +74,7 @@ const char *mesh_region_check(int fd, uint64_t len, uint64_t fd_offset)
     if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
         return "a region that is not a file";
     }
-    if (!local_fs(fd)) {
+    if (!region_fs_is_local(fd)) {
         return "a region on a file system that may wait for others";
     }
     if (st.st_size < 0 || (uint64_t)st.st_size < fd_offset ||
@@ -76,7 +85,7 @@ const char *mesh_region_check(int fd, uint64_t len, uint64_t fd_offset)
 }
 
 /* Can no access to a mapping of it ever fail? */
-static bool may_map(int fd)
+static bool region_can_map(int fd)
 {
     int seals = fcntl(fd, F_GET_SEALS);
     struct statfs fs;
@@ -85,12 +94,12 @@ static bool may_map(int fd)
            (uint32_t)fs.f_type == TMPFS_MAGIC;
 }
 
-static void map_region(MeshPeerRegion *r, uint64_t *mapped)
+static void region_map(MeshPeerRegion *r, MeshHeld *held)
 {
     uint64_t len = r->len + r->map_skip;
     void *p;
 
-    if (len > MESH_MAX_MAPPED - *mapped) {
+    if (len > MESH_MAX_MAPPED - held->mapped) {
         return;
     }
     p = mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_NORESERVE, r->fd,
@@ -101,21 +110,22 @@ static void map_region(MeshPeerRegion *r, uint64_t *mapped)
     (void)madvise(p, len, MADV_DONTDUMP);
     (void)madvise(p, len, MADV_DONTFORK);
     close(r->fd);
+    held->fds--;
     r->fd = -1;
     r->map = p;
     r->map_len = len;
-    *mapped += len;
+    held->mapped += len;
 }
 
 const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
-                            int fd, uint64_t *mapped)
+                            int fd, MeshHeld *held)
 {
     int mode = fcntl(fd, F_GETFL);
     /*
      * First the seal, then the size: a file that was sealed in between cannot
      * have become shorter after we looked.
      */
-    bool map = may_map(fd);
+    bool map = region_can_map(fd);
     const char *why = mesh_region_check(fd, f->len, f->fd_offset);
     uint64_t page = sysconf(_SC_PAGESIZE);
 
@@ -124,6 +134,7 @@ const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
     }
     if (why) {
         close(fd);
+        held->fds--;
         return why;
     }
     *r = (MeshPeerRegion) {
@@ -131,19 +142,20 @@ const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
         .map_skip = f->fd_offset % page,
     };
     if (map) {
-        map_region(r, mapped);
+        region_map(r, held);
     }
     return NULL;
 }
 
-void mesh_region_unmap(MeshPeerRegion *r, uint64_t *mapped)
+void mesh_region_unmap(MeshPeerRegion *r, MeshHeld *held)
 {
     if (r->map) {
         munmap(r->map, r->map_len);
-        *mapped -= r->map_len;
+        held->mapped -= r->map_len;
     }
     if (r->fd >= 0) {
         close(r->fd);
+        held->fds--;
     }
     r->map = NULL;
     r->fd = -1;
@@ -180,8 +192,37 @@ bool mesh_region_pull(const MeshPeerRegion *r, uint64_t offset, void *dst,
 
 /* ---- our own ---- */
 
+/*
+ * Can nobody write the file or change its size by a descriptor? Seals are added
+ * if its creator allowed that; mappings that exist are not concerned.
+ */
+static bool region_seal(int fd)
+{
+    const int fixed = F_SEAL_SHRINK | F_SEAL_GROW;
+    const int all = fixed | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
+    int seals = fcntl(fd, F_GET_SEALS);
+
+    if (seals != -1 && !(seals & F_SEAL_SEAL)) {
+        if (fcntl(fd, F_ADD_SEALS, all)) {
+            (void)fcntl(fd, F_ADD_SEALS, fixed);    /* an older kernel */
+        }
+        seals = fcntl(fd, F_GET_SEALS);
+    }
+    return seals != -1 && (seals & all) == all;
+}
+
+static void region_warn_unsealed(ErdmaMesh *m)
+{
+    if (!m->warned_unsealed) {
+        m->warned_unsealed = true;
+        mesh_log(m, true, "the memory that is shared is not sealed: a process "
+                 "of the fabric can write it or cut it off; docs/qemu-model.md "
+                 "says how to have it sealed");
+    }
+}
+
 /* Read-only, whatever @fd is */
-static int reopen(int fd)
+static int region_reopen(int fd)
 {
     char path[64];
 
@@ -189,7 +230,7 @@ static int reopen(int fd)
     return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
-static void to_all(ErdmaMesh *m, const MeshOwnRegion *r, bool gone)
+static void region_to_all(ErdmaMesh *m, const MeshOwnRegion *r, bool gone)
 {
     const MeshGone g = { .id = r->id };
 
@@ -216,23 +257,28 @@ bool erdma_mesh_region_add(ErdmaMesh *m, const void *host, uint64_t len,
                            int fd, uint64_t fd_offset, const char **why)
 {
     MeshOwnRegion *r = &m->regions[m->nregions];
+    bool sealed;
 
     *why = m->nregions == MESH_MAX_REGIONS ? "there are too many regions" :
            mesh_region_check(fd, len, fd_offset);
     if (*why) {
         return false;
     }
-    fd = reopen(fd);
+    sealed = region_seal(fd);
+    fd = region_reopen(fd);
     if (fd < 0) {
         *why = strerror(errno);
         return false;
+    }
+    if (!sealed) {
+        region_warn_unsealed(m);
     }
     *r = (MeshOwnRegion) {
         .id = m->next_region++, .fd = fd, .start = (uintptr_t)host,
         .len = len, .fd_offset = fd_offset,
     };
     m->nregions++;
-    to_all(m, r, false);
+    region_to_all(m, r, false);
     return true;
 }
 
@@ -242,7 +288,7 @@ void erdma_mesh_region_del(ErdmaMesh *m, const void *host)
         MeshOwnRegion *r = &m->regions[i];
 
         if (r->start == (uintptr_t)host) {
-            to_all(m, r, true);
+            region_to_all(m, r, true);
             close(r->fd);
             *r = m->regions[--m->nregions];
             m->last_region = 0;

@@ -46,6 +46,12 @@
 #include "sysemu/sysemu.h"
 #endif
 
+#if __has_include("hw/core/boards.h")           /* 10.2 */
+#include "hw/core/boards.h"
+#else
+#include "hw/boards.h"
+#endif
+
 #include "qapi/error.h"
 #include "migration/blocker.h"
 #if __has_include("qobject/qdict.h")            /* 10.0 */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Devices of the QEMU that overlay.sh builds: what the tests use, nothing else.
+# Devices of the QEMU that tools/qemu/overlay.py builds: what the tests use, nothing else.
 CONFIG_ISAPC=n
 CONFIG_I440FX=y
 CONFIG_Q35=y

@@ -28,18 +28,18 @@
 /* Cards of this process can share a fabric, hence also "busy" */
 static struct {
     bool busy;                      /* inside a call into the core */
-    bool delivering;                /* inside send_irqs() */
+    bool delivering;                /* inside host_send_irqs() */
     QTAILQ_HEAD(, ErdmaPci) irq_cards;
 } host = {
     .irq_cards = QTAILQ_HEAD_INITIALIZER(host.irq_cards),
 };
 
-static const char *card_id(ErdmaPci *s)
+static const char *host_card_id(ErdmaPci *s)
 {
     return s->parent_obj.qdev.id ?: s->parent_obj.name;
 }
 
-static void irq_queue(ErdmaPci *s)
+static void host_irq_queue(ErdmaPci *s)
 {
     if (!s->irq_queued) {
         s->irq_queued = true;
@@ -47,7 +47,7 @@ static void irq_queue(ErdmaPci *s)
     }
 }
 
-static void irq_unqueue(ErdmaPci *s)
+static void host_irq_unqueue(ErdmaPci *s)
 {
     s->irqs = 0;
     if (s->irq_queued) {
@@ -58,9 +58,9 @@ static void irq_unqueue(ErdmaPci *s)
 
 /*
  * The core has returned: send the interrupts. A message can lead to anything,
- * including the removal of the card, so nothing is kept across it.
+ * including the removal of the card, so nothing is retained across it.
  */
-static void send_irqs(void)
+static void host_send_irqs(void)
 {
     unsigned budget = IRQ_BUDGET;
     ErdmaPci *s;
@@ -74,7 +74,7 @@ static void send_irqs(void)
 
         s->irqs &= s->irqs - 1;
         if (!s->irqs) {
-            irq_unqueue(s);
+            host_irq_unqueue(s);
         }
         budget--;
         msix_notify(&s->parent_obj, vector);
@@ -85,7 +85,7 @@ static void send_irqs(void)
     }
 }
 
-static inline ErdmaLogLevel wanted_log_level(void)
+static inline ErdmaLogLevel host_log_level(void)
 {
     if (trace_event_get_state_backends(TRACE_ERDMA_DEBUG)) {
         return ERDMA_LOG_TRACE;
@@ -102,8 +102,8 @@ static inline bool host_enter(ErdmaPci *s)
     if (unlikely(host.busy || !s->core)) {
         return false;
     }
-    if (unlikely(s->log_level != wanted_log_level())) {
-        s->log_level = wanted_log_level();
+    if (unlikely(s->log_level != host_log_level())) {
+        s->log_level = host_log_level();
         erdma_core_set_log_level(s->core, s->log_level);
     }
     host.busy = true;
@@ -118,7 +118,7 @@ static inline void host_leave(void)
     erdma_fabric_flush();
     host.busy = false;
     if (unlikely(!QTAILQ_EMPTY(&host.irq_cards))) {
-        send_irqs();
+        host_send_irqs();
     }
 }
 
@@ -137,15 +137,15 @@ void erdma_host_leave(void)
     host_leave();
 }
 
-static void note_reentry(ErdmaPci *s, const char *what)
+static void host_note_reentry(ErdmaPci *s, const char *what)
 {
     qemu_log_mask(LOG_GUEST_ERROR, "erdma %s: %s while the card works: the "
-                  "guest made it access itself\n", card_id(s), what);
+                  "guest made it access itself\n", host_card_id(s), what);
 }
 
 /* ---- ErdmaOps: guest memory ---- */
 
-static AddressSpace *card_memory(ErdmaPci *s)
+static AddressSpace *host_card_memory(ErdmaPci *s)
 {
     return pci_get_address_space(&s->parent_obj);
 }
@@ -165,11 +165,12 @@ static void *host_map(void *opaque, uint64_t addr, uint64_t *len,
     if (unlikely(!s->core || !got)) {
         return NULL;
     }
-    mr = address_space_translate(card_memory(s), addr, &xlat, &got, is_write,
+    mr = address_space_translate(host_card_memory(s), addr, &xlat, &got,
+                                 is_write,
                                  MEMTXATTRS_UNSPECIFIED);
     if (unlikely(!memory_region_is_ram(mr) ||
                  !erdma_access_is_direct(mr, is_write) || !got)) {
-        trace_erdma_no_dma(card_id(s), addr, *len, is_write);
+        trace_erdma_no_dma(host_card_id(s), addr, *len, is_write);
         return NULL;
     }
     host_addr = qemu_map_ram_ptr(mr->ram_block, xlat);
@@ -183,7 +184,7 @@ static void *host_map(void *opaque, uint64_t addr, uint64_t *len,
 /*
  * After writing, address_space_unmap() marks the pages dirty and throws away
  * code translated from them. Reading leaves nothing to do: the big lock and the
- * RCU section of host_enter() kept the memory where it was.
+ * RCU section of host_enter() holds the memory where it was.
  */
 static void host_unmap(void *opaque, void *host_addr, uint64_t len,
                        bool is_write, uint64_t done)
@@ -191,7 +192,8 @@ static void host_unmap(void *opaque, void *host_addr, uint64_t len,
     ErdmaPci *s = opaque;
 
     if (is_write) {
-        address_space_unmap(card_memory(s), host_addr, len, done > 0, done);
+        address_space_unmap(host_card_memory(s), host_addr, len, done > 0,
+                            done);
     }
 }
 
@@ -247,9 +249,9 @@ static void host_irq(void *opaque, unsigned vector)
     ErdmaPci *s = opaque;
 
     if (s->core && vector < s->cfg.vectors) {
-        trace_erdma_irq(card_id(s), vector);
+        trace_erdma_irq(host_card_id(s), vector);
         s->irqs |= 1u << vector;
-        irq_queue(s);
+        host_irq_queue(s);
     }
 }
 
@@ -258,7 +260,7 @@ static void host_kick(void *opaque)
     ErdmaPci *s = opaque;
 
     if (s->core) {
-        trace_erdma_kick(card_id(s));
+        trace_erdma_kick(host_card_id(s));
         qemu_bh_schedule(s->bh);
     }
 }
@@ -281,8 +283,8 @@ static void host_set_timer(void *opaque, uint64_t deadline_ns)
         return;
     }
     if (deadline_ns) {
-        trace_erdma_timer(card_id(s), (int64_t)(deadline_ns - host_now(s)) /
-                                      SCALE_MS);
+        trace_erdma_timer(host_card_id(s),
+                          (int64_t)(deadline_ns - host_now(s)) / SCALE_MS);
         timer_mod_ns(s->timer, MIN(deadline_ns, INT64_MAX));
     } else {
         timer_del(s->timer);
@@ -295,14 +297,14 @@ static void host_log(void *opaque, ErdmaLogLevel level, const char *text)
 
     switch (level) {
     case ERDMA_LOG_GUEST_ERROR:
-        trace_erdma_guest_error(card_id(s), text);
-        qemu_log_mask(LOG_GUEST_ERROR, "erdma %s: %s\n", card_id(s), text);
+        trace_erdma_guest_error(host_card_id(s), text);
+        qemu_log_mask(LOG_GUEST_ERROR, "erdma %s: %s\n", host_card_id(s), text);
         break;
     case ERDMA_LOG_INFO:
-        trace_erdma_info(card_id(s), text);
+        trace_erdma_info(host_card_id(s), text);
         break;
     case ERDMA_LOG_TRACE:
-        trace_erdma_debug(card_id(s), text);
+        trace_erdma_debug(host_card_id(s), text);
         break;
     }
 }
@@ -333,21 +335,21 @@ uint64_t erdma_host_mmio_read(ErdmaPci *s, uint64_t addr, unsigned size)
     uint64_t value = 0;
 
     if (unlikely(!host_enter(s))) {
-        note_reentry(s, "register read");
+        host_note_reentry(s, "register read");
         return 0;
     }
     value = erdma_core_mmio_read(s->core, addr, size);
     host_leave();
-    trace_erdma_mmio_read(card_id(s), addr, size, value);
+    trace_erdma_mmio_read(host_card_id(s), addr, size, value);
     return value;
 }
 
 void erdma_host_mmio_write(ErdmaPci *s, uint64_t addr, uint64_t value,
                            unsigned size)
 {
-    trace_erdma_mmio_write(card_id(s), addr, size, value);
+    trace_erdma_mmio_write(host_card_id(s), addr, size, value);
     if (unlikely(!host_enter(s))) {
-        note_reentry(s, "register write");
+        host_note_reentry(s, "register write");
         return;
     }
     erdma_core_mmio_write(s->core, addr, value, size);
@@ -396,13 +398,13 @@ void erdma_host_reset(ErdmaPci *s)
     if (!s->core) {
         return;
     }
-    trace_erdma_reset(card_id(s));
-    irq_unqueue(s);
+    trace_erdma_reset(host_card_id(s));
+    host_irq_unqueue(s);
     if (host_enter(s)) {
         erdma_core_reset(s->core);
         host_leave();
     } else {
-        note_reentry(s, "reset");
+        host_note_reentry(s, "reset");
     }
 }
 
@@ -432,12 +434,12 @@ void erdma_host_exit(ErdmaPci *s)
 {
     ErdmaCore *core = s->core;
 
-    irq_unqueue(s);
+    host_irq_unqueue(s);
     qemu_del_vm_change_state_handler(s->vm_change);
     timer_free(s->timer);
     qemu_bh_delete(s->bh);
     if (!host_enter(s)) {
-        note_reentry(s, "removal");
+        host_note_reentry(s, "removal");
         object_ref(OBJECT(s));      /* rather leaked than used after free */
         s->core = NULL;
         return;
@@ -451,7 +453,7 @@ void erdma_host_exit(ErdmaPci *s)
 /* ---- who runs the VM looks and interferes ---- */
 
 /* The core, for a call out of the monitor; NULL and @errp if that is not so */
-static ErdmaCore *enter_core(ErdmaPci *s, Error **errp)
+static ErdmaCore *host_enter_core(ErdmaPci *s, Error **errp)
 {
     if (!s->core) {
         error_setg(errp, "the card is not realized");
@@ -469,7 +471,7 @@ static ErdmaCore *enter_core(ErdmaPci *s, Error **errp)
 bool erdma_host_show(ErdmaPci *s, const char *what, const ErdmaShowOps *ops,
                      void *opaque, Error **errp)
 {
-    ErdmaCore *core = enter_core(s, errp);
+    ErdmaCore *core = host_enter_core(s, errp);
     char why[WHY_LEN];
     bool ok;
 
@@ -494,7 +496,7 @@ bool erdma_host_show(ErdmaPci *s, const char *what, const ErdmaShowOps *ops,
 bool erdma_host_add_fault(ErdmaPci *s, const char *line, uint32_t *id,
                           Error **errp)
 {
-    ErdmaCore *core = enter_core(s, errp);
+    ErdmaCore *core = host_enter_core(s, errp);
     char why[WHY_LEN];
     bool ok;
 
@@ -511,7 +513,7 @@ bool erdma_host_add_fault(ErdmaPci *s, const char *line, uint32_t *id,
 
 bool erdma_host_clear_fault(ErdmaPci *s, const char *which, Error **errp)
 {
-    ErdmaCore *core = enter_core(s, errp);
+    ErdmaCore *core = host_enter_core(s, errp);
     char why[WHY_LEN];
     bool ok;
 
@@ -528,7 +530,7 @@ bool erdma_host_clear_fault(ErdmaPci *s, const char *which, Error **errp)
 
 bool erdma_host_set_limits(ErdmaPci *s, Error **errp)
 {
-    ErdmaCore *core = enter_core(s, errp);
+    ErdmaCore *core = host_enter_core(s, errp);
 
     if (!core) {
         return false;

@@ -18,18 +18,18 @@ typedef struct ToMonitor {
     unsigned line;              /* depth at which a line began, 0 = none */
 } ToMonitor;
 
-static void indent(ToMonitor *t)
+static void monitor_indent(ToMonitor *t)
 {
     if (!t->line) {
         monitor_printf(t->mon, "%*s", 2 * t->depth, "");
     }
 }
 
-static void on_begin(void *opaque, const char *name)
+static void monitor_begin(void *opaque, const char *name)
 {
     ToMonitor *t = opaque;
 
-    indent(t);
+    monitor_indent(t);
     if (name) {
         monitor_printf(t->mon, "%s:%s", name, t->line ? " " : "\n");
     } else if (!t->line && t->depth) {
@@ -38,7 +38,7 @@ static void on_begin(void *opaque, const char *name)
     t->depth++;
 }
 
-static void end_line(ToMonitor *t)
+static void monitor_end_line(ToMonitor *t)
 {
     t->depth--;
     if (t->line == t->depth && t->depth) {
@@ -47,23 +47,23 @@ static void end_line(ToMonitor *t)
     }
 }
 
-static void on_end(void *opaque)
+static void monitor_end(void *opaque)
 {
-    end_line(opaque);
+    monitor_end_line(opaque);
 }
 
-static void on_begin_list(void *opaque, const char *name)
+static void monitor_begin_list(void *opaque, const char *name)
 {
     ToMonitor *t = opaque;
 
-    indent(t);
+    monitor_indent(t);
     if (name) {
         monitor_printf(t->mon, "%s:\n", name);
     }
     t->depth++;
 }
 
-static void on_end_list(void *opaque)
+static void monitor_end_list(void *opaque)
 {
     ToMonitor *t = opaque;
 
@@ -71,7 +71,7 @@ static void on_end_list(void *opaque)
 }
 
 G_GNUC_PRINTF(3, 4)
-static void say(ToMonitor *t, const char *name, const char *fmt, ...)
+static void monitor_value(ToMonitor *t, const char *name, const char *fmt, ...)
 {
     g_autofree char *text = NULL;
     va_list ap;
@@ -79,46 +79,46 @@ static void say(ToMonitor *t, const char *name, const char *fmt, ...)
     va_start(ap, fmt);
     text = g_strdup_vprintf(fmt, ap);
     va_end(ap);
-    indent(t);
+    monitor_indent(t);
     monitor_printf(t->mon, "%s%s%s%s", name ?: "", name ? " " : "", text,
                    t->line ? "  " : "\n");
 }
 
 /* Addresses and registers are read in hexadecimal */
-static bool is_address(const char *name)
+static bool monitor_is_address(const char *name)
 {
     return name && (strstr(name, "address") || strstr(name, "base") ||
                     strstr(name, "dbrec") || strstr(name, "version") ||
                     strstr(name, "mac"));
 }
 
-static void on_number(void *opaque, const char *name, uint64_t value)
+static void monitor_number(void *opaque, const char *name, uint64_t value)
 {
-    if (is_address(name)) {
-        say(opaque, name, "0x%" PRIx64, value);
+    if (monitor_is_address(name)) {
+        monitor_value(opaque, name, "0x%" PRIx64, value);
     } else {
-        say(opaque, name, "%" PRIu64, value);
+        monitor_value(opaque, name, "%" PRIu64, value);
     }
 }
 
-static void on_flag(void *opaque, const char *name, bool value)
+static void monitor_flag(void *opaque, const char *name, bool value)
 {
-    say(opaque, name, "%s", value ? "yes" : "no");
+    monitor_value(opaque, name, "%s", value ? "yes" : "no");
 }
 
-static void on_text(void *opaque, const char *name, const char *value)
+static void monitor_text(void *opaque, const char *name, const char *value)
 {
-    say(opaque, name, "%s", value);
+    monitor_value(opaque, name, "%s", value);
 }
 
 static const ErdmaShowOps to_monitor = {
-    .begin = on_begin,
-    .end = on_end,
-    .begin_list = on_begin_list,
-    .end_list = on_end_list,
-    .number = on_number,
-    .flag = on_flag,
-    .text = on_text,
+    .begin = monitor_begin,
+    .end = monitor_end,
+    .begin_list = monitor_begin_list,
+    .end_list = monitor_end_list,
+    .number = monitor_number,
+    .flag = monitor_flag,
+    .text = monitor_text,
 };
 
 typedef struct Wanted {
@@ -127,7 +127,7 @@ typedef struct Wanted {
     unsigned cards;
 } Wanted;
 
-static void show_view(Monitor *mon, ErdmaPci *s, const char *view)
+static void monitor_show_view(Monitor *mon, ErdmaPci *s, const char *view)
 {
     ToMonitor t = { .mon = mon };
     Error *err = NULL;
@@ -138,7 +138,7 @@ static void show_view(Monitor *mon, ErdmaPci *s, const char *view)
     }
 }
 
-static int show_card(Object *obj, void *opaque)
+static int monitor_show_card(Object *obj, void *opaque)
 {
     static const char *const overview[] = {
         "statistics", "peers", "connections", "faults",
@@ -157,21 +157,21 @@ static int show_card(Object *obj, void *opaque)
                    s->cfg.mac[0], s->cfg.mac[1], s->cfg.mac[2], s->cfg.mac[3],
                    s->cfg.mac[4], s->cfg.mac[5]);
     if (w->view) {
-        show_view(w->mon, s, w->view);
+        monitor_show_view(w->mon, s, w->view);
         return 0;
     }
     for (i = 0; i < G_N_ELEMENTS(overview); i++) {
         monitor_printf(w->mon, "%s:\n", overview[i]);
-        show_view(w->mon, s, overview[i]);
+        monitor_show_view(w->mon, s, overview[i]);
     }
     return 0;
 }
 
-static void hmp_info_erdma(Monitor *mon, const QDict *qdict)
+static void monitor_info_erdma(Monitor *mon, const QDict *qdict)
 {
     Wanted w = { .mon = mon, .view = qdict_get_try_str(qdict, "view") };
 
-    object_child_foreach_recursive(object_get_root(), show_card, &w);
+    object_child_foreach_recursive(object_get_root(), monitor_show_card, &w);
     if (!w.cards) {
         monitor_printf(mon, "no card\n");
     }
@@ -179,7 +179,7 @@ static void hmp_info_erdma(Monitor *mon, const QDict *qdict)
 
 static void erdma_register_monitor(void)
 {
-    monitor_register_hmp("erdma", true, hmp_info_erdma);
+    monitor_register_hmp("erdma", true, monitor_info_erdma);
 }
 
 type_init(erdma_register_monitor)

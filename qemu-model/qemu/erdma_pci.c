@@ -321,7 +321,7 @@ static const TypeInfo erdma_type = {
     .instance_init = erdma_init,
     .instance_finalize = erdma_finalize,
     .class_init = erdma_class_init,
-    /* Not also conventional PCI: QEMU could no longer tell on which bus. */
+    /* Not also conventional PCI: QEMU could not know on which bus then. */
     .interfaces = (InterfaceInfo[]) {
         { INTERFACE_PCIE_DEVICE },
         { }

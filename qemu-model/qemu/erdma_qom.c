@@ -18,7 +18,7 @@ typedef struct ToVisitor {
 } ToVisitor;
 
 /* Members of lists have no name, the outermost has that of the property */
-static const char *name_of(ToVisitor *t, const char *name)
+static const char *qom_name_of(ToVisitor *t, const char *name)
 {
     const char *use = name ?: t->name;
 
@@ -27,14 +27,14 @@ static const char *name_of(ToVisitor *t, const char *name)
 }
 
 /* Nothing here can fail: it is an output visitor that walks no memory */
-static void on_begin(void *opaque, const char *name)
+static void qom_begin(void *opaque, const char *name)
 {
     ToVisitor *t = opaque;
 
-    visit_start_struct(t->v, name_of(t, name), NULL, 0, &error_abort);
+    visit_start_struct(t->v, qom_name_of(t, name), NULL, 0, &error_abort);
 }
 
-static void on_end(void *opaque)
+static void qom_end(void *opaque)
 {
     ToVisitor *t = opaque;
 
@@ -42,14 +42,14 @@ static void on_end(void *opaque)
     visit_end_struct(t->v, NULL);
 }
 
-static void on_begin_list(void *opaque, const char *name)
+static void qom_begin_list(void *opaque, const char *name)
 {
     ToVisitor *t = opaque;
 
-    visit_start_list(t->v, name_of(t, name), NULL, 0, &error_abort);
+    visit_start_list(t->v, qom_name_of(t, name), NULL, 0, &error_abort);
 }
 
-static void on_end_list(void *opaque)
+static void qom_end_list(void *opaque)
 {
     ToVisitor *t = opaque;
 
@@ -57,40 +57,40 @@ static void on_end_list(void *opaque)
     visit_end_list(t->v, NULL);
 }
 
-static void on_number(void *opaque, const char *name, uint64_t value)
+static void qom_number(void *opaque, const char *name, uint64_t value)
 {
     ToVisitor *t = opaque;
 
-    visit_type_uint64(t->v, name_of(t, name), &value, &error_abort);
+    visit_type_uint64(t->v, qom_name_of(t, name), &value, &error_abort);
 }
 
-static void on_flag(void *opaque, const char *name, bool value)
+static void qom_flag(void *opaque, const char *name, bool value)
 {
     ToVisitor *t = opaque;
 
-    visit_type_bool(t->v, name_of(t, name), &value, &error_abort);
+    visit_type_bool(t->v, qom_name_of(t, name), &value, &error_abort);
 }
 
-static void on_text(void *opaque, const char *name, const char *value)
+static void qom_text(void *opaque, const char *name, const char *value)
 {
     ToVisitor *t = opaque;
     char *text = (char *)value;
 
-    visit_type_str(t->v, name_of(t, name), &text, &error_abort);
+    visit_type_str(t->v, qom_name_of(t, name), &text, &error_abort);
 }
 
 static const ErdmaShowOps to_visitor = {
-    .begin = on_begin,
-    .end = on_end,
-    .begin_list = on_begin_list,
-    .end_list = on_end_list,
-    .number = on_number,
-    .flag = on_flag,
-    .text = on_text,
+    .begin = qom_begin,
+    .end = qom_end,
+    .begin_list = qom_begin_list,
+    .end_list = qom_end_list,
+    .number = qom_number,
+    .flag = qom_flag,
+    .text = qom_text,
 };
 
-static void get_view(Object *obj, Visitor *v, const char *what,
-                     const char *name, Error **errp)
+static void qom_get_view(Object *obj, Visitor *v, const char *what,
+                         const char *name, Error **errp)
 {
     ToVisitor t = { .v = v, .name = name };
 
@@ -102,14 +102,14 @@ static void get_view(Object *obj, Visitor *v, const char *what,
 }
 
 /* The name of the property is that of the view */
-static void get_named(Object *obj, Visitor *v, const char *name, void *opaque,
-                      Error **errp)
+static void qom_get_named(Object *obj, Visitor *v, const char *name,
+                          void *opaque, Error **errp)
 {
-    get_view(obj, v, opaque, name, errp);
+    qom_get_view(obj, v, opaque, name, errp);
 }
 
-static void get_shown(Object *obj, Visitor *v, const char *name, void *opaque,
-                      Error **errp)
+static void qom_get_shown(Object *obj, Visitor *v, const char *name,
+                          void *opaque, Error **errp)
 {
     ErdmaPci *s = ERDMA(obj);
 
@@ -117,15 +117,15 @@ static void get_shown(Object *obj, Visitor *v, const char *name, void *opaque,
         error_setg(errp, "set property 'show' first, for instance to \"qp 1\"");
         return;
     }
-    get_view(obj, v, s->show, name, errp);
+    qom_get_view(obj, v, s->show, name, errp);
 }
 
-static char *get_show(Object *obj, Error **errp)
+static char *qom_get_show(Object *obj, Error **errp)
 {
     return g_strdup(ERDMA(obj)->show ?: "");
 }
 
-static void set_show(Object *obj, const char *value, Error **errp)
+static void qom_set_show(Object *obj, const char *value, Error **errp)
 {
     ErdmaPci *s = ERDMA(obj);
 
@@ -142,7 +142,7 @@ static void set_show(Object *obj, const char *value, Error **errp)
  * Several lines stand between semicolons. All of them are in force, or, if one
  * is wrong, none is.
  */
-static bool add_faults(ErdmaPci *s, const char *text, Error **errp)
+static bool qom_add_faults(ErdmaPci *s, const char *text, Error **errp)
 {
     g_auto(GStrv) lines = g_strsplit_set(text, ";\n", -1);
     g_autoptr(GArray) added = g_array_new(false, false, sizeof(uint32_t));
@@ -177,13 +177,13 @@ static bool add_faults(ErdmaPci *s, const char *text, Error **errp)
     return false;
 }
 
-/* Before there is a card the lines are kept for it */
-static void set_fault(Object *obj, const char *value, Error **errp)
+/* Before there is a card the lines are stored for it */
+static void qom_set_fault(Object *obj, const char *value, Error **errp)
 {
     ErdmaPci *s = ERDMA(obj);
 
     if (s->core) {
-        add_faults(s, value, errp);
+        qom_add_faults(s, value, errp);
     } else if (s->first_faults) {
         g_autofree char *before = s->first_faults;
 
@@ -193,7 +193,7 @@ static void set_fault(Object *obj, const char *value, Error **errp)
     }
 }
 
-static void set_fault_clear(Object *obj, const char *value, Error **errp)
+static void qom_set_fault_clear(Object *obj, const char *value, Error **errp)
 {
     ErdmaPci *s = ERDMA(obj);
 
@@ -207,25 +207,25 @@ static void set_fault_clear(Object *obj, const char *value, Error **errp)
 
 /* ---- meters ---- */
 
-static uint64_t *limit_of(ErdmaPci *s, void *opaque)
+static uint64_t *qom_limit_of(ErdmaPci *s, void *opaque)
 {
     return (uint64_t *)((char *)&s->limits + (uintptr_t)opaque);
 }
 
-static void get_limit(Object *obj, Visitor *v, const char *name, void *opaque,
-                      Error **errp)
+static void qom_get_limit(Object *obj, Visitor *v, const char *name,
+                          void *opaque, Error **errp)
 {
-    uint64_t value = *limit_of(ERDMA(obj), opaque);
+    uint64_t value = *qom_limit_of(ERDMA(obj), opaque);
 
     visit_type_size(v, name, &value, errp);
 }
 
 /* At any time, also while the guest works */
-static void set_limit(Object *obj, Visitor *v, const char *name, void *opaque,
-                      Error **errp)
+static void qom_set_limit(Object *obj, Visitor *v, const char *name,
+                          void *opaque, Error **errp)
 {
     ErdmaPci *s = ERDMA(obj);
-    uint64_t *limit = limit_of(s, opaque), before = *limit;
+    uint64_t *limit = qom_limit_of(s, opaque), before = *limit;
     uint64_t value;
 
     if (!visit_type_size(v, name, &value, errp)) {
@@ -243,46 +243,46 @@ static void set_limit(Object *obj, Visitor *v, const char *name, void *opaque,
 
 /* ---- all of them ---- */
 
-static void add_view(ObjectClass *oc, const char *name, const char *text)
+static void qom_add_view(ObjectClass *oc, const char *name, const char *text)
 {
-    object_class_property_add(oc, name, "struct", get_named, NULL, NULL,
+    object_class_property_add(oc, name, "struct", qom_get_named, NULL, NULL,
                               (void *)name);
     object_class_property_set_description(oc, name, text);
 }
 
-static void add_limit(ObjectClass *oc, const char *name, size_t offset,
-                      const char *text)
+static void qom_add_limit(ObjectClass *oc, const char *name, size_t offset,
+                          const char *text)
 {
-    object_class_property_add(oc, name, "size", get_limit, set_limit, NULL,
-                              (void *)offset);
+    object_class_property_add(oc, name, "size", qom_get_limit, qom_set_limit,
+                              NULL, (void *)offset);
     object_class_property_set_description(oc, name, text);
 }
 
 #define ADD_LIMIT(oc, name, field, text) \
-    add_limit(oc, name, offsetof(ErdmaLimits, field), text)
+    qom_add_limit(oc, name, offsetof(ErdmaLimits, field), text)
 
 void erdma_qom_class_init(ObjectClass *oc)
 {
-    add_view(oc, "registers", "registers as they are inside the card");
-    add_view(oc, "statistics", "what the card counted since reset");
-    add_view(oc, "queues", "command queue and event queues");
-    add_view(oc, "qps", "queue pairs, the first 256");
-    add_view(oc, "cqs", "completion queues, the first 256");
-    add_view(oc, "mrs", "memory regions, the first 256");
-    add_view(oc, "connections", "connected queue pairs, the first 256");
-    add_view(oc, "peers", "other processes in the fabric's directory");
-    add_view(oc, "faults", "faults in force and their hits");
-    object_class_property_add_str(oc, "show", get_show, set_show);
+    qom_add_view(oc, "registers", "registers as they are inside the card");
+    qom_add_view(oc, "statistics", "what the card counted since reset");
+    qom_add_view(oc, "queues", "command queue and event queues");
+    qom_add_view(oc, "qps", "queue pairs, the first 256");
+    qom_add_view(oc, "cqs", "completion queues, the first 256");
+    qom_add_view(oc, "mrs", "memory regions, the first 256");
+    qom_add_view(oc, "connections", "connected queue pairs, the first 256");
+    qom_add_view(oc, "peers", "other processes in the fabric's directory");
+    qom_add_view(oc, "faults", "faults in force and their hits");
+    object_class_property_add_str(oc, "show", qom_get_show, qom_set_show);
     object_class_property_set_description(oc, "show",
         "what 'shown' shows: qp N, ring cq N, qps FROM, ...");
-    object_class_property_add(oc, "shown", "struct", get_shown, NULL, NULL,
+    object_class_property_add(oc, "shown", "struct", qom_get_shown, NULL, NULL,
                               NULL);
     object_class_property_set_description(oc, "shown",
                                           "what 'show' asked for");
-    object_class_property_add_str(oc, "fault", NULL, set_fault);
+    object_class_property_add_str(oc, "fault", NULL, qom_set_fault);
     object_class_property_set_description(oc, "fault",
         "things that go wrong on purpose: 'drop cqe qpn=17 count=1; ...'");
-    object_class_property_add_str(oc, "fault-clear", NULL, set_fault_clear);
+    object_class_property_add_str(oc, "fault-clear", NULL, qom_set_fault_clear);
     object_class_property_set_description(oc, "fault-clear",
                                           "number of a fault, or 'all'");
     ADD_LIMIT(oc, "rate-limit", bytes, "bytes per second, 0 = no limit");
@@ -299,7 +299,7 @@ bool erdma_qom_realize(ErdmaPci *s, Error **errp)
         return false;
     }
     return erdma_host_set_limits(s, errp) &&
-           (!s->first_faults || add_faults(s, s->first_faults, errp));
+           (!s->first_faults || qom_add_faults(s, s->first_faults, errp));
 }
 
 void erdma_qom_finalize(ErdmaPci *s)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Surprise removal: the card leaves its slot without asking the guest. Behind a
- * PCI Express port the guest is told as hardware tells it, by the presence
- * bit; elsewhere (bus 0) a slot cannot tell, so the dead card stays where it is
+ * PCI Express port the guest sees it as with hardware, by the presence bit;
+ * elsewhere (bus 0) there is no such bit, so the dead card stays where it is
  * and reads as ones, configuration space included.
  */
 #include "qemu/osdep.h"
@@ -16,7 +16,7 @@
 #include "trace.h"
 
 /* The port above, if it is one that reports hot-plug events itself */
-static PCIDevice *native_port(PCIDevice *card)
+static PCIDevice *unplug_native_port(PCIDevice *card)
 {
     PCIDevice *port = pci_get_bus(card)->parent_dev;
     uint8_t *cap;
@@ -36,7 +36,7 @@ static PCIDevice *native_port(PCIDevice *card)
  * which QEMU's ports cannot take back), so it seems to be pressed: the guest
  * looks, and sees what else there is.
  */
-static void tell_guest(PCIDevice *port)
+static void unplug_notify_guest(PCIDevice *port)
 {
     uint8_t *cap = port->config + port->exp.exp_cap;
     uint16_t wanted;
@@ -61,19 +61,19 @@ static void tell_guest(PCIDevice *port)
     }
 }
 
-static void pull_out(void *opaque)
+static void unplug_pull_out(void *opaque)
 {
     ErdmaPci *s = opaque;
     DeviceState *dev = DEVICE(s);
     PCIDevice *port;
 
     if (dev->realized && s->core) {
-        port = native_port(PCI_DEVICE(s));
+        port = unplug_native_port(PCI_DEVICE(s));
         trace_erdma_unplug(s->parent_obj.name, port != NULL);
         if (port) {
             qdev_unrealize(dev);
             object_unparent(OBJECT(dev));
-            tell_guest(port);
+            unplug_notify_guest(port);
         }
     }
     object_unref(OBJECT(s));
@@ -82,5 +82,5 @@ static void pull_out(void *opaque)
 void erdma_unplug_later(ErdmaPci *s)
 {
     object_ref(OBJECT(s));
-    aio_bh_schedule_oneshot(qemu_get_aio_context(), pull_out, s);
+    aio_bh_schedule_oneshot(qemu_get_aio_context(), unplug_pull_out, s);
 }

@@ -8,6 +8,7 @@
  */
 #include "qemu/osdep.h"
 #include <sys/mman.h>
+#include "qemu/accel.h"
 #include "qemu/error-report.h"
 #include "qemu/main-loop.h"
 #include "qapi/error.h"
@@ -16,9 +17,9 @@
 #include "wire_thread.h"
 #include "trace.h"
 
-/* Lines that the user is told in TELL_SECONDS, whatever peers do */
-#define TELL_LINES      20
-#define TELL_SECONDS    10
+/* Most warnings in WARN_SECONDS, whatever peers do */
+#define WARN_LINES          20
+#define WARN_SECONDS        10
 
 /* What the core may leave as incomplete must fit into the mesh's buffer */
 QEMU_BUILD_BUG_ON(ERDMA_WIRE_MESSAGE_MAX > MESH_MESSAGE_MAX);
@@ -38,22 +39,23 @@ typedef struct HostWire {
 
 /* ---- ErdmaWireOps ---- */
 
-static bool wire_send(void *opaque, const void *data, size_t len, bool later)
+static bool fabric_wire_send(void *opaque, const void *data, size_t len,
+                             bool later)
 {
     HostWire *w = opaque;
 
     return erdma_mesh_send(w->peer, data, len, later);
 }
 
-static bool wire_pull(void *opaque, uint32_t region, uint64_t offset,
-                      void *dst, size_t len)
+static bool fabric_wire_pull(void *opaque, uint32_t region, uint64_t offset,
+                             void *dst, size_t len)
 {
     HostWire *w = opaque;
 
     return erdma_mesh_pull(w->peer, region, offset, dst, len);
 }
 
-static bool wire_linger(void *opaque)
+static bool fabric_wire_linger(void *opaque)
 {
     HostWire *w = opaque;
     bool will = erdma_wire_thread_linger(w->fabric->thread);
@@ -65,30 +67,30 @@ static bool wire_linger(void *opaque)
     return will;
 }
 
-static void wire_broken(void *opaque, const char *why)
+static void fabric_wire_broken(void *opaque, const char *why)
 {
     HostWire *w = opaque;
 
     erdma_mesh_broken(w->peer, why);
 }
 
-static const ErdmaWireOps wire_ops = {
-    .send = wire_send,
-    .pull = wire_pull,
-    .linger = wire_linger,
-    .broken = wire_broken,
+static const ErdmaWireOps fabric_wire_ops = {
+    .send = fabric_wire_send,
+    .pull = fabric_wire_pull,
+    .linger = fabric_wire_linger,
+    .broken = fabric_wire_broken,
 };
 
 /* ---- MeshOps: wires; always inside erdma_host_enter() ---- */
 
-static void *mesh_wire_new(void *opaque, MeshPeer *peer)
+static void *fabric_wire_new(void *opaque, MeshPeer *peer)
 {
     ErdmaHostFabric *f = opaque;
     HostWire *w = g_new0(HostWire, 1);
 
     w->peer = peer;
     w->fabric = f;
-    w->core = erdma_wire_new(f->core, &wire_ops, w);
+    w->core = erdma_wire_new(f->core, &fabric_wire_ops, w);
     if (!w->core) {
         g_free(w);
         return NULL;
@@ -96,15 +98,15 @@ static void *mesh_wire_new(void *opaque, MeshPeer *peer)
     return w;
 }
 
-static size_t mesh_wire_input(void *wire, const void *data, size_t len,
-                              bool *again)
+static size_t fabric_wire_input(void *wire, const void *data, size_t len,
+                                bool *again)
 {
     HostWire *w = wire;
 
     return erdma_wire_input(w->core, data, len, again);
 }
 
-static void mesh_wire_free(void *wire)
+static void fabric_wire_free(void *wire)
 {
     HostWire *w = wire;
 
@@ -118,7 +120,7 @@ static void mesh_wire_free(void *wire)
 /* ---- MeshOps: events ---- */
 
 /* If the core is at work the descriptor stays ready: we are called again. */
-static void on_ready(MeshWatch *w, bool readable, bool writable)
+static void fabric_on_ready(MeshWatch *w, bool readable, bool writable)
 {
     if (erdma_host_enter()) {
         erdma_mesh_ready(w, readable, writable);
@@ -126,7 +128,7 @@ static void on_ready(MeshWatch *w, bool readable, bool writable)
     }
 }
 
-static void on_settle(void *opaque)
+static void fabric_on_settle(void *opaque)
 {
     ErdmaHostFabric *f = opaque;
     HostWire *w;
@@ -144,25 +146,25 @@ static void on_settle(void *opaque)
 }
 
 static const ErdmaWireThreadOps thread_ops = {
-    .ready = on_ready,
-    .settle = on_settle,
+    .ready = fabric_on_ready,
+    .settle = fabric_on_settle,
 };
 
-static void mesh_watch(void *opaque, MeshWatch *w)
+static void fabric_watch(void *opaque, MeshWatch *w)
 {
     ErdmaHostFabric *f = opaque;
 
     erdma_wire_thread_watch(f->thread, w);
 }
 
-static void mesh_kick(void *opaque)
+static void fabric_kick(void *opaque)
 {
     ErdmaHostFabric *f = opaque;
 
     qemu_bh_schedule(f->bh);
 }
 
-static void on_bh(void *opaque)
+static void fabric_on_bh(void *opaque)
 {
     ErdmaHostFabric *f = opaque;
 
@@ -175,12 +177,12 @@ static void on_bh(void *opaque)
 }
 
 /* Other processes live in the host's time, whatever the guest's does. */
-static uint64_t mesh_now(void *opaque)
+static uint64_t fabric_now(void *opaque)
 {
     return qemu_clock_get_ms(QEMU_CLOCK_REALTIME);
 }
 
-static void mesh_set_timer(void *opaque, uint64_t deadline_ms)
+static void fabric_set_timer(void *opaque, uint64_t deadline_ms)
 {
     ErdmaHostFabric *f = opaque;
 
@@ -191,45 +193,45 @@ static void mesh_set_timer(void *opaque, uint64_t deadline_ms)
     }
 }
 
-static void on_timer(void *opaque)
+static void fabric_on_timer(void *opaque)
 {
     ErdmaHostFabric *f = opaque;
 
     if (!erdma_host_enter()) {
-        timer_mod(f->timer, mesh_now(f) + 1);
+        timer_mod(f->timer, fabric_now(f) + 1);
         return;
     }
     erdma_mesh_timer(f->mesh);
     erdma_host_leave();
 }
 
-static void mesh_log(void *opaque, bool trouble, const char *text)
+static void fabric_log(void *opaque, bool trouble, const char *text)
 {
     ErdmaHostFabric *f = opaque;
-    int64_t now = mesh_now(f);
+    int64_t now = fabric_now(f);
 
     trace_erdma_fabric(text);
     if (!trouble) {
         return;
     }
-    if (now - f->told_since > TELL_SECONDS * 1000) {
-        f->told_since = now;
-        f->told = 0;
+    if (now - f->warned_since > WARN_SECONDS * 1000) {
+        f->warned_since = now;
+        f->warned = 0;
     }
-    if (f->told++ < TELL_LINES) {
+    if (f->warned++ < WARN_LINES) {
         warn_report("erdma: fabric: %s", text);
     }
 }
 
 static const MeshOps mesh_ops = {
-    .watch = mesh_watch,
-    .kick = mesh_kick,
-    .set_timer = mesh_set_timer,
-    .now = mesh_now,
-    .log = mesh_log,
-    .wire_new = mesh_wire_new,
-    .wire_input = mesh_wire_input,
-    .wire_free = mesh_wire_free,
+    .watch = fabric_watch,
+    .kick = fabric_kick,
+    .set_timer = fabric_set_timer,
+    .now = fabric_now,
+    .log = fabric_log,
+    .wire_new = fabric_wire_new,
+    .wire_input = fabric_wire_input,
+    .wire_free = fabric_wire_free,
 };
 
 /* ---- what QEMU does meanwhile ---- */
@@ -239,8 +241,8 @@ static const MeshOps mesh_ops = {
  * behind it. Called for all that exists when the notifier is added, then for
  * what is plugged in.
  */
-static void on_ram_added(RAMBlockNotifier *n, void *host, size_t size,
-                         size_t max_size)
+static void fabric_on_ram_added(RAMBlockNotifier *n, void *host, size_t size,
+                                size_t max_size)
 {
     ErdmaHostFabric *f = container_of(n, ErdmaHostFabric, ram);
     const char *why;
@@ -262,8 +264,8 @@ static void on_ram_added(RAMBlockNotifier *n, void *host, size_t size,
     }
 }
 
-static void on_ram_removed(RAMBlockNotifier *n, void *host, size_t size,
-                           size_t max_size)
+static void fabric_on_ram_removed(RAMBlockNotifier *n, void *host, size_t size,
+                                  size_t max_size)
 {
     ErdmaHostFabric *f = container_of(n, ErdmaHostFabric, ram);
 
@@ -272,14 +274,14 @@ static void on_ram_removed(RAMBlockNotifier *n, void *host, size_t size,
 }
 
 /* A stopped VM's memory stands still: nothing is taken from the wires. */
-static void on_vm_change(void *opaque, bool running, RunState state)
+static void fabric_on_vm_change(void *opaque, bool running, RunState state)
 {
     ErdmaHostFabric *f = opaque;
 
     erdma_mesh_pause(f->mesh, !running);
 }
 
-static void on_exit_notify(Notifier *n, void *data)
+static void fabric_on_exit(Notifier *n, void *data)
 {
     erdma_mesh_unlink(container_of(n, ErdmaHostFabric, exit)->mesh);
 }
@@ -294,7 +296,7 @@ static void on_exit_notify(Notifier *n, void *data)
 #endif
 
 /* Memory that only we can write, for good, whatever others do with @fd */
-static void *map_alive(int fd)
+static void *fabric_map_alive(int fd)
 {
     void *p;
 
@@ -312,11 +314,11 @@ static void *map_alive(int fd)
 }
 
 /* Where other processes see which QPs still exist: before the first wire */
-static bool share_alive(ErdmaHostFabric *f, Error **errp)
+static bool fabric_share_alive(ErdmaHostFabric *f, Error **errp)
 {
     int fd = memfd_create("erdma-alive", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     uint64_t len = ALIVE_BYTES, offset;
-    void *p = map_alive(fd);
+    void *p = fabric_map_alive(fd);
     const char *why = NULL;
     uint32_t region;
 
@@ -359,39 +361,59 @@ static void fabric_free(ErdmaHostFabric *f)
     g_free(f);
 }
 
+/*
+ * For a guest that can never have a second processor TCG makes plain loads and
+ * stores of locked instructions. Then an atomic operation of a peer, which is
+ * executed by a thread of ours, can come between the two and be lost.
+ */
+static void fabric_warn_plain_atomics(void)
+{
+    const MachineState *machine = MACHINE(qdev_get_machine());
+    static bool warned;
+
+    if (!warned && machine->smp.max_cpus == 1 &&
+        !strcmp(current_accel_name(), "tcg")) {
+        warned = true;
+        warn_report("erdma: fabric: accelerator tcg, maxcpus 1, expected 2 or "
+                    "more: atomic operations of peers can be lost; use -smp "
+                    "1,maxcpus=2");
+    }
+}
+
 static bool fabric_join(ErdmaHostFabric *f, const char *dir, Error **errp)
 {
     char why[256];
 
+    fabric_warn_plain_atomics();
     QTAILQ_INIT(&f->lingering);
     f->thread = erdma_wire_thread_new(&thread_ops, f, errp);
     if (!f->thread) {
         return false;
     }
-    f->bh = qemu_bh_new(on_bh, f);
-    f->timer = timer_new_ms(QEMU_CLOCK_REALTIME, on_timer, f);
+    f->bh = qemu_bh_new(fabric_on_bh, f);
+    f->timer = timer_new_ms(QEMU_CLOCK_REALTIME, fabric_on_timer, f);
     f->mesh = erdma_mesh_new(dir, &mesh_ops, f, why, sizeof(why));
     if (!f->mesh) {
         error_setg(errp, "fabric: %s", why);
         return false;
     }
-    if (!share_alive(f, errp)) {
+    if (!fabric_share_alive(f, errp)) {
         erdma_mesh_free(f->mesh);
         f->mesh = NULL;
         return false;
     }
     QTAILQ_INSERT_TAIL(&meshed, f, link);
     erdma_mesh_pause(f->mesh, !runstate_is_running());
-    f->vm_change = qemu_add_vm_change_state_handler(on_vm_change, f);
-    f->exit.notify = on_exit_notify;
+    f->vm_change = qemu_add_vm_change_state_handler(fabric_on_vm_change, f);
+    f->exit.notify = fabric_on_exit;
     qemu_add_exit_notifier(&f->exit);
-    f->ram.ram_block_added = on_ram_added;
-    f->ram.ram_block_removed = on_ram_removed;
+    f->ram.ram_block_added = fabric_on_ram_added;
+    f->ram.ram_block_removed = fabric_on_ram_removed;
     ram_block_notifier_add(&f->ram);
     return true;
 }
 
-static ErdmaHostFabric *find(const char *dir)
+static ErdmaHostFabric *fabric_find(const char *dir)
 {
     ErdmaHostFabric *f;
 
@@ -406,7 +428,7 @@ static ErdmaHostFabric *find(const char *dir)
 ErdmaHostFabric *erdma_fabric_get(const char *dir, Error **errp)
 {
     bool local = !dir || !*dir;
-    ErdmaHostFabric *f = local ? in_process : find(dir);
+    ErdmaHostFabric *f = local ? in_process : fabric_find(dir);
 
     if (!f) {
         f = g_new0(ErdmaHostFabric, 1);
@@ -433,7 +455,7 @@ void erdma_fabric_put(ErdmaHostFabric *f)
         return;
     }
     if (!erdma_host_enter()) {
-        f->cards++;                 /* rather kept than used after free */
+        f->cards++;                 /* a leak, not a use after free */
         return;
     }
     if (f == in_process) {
@@ -443,7 +465,8 @@ void erdma_fabric_put(ErdmaHostFabric *f)
     erdma_host_leave();
 }
 
-static void show_peer(const MeshPeerInfo *p, const ErdmaShowOps *ops, void *v)
+static void fabric_show_peer(const MeshPeerInfo *p, const ErdmaShowOps *ops,
+                             void *v)
 {
     ops->begin(v, NULL);
     ops->text(v, "name", p->name);
@@ -478,7 +501,7 @@ void erdma_fabric_show(const ErdmaHostFabric *f, const ErdmaShowOps *ops,
     ops->number(v, "connections-lost", info.lost);
     ops->begin_list(v, "peers");
     for (i = 0; f->mesh && erdma_mesh_peer_info(f->mesh, i, &peer); i++) {
-        show_peer(&peer, ops, v);
+        fabric_show_peer(&peer, ops, v);
     }
     ops->end_list(v);
     ops->end(v);

@@ -26,8 +26,8 @@ struct ErdmaHostFabric {
     VMChangeStateEntry *vm_change;
     RAMBlockNotifier ram;
     Notifier exit;
-    int64_t told_since;             /* what the user was told lately */
-    unsigned told;
+    int64_t warned_since;             /* warnings printed since then */
+    unsigned warned;
     QTAILQ_ENTRY(ErdmaHostFabric) link;
 };
 

@@ -20,7 +20,7 @@
 #define ME "erdma-qemu.so: "
 
 /* Symbols that the C runtime leaves undefined on purpose */
-static bool optional_symbol(const char *name)
+static bool preload_optional_symbol(const char *name)
 {
     return g_str_has_prefix(name, "_ITM_") || !strcmp(name, "__gmon_start__");
 }
@@ -29,7 +29,7 @@ static bool optional_symbol(const char *name)
  * Is everything there that the device is going to call? The dynamic symbol
  * table is read from our own image: DT_HASH says how long it is.
  */
-static const char *missing_symbol(void)
+static const char *preload_missing_symbol(void)
 {
     const ElfW(Sym) *sym = NULL;
     const uint32_t *hash = NULL;
@@ -39,7 +39,8 @@ static const char *missing_symbol(void)
     Dl_info info;
     uint32_t i;
 
-    if (!dladdr1(missing_symbol, &info, (void **)&map, RTLD_DL_LINKMAP)) {
+    if (!dladdr1(preload_missing_symbol, &info, (void **)&map,
+                 RTLD_DL_LINKMAP)) {
         return "dladdr";
     }
     for (d = map->l_ld; d->d_tag != DT_NULL; d++) {
@@ -61,7 +62,7 @@ static const char *missing_symbol(void)
     for (i = 1; i < hash[1]; i++) {
         const char *name = names + sym[i].st_name;
 
-        if (sym[i].st_shndx == SHN_UNDEF && !optional_symbol(name) &&
+        if (sym[i].st_shndx == SHN_UNDEF && !preload_optional_symbol(name) &&
             !dlsym(RTLD_DEFAULT, name)) {
             return name;
         }
@@ -73,7 +74,7 @@ static const char *missing_symbol(void)
  * "Debian 1:7.2+dfsg-7+deb12u18+b3" was built from the source package
  * 1:7.2+dfsg-7+deb12u18, whose headers we have.
  */
-static bool same_package(const char *running)
+static bool preload_same_package(const char *running)
 {
     const char *at = strstr(running, ERDMA_QEMU_PACKAGE);
 
@@ -95,7 +96,7 @@ static bool same_package(const char *running)
 
 /* Not error_report(): the monitor it would ask for does not exist yet. */
 G_GNUC_PRINTF(1, 2)
-static void refuse(const char *fmt, ...)
+static void preload_refuse(const char *fmt, ...)
 {
     va_list ap;
 
@@ -108,17 +109,19 @@ static void refuse(const char *fmt, ...)
     _exit(1);
 }
 
-static void check_version(void)
+static void preload_check_version(void)
 {
     VersionInfo *v = qmp_query_version(NULL);
 
     if (v->qemu->major != QEMU_VERSION_MAJOR ||
         v->qemu->minor != QEMU_VERSION_MINOR ||
-        v->qemu->micro != QEMU_VERSION_MICRO || !same_package(v->package)) {
-        refuse("made for QEMU %d.%d.%d (%s), but this is %d.%d.%d (%s)",
-               QEMU_VERSION_MAJOR, QEMU_VERSION_MINOR, QEMU_VERSION_MICRO,
-               ERDMA_QEMU_PACKAGE, (int)v->qemu->major, (int)v->qemu->minor,
-               (int)v->qemu->micro, v->package);
+        v->qemu->micro != QEMU_VERSION_MICRO ||
+        !preload_same_package(v->package)) {
+        preload_refuse("made for QEMU %d.%d.%d (%s), but this is %d.%d.%d (%s)",
+                       QEMU_VERSION_MAJOR, QEMU_VERSION_MINOR,
+                       QEMU_VERSION_MICRO, ERDMA_QEMU_PACKAGE,
+                       (int)v->qemu->major, (int)v->qemu->minor,
+                       (int)v->qemu->micro, v->package);
     }
     qapi_free_VersionInfo(v);
 }
@@ -127,7 +130,7 @@ static void check_version(void)
  * The same source, but other configure switches? All types are registered when
  * QEMU calls this.
  */
-static void check_layout(void)
+static void preload_check_layout(void)
 {
     static const struct {
         const char *type;
@@ -136,6 +139,7 @@ static void check_layout(void)
         { TYPE_DEVICE, sizeof(DeviceState) },
         { TYPE_PCI_DEVICE, sizeof(PCIDevice) },
         { TYPE_MEMORY_REGION, sizeof(MemoryRegion) },
+        { TYPE_MACHINE, sizeof(MachineState) },
     };
     unsigned i;
 
@@ -143,8 +147,8 @@ static void check_layout(void)
         size_t size = object_type_get_instance_size(known[i].type);
 
         if (size != known[i].size) {
-            refuse("a '%s' has %zu bytes in this QEMU, %zu expected",
-                   known[i].type, size, known[i].size);
+            preload_refuse("a '%s' has %zu bytes in this QEMU, %zu expected",
+                           known[i].type, size, known[i].size);
         }
     }
 }
@@ -159,12 +163,12 @@ static void __attribute__((constructor)) preload(void)
         return;
     }
     unsetenv("LD_PRELOAD");         /* not for what QEMU starts */
-    check_version();
-    missing = missing_symbol();
+    preload_check_version();
+    missing = preload_missing_symbol();
     if (missing) {
-        refuse("this QEMU does not offer the symbol '%s'", missing);
+        preload_refuse("this QEMU does not offer the symbol '%s'", missing);
     }
     register_module_init(trace_hw_erdma_register_events, MODULE_INIT_TRACE);
     register_module_init(erdma_register_types, MODULE_INIT_QOM);
-    register_module_init(check_layout, MODULE_INIT_MIGRATION);
+    register_module_init(preload_check_layout, MODULE_INIT_MIGRATION);
 }

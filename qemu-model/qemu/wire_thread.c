@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The thread of the wires. See wire_thread.h.
+ * The thread of the wires. See wire_thread_run.h.
  *
- * It waits without the big lock, so what it was told may be outdated when it
+ * It waits without the big lock, so what it knows may be outdated when it
  * has the lock: any change of what is watched makes it ask again. Descriptors
- * are level-triggered, nothing is lost by that.
+ * are level-triggered, nothing is lost by that. Time is one of them, a timerfd:
+ * milliseconds are too coarse, and epoll_pwait2() needs Linux 5.11 and glibc 2.35.
  */
 #include "qemu/osdep.h"
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include "qemu/error-report.h"
 #include "qemu/rcu.h"
 #include "qemu/thread.h"
+#include "qemu/timer.h"
 #include "qapi/error.h"
 #include "compat.h"
 #include "wire_thread.h"
@@ -20,7 +23,7 @@
 #define EVENTS          16
 #define SHORT_TURN_NS   100000      /* the shortest that Linux gives */
 /*
- * Longer than a turn of two programs that talk to each other, so that we do not
+ * Longer than a turn of two programs in ping-pong, so that we do not
  * wake up for what a request took along; short for whoever waits in vain, once.
  */
 #define LINGER_NS       500000
@@ -28,6 +31,7 @@
 struct ErdmaWireThread {
     int epoll;
     int quit_event;
+    int timer;                      /* of settle_at */
     unsigned changes;               /* of what is watched; big lock */
     bool quit;                      /* big lock */
     int64_t settle_at;              /* 0: nothing lingers; big lock */
@@ -43,7 +47,7 @@ static __thread ErdmaWireThread *here;
  * then not answered milliseconds later because processors of guests spin on all
  * cores of the host. Without privileges; where it is not known nothing happens.
  */
-static void ask_for_short_turns(void)
+static void wire_thread_ask_short_turns(void)
 {
 #if defined(SYS_sched_getattr) && defined(SYS_sched_setattr)
     struct {
@@ -63,19 +67,26 @@ static void ask_for_short_turns(void)
 }
 
 /* False: the end */
-static bool look(ErdmaWireThread *t, const struct epoll_event *event, int n,
-                 unsigned changes)
+static bool wire_thread_look(ErdmaWireThread *t,
+                             const struct epoll_event *event, int n,
+                             unsigned changes)
 {
     for (int i = 0; i < n && !t->quit && t->changes == changes; i++) {
         bool over = event[i].events & (EPOLLHUP | EPOLLERR);
+        uint64_t expired;
 
+        if (event[i].data.ptr == &t->timer) {
+            /* Not ready any more; wire_thread_settle() looks at the clock */
+            (void)!read(t->timer, &expired, sizeof(expired));
+            continue;
+        }
         t->ops->ready(event[i].data.ptr, over || event[i].events & EPOLLIN,
                       over || event[i].events & EPOLLOUT);
     }
     return !t->quit;
 }
 
-static void settle_if_due(ErdmaWireThread *t)
+static void wire_thread_settle(ErdmaWireThread *t)
 {
     if (t->settle_at && get_clock() >= t->settle_at) {
         t->settle_at = 0;
@@ -83,48 +94,42 @@ static void settle_if_due(ErdmaWireThread *t)
     }
 }
 
-static int wait_for_peers(ErdmaWireThread *t, struct epoll_event *event,
-                          int64_t settle_at)
+static void wire_thread_close(ErdmaWireThread *t)
 {
-    struct timespec left = { 0 };
-    int64_t ns;
+    const int fds[] = { t->epoll, t->quit_event, t->timer };
 
-    if (!settle_at) {
-        return epoll_wait(t->epoll, event, EVENTS, -1);
+    for (unsigned i = 0; i < G_N_ELEMENTS(fds); i++) {
+        if (fds[i] >= 0) {
+            close(fds[i]);
+        }
     }
-    ns = settle_at - get_clock();
-    left.tv_nsec = ns < 0 ? 0 : MIN(ns, LINGER_NS);
-    return epoll_pwait2(t->epoll, event, EVENTS, &left, NULL);
+    g_free(t);
 }
 
-static void *wire_thread(void *opaque)
+static void *wire_thread_run(void *opaque)
 {
     ErdmaWireThread *t = opaque;
     struct epoll_event event[EVENTS];
-    int64_t settle_at;
     unsigned changes;
     bool go_on;
     int n;
 
     here = t;
     rcu_register_thread();
-    ask_for_short_turns();
+    wire_thread_ask_short_turns();
     erdma_bql_lock();
     do {
         changes = t->changes;
-        settle_at = t->settle_at;
         erdma_bql_unlock();
-        n = wait_for_peers(t, event, settle_at);
+        n = epoll_wait(t->epoll, event, EVENTS, -1);
         erdma_bql_lock();
-        go_on = look(t, event, n, changes);
+        go_on = wire_thread_look(t, event, n, changes);
         if (go_on) {
-            settle_if_due(t);
+            wire_thread_settle(t);
         }
     } while (go_on);
     erdma_bql_unlock();
-    close(t->epoll);
-    close(t->quit_event);
-    g_free(t);
+    wire_thread_close(t);
     rcu_unregister_thread();
     return NULL;
 }
@@ -133,37 +138,45 @@ ErdmaWireThread *erdma_wire_thread_new(const ErdmaWireThreadOps *ops,
                                        void *opaque, Error **errp)
 {
     ErdmaWireThread *t = g_new0(ErdmaWireThread, 1);
-    struct epoll_event event = { .events = EPOLLIN };
+    struct epoll_event quit = { .events = EPOLLIN };
+    struct epoll_event timer = { .events = EPOLLIN, .data.ptr = &t->timer };
     QemuThread thread;
 
     t->ops = ops;
     t->opaque = opaque;
     t->epoll = epoll_create1(EPOLL_CLOEXEC);
     t->quit_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (t->epoll < 0 || t->quit_event < 0 ||
-        epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->quit_event, &event)) {
+    t->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (t->epoll < 0 || t->quit_event < 0 || t->timer < 0 ||
+        epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->quit_event, &quit) ||
+        epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->timer, &timer)) {
         error_setg_errno(errp, errno, "fabric: cannot wait for peers");
-        if (t->epoll >= 0) {
-            close(t->epoll);
-        }
-        if (t->quit_event >= 0) {
-            close(t->quit_event);
-        }
-        g_free(t);
+        wire_thread_close(t);
         return NULL;
     }
-    qemu_thread_create(&thread, "erdma-wire", wire_thread, t,
+    qemu_thread_create(&thread, "erdma-wire", wire_thread_run, t,
                        QEMU_THREAD_DETACHED);
     return t;
 }
 
 bool erdma_wire_thread_linger(ErdmaWireThread *t)
 {
+    int64_t at = get_clock() + LINGER_NS;
+    const struct itimerspec when = {
+        .it_value = {
+            .tv_sec = at / NANOSECONDS_PER_SECOND,
+            .tv_nsec = at % NANOSECONDS_PER_SECOND,
+        },
+    };
+
     if (here != t) {
         return false;
     }
     if (!t->settle_at) {
-        t->settle_at = get_clock() + LINGER_NS;
+        if (timerfd_settime(t->timer, TFD_TIMER_ABSTIME, &when, NULL)) {
+            return false;
+        }
+        t->settle_at = at;
     }
     return true;
 }

@@ -4,7 +4,7 @@
 # Usage: QEMU_SRC=DIR BASE=DIR [MUTATIONS=FILE] mutate-qemu.sh [PATTERN]
 #
 # Do the qtests notice? Applies each line of mutations-qemu.txt alone to a copy
-# of qemu/, builds the device into the QEMU of BASE (see overlay.sh), and expects
+# of qemu/, builds the device into the QEMU of BASE (see tools/qemu/overlay.py), and expects
 # the named case to fail. About 15 s each.
 set -euo pipefail
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import apt, cache
-from .paths import BUILD, MODEL
+from .paths import BUILD, MODEL, TOP
 from .step import Failure, Step
 
 #: Revisions of the recipes: count one up when another product comes out.
 SOURCE_RECIPE = 1
 NEWER_RECIPE = 1
 
-OVERLAY = MODEL / 'qemu/overlay.sh'
+OVERLAY = TOP / 'tools/qemu/overlay.py'
 #: Seconds for QEMU without the card, which is made once; for the card in it.
 BASE_LIMIT, DEVICE_LIMIT = 3600, 600
 
@@ -28,7 +28,7 @@ class Source(NamedTuple):
 
 
 class Flavour(NamedTuple):
-    """A build of QEMU with the card: see FLAVOUR in qemu-model/qemu/overlay.sh."""
+    """A build of QEMU with the card: see FLAVOUR in tools/qemu/overlay.py."""
 
     name: str           # of the product in the cache
     what: str

@@ -10,7 +10,7 @@
 #include "mesh_int.h"
 #include "tap.h"
 
-#define HOST_FDS    256
+#define HOST_FDS    1024
 
 typedef struct Host Host;
 

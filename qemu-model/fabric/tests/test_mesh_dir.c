@@ -180,7 +180,7 @@ MESH_TEST(two_find_each_other_and_connect_once)
     host_free(a);
 }
 
-/* The one with the older name appears later: only inotify can tell the other */
+/* The older name appears later: only inotify shows it to the other */
 MESH_TEST(an_older_name_that_appears_later_is_found)
 {
     Host *a = host_new(), *b;
@@ -272,6 +272,49 @@ MESH_TEST(a_starting_process_is_left_alone)
     for (unsigned i = 0; i < 3; i++) {
         close(fds[i]);
     }
+}
+
+/* The 65th is not forgotten: when one of the 64 ends it is looked for again */
+MESH_TEST(one_that_was_left_out_is_found_when_there_is_room)
+{
+    enum { ALL = MESH_MAX_PEERS + 1 };
+    char name[MESH_NAME_LEN];
+    int fds[ALL], out = -1, gone;
+    Host *h;
+
+    CHECK(!mkdir(mesh_dir_path, 0700));
+    for (int i = 0; i < ALL; i++) {
+        snprintf(name, sizeof(name), "0000000000000001-1-%08x", i);
+        fds[i] = listen_at(name, true);
+    }
+    h = host_new();
+    hosts_settle();
+    CHECK_EQ(h->m->npeers, MESH_MAX_PEERS);
+    for (int i = 0; i < ALL; i++) {
+        snprintf(name, sizeof(name), "0000000000000001-1-%08x", i);
+        if (!mesh_peer_by_name(h->m, name)) {
+            CHECK(out < 0);
+            out = i;
+        }
+    }
+    CHECK(out >= 0);
+    CHECK(strstr(h->last_trouble, "left out"));
+    gone = out ? 0 : 1;
+    close(fds[gone]);
+    hosts_settle();
+    host_forward(h, MESH_RETRY_MIN_MS + 1);
+    hosts_settle();
+    snprintf(name, sizeof(name), "0000000000000001-1-%08x", gone);
+    CHECK(!mesh_peer_by_name(h->m, name));
+    snprintf(name, sizeof(name), "0000000000000001-1-%08x", out);
+    CHECK(mesh_peer_by_name(h->m, name));
+    CHECK_EQ(h->m->npeers, MESH_MAX_PEERS);
+    for (int i = 0; i < ALL; i++) {
+        if (i != gone) {
+            close(fds[i]);
+        }
+    }
+    host_free(h);
 }
 
 MESH_TEST(a_removed_directory_costs_only_new_peers)

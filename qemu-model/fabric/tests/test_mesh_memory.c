@@ -13,6 +13,7 @@
 
 #define SIZE    (256u * 1024)
 #define SEALED  (F_SEAL_SHRINK | F_SEAL_GROW)
+#define UNSEALED F_SEAL_SEAL        /* and nobody can seal it later */
 
 /* Any number that is not a pointer to be followed */
 static const void *host_at(uint64_t n)
@@ -84,7 +85,7 @@ MESH_TEST(sealed_memory_is_mapped_and_read)
 
 MESH_TEST(memory_that_may_shrink_is_read_without_mapping)
 {
-    int fd = memory_new(SIZE, 0);
+    int fd = memory_new(SIZE, UNSEALED);
     MeshPeerInfo info;
     uint8_t buf[16];
     Host *a, *b;
@@ -140,7 +141,8 @@ MESH_TEST(mappings_are_bounded_and_what_is_beyond_is_read)
     CHECK_EQ(info.mapped, fit);
     host_free(a);
     hosts_settle();
-    CHECK_EQ(b->m->mapped, 0);
+    CHECK_EQ(b->m->held.mapped, 0);
+    CHECK_EQ(b->m->held.fds, 0);
     host_free(b);
 }
 
@@ -173,7 +175,7 @@ MESH_TEST(a_region_may_begin_anywhere_in_its_file)
     static const uint64_t offsets[] = { 0, 1, 4095, 4096, 70000 };
 
     for (unsigned sealed = 0; sealed < 2; sealed++) {
-        int fd = memory_new(SIZE, sealed ? SEALED : 0);
+        int fd = memory_new(SIZE, sealed ? SEALED : UNSEALED);
         Host *a, *b;
 
         hosts_pair(&a, &b);
@@ -335,7 +337,7 @@ static int receive_fd(int sock)
 
 MESH_TEST(a_peer_gets_memory_for_reading_only)
 {
-    int memory = memory_new(SIZE, 0), sock, fd;
+    int memory = memory_new(SIZE, UNSEALED), sock, fd;
     Host *a = host_new();
 
     add(a, 0, SIZE, memory, 0);
@@ -352,6 +354,79 @@ MESH_TEST(a_peer_gets_memory_for_reading_only)
     close(sock);
     close(memory);
     hosts_settle();
+    host_free(a);
+}
+
+/* Everything a process can do to a file of which it has a descriptor */
+static bool file_can_be_changed(int fd)
+{
+    char path[64];
+    bool changed;
+    int again;
+    void *p;
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    again = open(path, O_RDWR | O_CLOEXEC);
+    if (again < 0) {
+        return false;
+    }
+    p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, again, 0);
+    changed = p != MAP_FAILED;
+    changed |= pwrite(again, "changed", 7, 0) == 7;
+    changed |= !fallocate(again, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                          4096);
+    changed |= !ftruncate(again, SIZE * 2);
+    changed |= !ftruncate(again, 4096);
+    changed |= !fcntl(again, F_ADD_SEALS, F_SEAL_WRITE);
+    if (p != MAP_FAILED) {
+        munmap(p, 4096);
+    }
+    close(again);
+    return changed;
+}
+
+/* ... which is open for reading only, but can be opened again for writing */
+MESH_TEST(a_peer_cannot_change_memory_that_could_be_sealed)
+{
+    static const unsigned seals[] = { 0, F_SEAL_GROW, SEALED };
+
+    for (unsigned i = 0; i < 3; i++) {
+        int memory = memory_new(SIZE, seals[i]), sock, fd;
+        uint8_t *p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+                          memory, 0);
+        Host *a = host_new();
+
+        CHECK(p != MAP_FAILED);
+        add(a, 0, SIZE, memory, 0);
+        sock = raw_open(a);
+        fd = receive_fd(sock);
+        CHECK(fd >= 0);
+        CHECK(!file_can_be_changed(fd));
+        CHECK_EQ(a->troubles, 0);
+        p[0] = 0x77;                        /* the owner still can */
+        CHECK(pread(fd, p + 1, 1, 0) == 1 && p[1] == 0x77);
+        munmap(p, SIZE);
+        close(fd);
+        close(sock);
+        close(memory);
+        hosts_settle();
+        host_free(a);
+    }
+}
+
+/* QEMU's own memory-backend-memfd is such: seal=on and seal=off alike */
+MESH_TEST(memory_that_cannot_be_sealed_is_reported_once)
+{
+    int memory = memory_new(SIZE, SEALED | F_SEAL_SEAL);
+    Host *a = host_new();
+
+    CHECK(file_can_be_changed(memory));
+    add(a, 0, SIZE, memory, 0);
+    CHECK_EQ(a->troubles, 1);
+    CHECK(strstr(a->last_trouble, "not sealed"));
+    add(a, SIZE, SIZE, memory, 0);
+    CHECK_EQ(a->troubles, 1);
+    close(memory);
     host_free(a);
 }
 
@@ -526,6 +601,42 @@ MESH_TEST(descriptors_may_come_with_the_name_in_one_read)
     close(fd);
     close(memory);
     hosts_settle();
+    host_free(h);
+}
+
+/* A bound per connection would be none: there may be 64 of them */
+MESH_TEST(descriptors_are_counted_over_all_peers)
+{
+    static const MeshFrame data = { MESH_FRAME_DATA, 1u << 20 };
+    enum { PEERS = MESH_MAX_FDS / MESH_FDS + 1 };
+    int memory = memory_new(4096, 0), socks[PEERS];
+    unsigned before = count_fds(), most = 0;
+    char name[MESH_NAME_LEN];
+    Host *h = host_new();
+
+    for (unsigned i = 0; i < PEERS; i++) {
+        socks[i] = raw_connect(h);
+        snprintf(name, sizeof(name), "ffffffffffffffff-1-%08x", i);
+        raw_hello(socks[i], name);
+        hosts_settle();
+        raw_send(socks[i], &data, sizeof(data));
+        for (unsigned k = 0; k < MESH_FDS; k++) {
+            raw_send_fds(socks[i], "x", 1, &memory, 1);
+            hosts_round(0);
+        }
+        hosts_settle();
+        most = h->m->held.fds > most ? h->m->held.fds : most;
+    }
+    CHECK_EQ(most, MESH_MAX_FDS);
+    CHECK_EQ(host_wires(h), PEERS - 1);
+    CHECK(strstr(h->last_trouble, "no more descriptors"));
+    CHECK(count_fds() <= before + MESH_MAX_FDS + 2 * PEERS + 8);
+    for (unsigned i = 0; i < PEERS; i++) {
+        close(socks[i]);
+    }
+    close(memory);
+    hosts_settle();
+    CHECK_EQ(h->m->held.fds, 0);
     host_free(h);
 }
 

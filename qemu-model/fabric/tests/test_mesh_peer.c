@@ -261,7 +261,7 @@ MESH_TEST(running_out_of_descriptors_does_not_spin)
 /* ---- other processes ---- */
 
 /* A child runs until it is killed, sending to everybody it knows */
-static pid_t talker(void)
+static pid_t fork_sender(void)
 {
     pid_t pid = fork();
 
@@ -285,7 +285,7 @@ static pid_t talker(void)
     return pid;
 }
 
-static bool talks(void *h)
+static bool receives(void *h)
 {
     Host *host = h;
 
@@ -302,9 +302,9 @@ MESH_TEST(a_killed_peer_is_lost_and_forgotten)
     Host *h = host_new();
 
     for (unsigned i = 0; i < 10; i++) {
-        pid_t pid = talker();
+        pid_t pid = fork_sender();
 
-        hosts_until(talks, h, 5000, "the child to talk");
+        hosts_until(receives, h, 5000, "bytes of the child");
         kill(pid, SIGKILL);
         CHECK(waitpid(pid, NULL, 0) == pid);
         hosts_until(alone, h, 2000, "the loss to be noticed");
@@ -317,12 +317,12 @@ MESH_TEST(a_killed_peer_is_lost_and_forgotten)
 /* The older dies: the younger, which connects, finds nobody there */
 MESH_TEST(a_killed_elder_is_not_asked_for_ever)
 {
-    pid_t pid = talker();
+    pid_t pid = fork_sender();
     Host *h;
 
     usleep(100000);
     h = host_new();
-    hosts_until(talks, h, 5000, "the child to talk");
+    hosts_until(receives, h, 5000, "bytes of the child");
     kill(pid, SIGKILL);
     CHECK(waitpid(pid, NULL, 0) == pid);
     hosts_until(alone, h, 2000, "the loss to be noticed");
@@ -340,9 +340,9 @@ MESH_TEST(a_stopped_peer_costs_bounded_memory)
 {
     static uint8_t block[1 << 20];
     Host *h = host_new();
-    pid_t pid = talker();
+    pid_t pid = fork_sender();
 
-    hosts_until(talks, h, 5000, "the child to talk");
+    hosts_until(receives, h, 5000, "bytes of the child");
     kill(pid, SIGSTOP);
     while (h->wires &&
            erdma_mesh_send(h->wires->peer, block, sizeof(block), false)) {
@@ -365,7 +365,7 @@ MESH_TEST(a_stopped_peer_costs_bounded_memory)
 static void crowd_member(unsigned me, unsigned n, int start)
 {
     bool got[64] = { false };
-    unsigned greeted = 0, heard = 0;
+    unsigned greeted = 0, received = 0;
     Wire *done[64];
     char c;
     Host *h;
@@ -375,7 +375,8 @@ static void crowd_member(unsigned me, unsigned n, int start)
         _exit(2);
     }
     h = host_new();
-    for (unsigned i = 0; i < 1000 && (heard < n - 1 || greeted < n - 1); i++) {
+    for (unsigned i = 0; i < 1000 && (received < n - 1 || greeted < n - 1);
+         i++) {
         hosts_round(10);
         for (Wire *w = h->wires; w; w = w->next) {
             bool known = false;
@@ -398,16 +399,16 @@ static void crowd_member(unsigned me, unsigned n, int start)
                     _exit(4);
                 }
                 got[who] = true;
-                heard++;
+                received++;
             }
         }
         erdma_mesh_flush_all(h->m);
     }
-    /* All are there until all have heard all. */
+    /* All stay until all have received from all. */
     for (unsigned i = 0; i < 20; i++) {
         hosts_round(5);
     }
-    _exit(heard == n - 1 && greeted == n - 1 &&
+    _exit(received == n - 1 && greeted == n - 1 &&
           h->m->info.connects + h->m->info.accepts == n - 1 ? 0 : 5);
 }
 
