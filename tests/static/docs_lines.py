@@ -1,12 +1,10 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Lines to copy in README.md and docs/*.md against the tree: properties of
 -device erdma exist, "make" targets exist, files and options of scripts exist.
-Prints what does not; nothing is good."""
+problems() returns what does not."""
 import glob
 import os
 import re
-import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PCI = {'id', 'addr', 'bus', 'help', 'romfile', 'multifunction'}     # of QEMU itself
@@ -37,15 +35,15 @@ def targets(makefiles):
     return found
 
 
-def check_device(where, line, known):
+def check_device(say, where, line, known):
     for options in re.findall(r'-device erdma,([^\s\\`"\']+)', line):
         for option in options.rstrip('.').split(','):
             name = option.split('=')[0].strip('…')
             if name and '=' in option and name not in known | PCI:
-                print(f'{where}: erdma has no property "{name}"')
+                say(f'{where}: erdma has no property "{name}"')
 
 
-def check_make(where, line, top, model):
+def check_make(say, where, line, top, model):
     for call in re.findall(r'(?:^\s+|`|\$ )make ([^`]*)', line):
         words = re.split(r'#|&&|  ', call)[0].split()
         known = top
@@ -55,35 +53,34 @@ def check_make(where, line, top, model):
             known, words = model, words[2:]
         for word in words:
             if re.fullmatch(r'[a-z][\w-]*', word) and word not in known:
-                print(f'{where}: there is no make target "{word}"')
+                say(f'{where}: there is no make target "{word}"')
 
 
-def check_files(where, line):
+def check_files(say, where, line):
     for path in re.findall(r'(?<![\w/.-])((?:tests|qemu-model|docs|driver|eadm)/[\w./-]+\w)', line):
         if not re.search(r'/build/|\.(so|ko)$|eadm/eadm$', path) and \
                 not glob.glob(os.path.join(TOP, path)) and not glob.glob(os.path.join(TOP, 'qemu-model', path)):
-            print(f'{where}: there is no {path}')
+            say(f'{where}: there is no {path}')
     for script, options in re.findall(r'(tests/[\w/.-]+\.sh|qemu-model/[\w/.-]+\.sh)((?: --[\w-]+)+)', line):
         if os.path.exists(os.path.join(TOP, script)):
             for option in options.split():
                 if option not in text(script):
-                    print(f'{where}: {script} has no option {option}')
+                    say(f'{where}: {script} has no option {option}')
 
 
-def main():
+def problems():
+    """What does not exist, a line each."""
+    found = []
+    say = found.append
     known = properties()
     if not {'mac', 'vectors', 'hold-ms'} <= known:
-        print(f'cannot read the properties of the device: {sorted(known)}')
+        say(f'cannot read the properties of the device: {sorted(known)}')
     top, model = targets(['Makefile']), targets(glob.glob(os.path.join(TOP, 'qemu-model/*.mk')) + [
         'qemu-model/Makefile', 'qemu-model/tests/tests.mk'])
     for path in ['README.md', 'docs/qemu-model.md', 'docs/qemu-model-faults.md', 'docs/qemu-model-safety.md']:
         for n, line in enumerate(text(path).splitlines(), 1):
             where = f'{path}:{n}'
-            check_device(where, line, known)
-            check_make(where, line, top, model)
-            check_files(where, line)
-    return 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())
+            check_device(say, where, line, known)
+            check_make(say, where, line, top, model)
+            check_files(say, where, line)
+    return found

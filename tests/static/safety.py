@@ -1,14 +1,12 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """docs/qemu-model-safety.md against tests and mutants: each row of its tables
 names tests that exist and are run, and mutants that exist and name one of these
 tests; and what mutations name exists, and each of them still changes its file.
-Prints what does not; nothing is good."""
+problems() returns what does not."""
 import glob
 import os
 import re
 import subprocess
-import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODEL = os.path.join(TOP, 'qemu-model')
@@ -48,14 +46,14 @@ def mutants():
     return {name: test for path, _ in LISTS[:2] for name, _, _, test in lines(path)}
 
 
-def check_expressions():
+def check_expressions(say):
     for path, folder in LISTS:
         for name, file, expr, _ in lines(path):
             found = glob.glob(os.path.join(MODEL, folder, '**', file), recursive=True)
             source = found[0] if found else os.path.join(MODEL, folder, file)
             done = subprocess.run(['sed', expr, source], capture_output=True, text=True, check=False)
             if done.returncode or done.stdout == text(source):
-                print(f'mutant "{name}" changes nothing in {folder}/{file} {done.stderr}')
+                say(f'mutant "{name}" changes nothing in {folder}/{file} {done.stderr}')
 
 
 def rows():
@@ -66,39 +64,38 @@ def rows():
             yield cells[0], re.findall(r'`(\w+)`', cells[2]), [m.strip() for m in cells[3].split(';')]
 
 
-def check_row(cve, tests, names, known_tests, known_mutants):
+def check_row(say, cve, tests, names, known_tests, known_mutants):
     if not tests or not names or names == ['']:
-        print(f'{cve}: a row without a test or a mutant')
+        say(f'{cve}: a row without a test or a mutant')
     for t in tests:
         if t not in known_tests:
-            print(f'{cve}: there is no test {t}')
+            say(f'{cve}: there is no test {t}')
         numbers = re.findall(r'\d{4}-\d+', cve)
         if numbers and not any(n.replace('-', '_') in t for n in numbers):
-            print(f'{cve}: {t} is not named after it')
+            say(f'{cve}: {t} is not named after it')
     caught_by = set()
     for m in names:
         if m not in known_mutants:
-            print(f'{cve}: there is no mutant "{m}"')
+            say(f'{cve}: there is no mutant "{m}"')
         caught_by.add(known_mutants.get(m))
     if not caught_by & set(tests):
-        print(f'{cve}: none of its mutants must be caught by one of its tests')
+        say(f'{cve}: none of its mutants must be caught by one of its tests')
 
 
-def main():
+def problems():
+    """What does not exist, a line each."""
+    found = []
+    say = found.append
     known_tests, known_mutants = all_tests(), mutants()
     count = 0
     for row in rows():
-        check_row(*row, known_tests, known_mutants)
+        check_row(say, *row, known_tests, known_mutants)
         count += 1
     if count < 18:
-        print(f'only {count} rows found')
+        say(f'only {count} rows found')
     for m, test in known_mutants.items():
         # a pattern that several tests have in their name is fine
         if test and not any(test in t for t in known_tests):
-            print(f'mutant "{m}": there is no test {test}')
-    check_expressions()
-    return 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())
+            say(f'mutant "{m}": there is no test {test}')
+    check_expressions(say)
+    return found

@@ -1,14 +1,12 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Appendix B of docs/erdma-hardware.md against the tests.
 
 Traps for model writers: each number is in the name of a test, trap_NN_words, of
 the core (qemu-model/tests) or of the device (qemu-model/qtest). Traps for
-driver writers: driver-traps.txt says which test, and that test exists. Prints
-what is missing; nothing is good."""
+driver writers: driver-traps.txt says which test, and that test exists. problems()
+returns what is missing."""
 import os
 import re
-import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -26,7 +24,7 @@ def appendix():
     return [[int(n) for n in re.findall(r'^(\d+)\. ', p, re.M)] for p in (model, driver)]
 
 
-def model_tests():
+def model_tests(say):
     """{number: [name]} of the tests that run: TEST() of C, CASES of Python"""
     found = {}
     for folder, pattern in (('qemu-model/tests', r'^TEST(?:_ONE_PROCESS)?\((trap_(\d+)_\w+)\)'),
@@ -38,22 +36,22 @@ def model_tests():
             cases = re.search(r'^CASES = \[(.*?)\]', body, re.S | re.M)
             for test, number in re.findall(pattern, body, re.M):
                 if name.endswith('.py') and not (cases and re.search(rf'\b{test}\b', cases.group(1))):
-                    print(f'{folder}/{name}: {test} is not in CASES')
+                    say(f'{folder}/{name}: {test} is not in CASES')
                 found.setdefault(int(number), []).append(test)
     return found
 
 
-def check_numbers(what, want, have):
+def check_numbers(say, what, want, have):
     if want != list(range(1, len(want) + 1)) or len(want) < 20:
-        print(f'appendix B, {what}: its numbers are not 1 to n: {want}')
+        say(f'appendix B, {what}: its numbers are not 1 to n: {want}')
     for n in want:
         if n not in have:
-            print(f'trap {n} for {what} writers has no test')
+            say(f'trap {n} for {what} writers has no test')
     for n in sorted(set(have) - set(want)):
-        print(f'trap {n} for {what} writers does not exist: {have[n]}')
+        say(f'trap {n} for {what} writers does not exist: {have[n]}')
 
 
-def driver_tests():
+def driver_tests(say):
     found = {}
     for line in text('tests/static/driver-traps.txt').splitlines():
         if not line or line.startswith('#'):
@@ -63,18 +61,16 @@ def driver_tests():
         if path == '-':
             continue
         if not os.path.exists(os.path.join(TOP, path)):
-            print(f'driver-traps.txt: {path} does not exist')
+            say(f'driver-traps.txt: {path} does not exist')
         elif name not in text(path):
-            print(f'driver-traps.txt: no test "{name}" in {path}')
+            say(f'driver-traps.txt: no test "{name}" in {path}')
     return found
 
 
-def main():
+def problems():
+    """What is missing, a line each."""
+    found = []
     model, driver = appendix()
-    check_numbers('model', model, model_tests())
-    check_numbers('driver', driver, driver_tests())
-    return 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())
+    check_numbers(found.append, 'model', model, model_tests(found.append))
+    check_numbers(found.append, 'driver', driver, driver_tests(found.append))
+    return found

@@ -85,14 +85,14 @@ def prepare_source(src, kind) -> dict:
 
 def keep_for_modules(src, out) -> None:
     """Everything that "make M=..." needs, and no more: like a headers package."""
-    kept = ['.config', 'Makefile', 'Module.symvers', 'tools/objtool/objtool', 'arch/x86/Kbuild']
-    kept += [str(p.relative_to(src)) for p in (src / 'arch/x86').glob('Makefile*')]
+    wanted = ['.config', 'Makefile', 'Module.symvers', 'tools/objtool/objtool', 'arch/x86/Kbuild']
+    wanted += [str(p.relative_to(src)) for p in (src / 'arch/x86').glob('Makefile*')]
     for top in ('include', 'scripts', 'arch/x86/include', 'arch/x86/entry/syscalls'):
         for folder, folders, files in os.walk(src / top):
             links = [x for x in folders if os.path.islink(os.path.join(folder, x))]
             names = (os.path.relpath(os.path.join(folder, x), src) for x in files + links)
-            kept += [x for x in names if not NOT_FOR_MODULES.match(x)]
-    for name in kept:
+            wanted += [x for x in names if not NOT_FOR_MODULES.match(x)]
+    for name in wanted:
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(src / name, out / name, follow_symlinks=False)
 
@@ -182,14 +182,14 @@ def keep_modules(step: Step, release, root, out) -> None:
             step.run('unxz', *files)
     step.run('depmod', '-b', root, release)
     for path in image.module_files(step, root, release, OTHER_MODULES):
-        kept = out / 'modules' / path.relative_to(root / 'lib/modules')
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, kept)
+        copy = out / 'modules' / path.relative_to(root / 'lib/modules')
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
     for name in ('modules.order', 'modules.builtin', 'modules.builtin.modinfo'):
         shutil.copy(modules / name, out / 'modules' / release)
-    (root / 'kept/lib').mkdir(parents=True)
-    (root / 'kept/lib/modules').symlink_to(out / 'modules')
-    step.run('depmod', '-b', root / 'kept', release)
+    (root / 'some/lib').mkdir(parents=True)
+    (root / 'some/lib/modules').symlink_to(out / 'modules')
+    step.run('depmod', '-b', root / 'some', release)
 
 
 def unpack_612(step: Step, release, out) -> None:

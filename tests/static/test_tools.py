@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What analysers say about the files: silence is good."""
+import ast
+import re
+import shutil
+import subprocess
+
+import pytest
+from test_text import silent
+from tree import TOP, all_files, files, is_shell, lines_of, text
+
+from erdma import headers, linux
+
+pytestmark = [pytest.mark.group('static'), pytest.mark.limit(900)]
+
+#: Words that codespell takes for mistakes.
+KNOWN_WORDS = ('inflight,ndoes,lsit,te,fo,ot,mis,ans,nd,inout,wih,stap,hda,iff,sie,parms,filp')
+
+#: checkpatch, everywhere. Patches only: FILE_PATH_CHANGES, SPLIT_STRING. Tables made by
+#: macros: the next four. Locks are described in the kernel-doc of their structure.
+IGNORED = ('FILE_PATH_CHANGES,SPLIT_STRING,COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,'
+           'MULTISTATEMENT_MACRO_USE_DO_WHILE,UNCOMMENTED_DEFINITION')
+#: checkpatch, by part. KUNIT_ARRAY_PARAM() stands right below its table. Headers shared with
+#: user space have no BIT(); each structure is followed by a check of its size; lists of names
+#: are macros that expand to cases; checkpatch wants to learn capitals from a kernel tree.
+PARTS = {
+    'driver': (('driver/*.[ch]', 'tests/*/kverbs/*.[ch]'), ''),
+    'kunit': (('kunit/*.[ch]',), ',LINE_SPACING,TRAILING_SEMICOLON'),
+    'include': (('include/*.h',), ',BIT_MACRO,LINE_SPACING,CAMELCASE,TRAILING_SEMICOLON,'
+                                  'MACRO_WITH_FLOW_CONTROL'),
+}
+
+
+def test_spelling():
+    names = files(TOP, '*.[ch]', '*.sh', '*.py', '*.md', '*.[1-8]', '*.bats', '*Makefile',
+                  '*.txt', but=('LICENSES/*', 'docs/erdma-hardware.md'))
+    silent(lines_of('codespell', '-q', '3', '-L', KNOWN_WORDS, *names, good=(0, 65)))
+
+
+def test_shellcheck():
+    names = [x for x in all_files(TOP) if is_shell(TOP, x) and not x.startswith('packaging/')]
+    silent(lines_of('shellcheck', '-x', '-P', 'SCRIPTDIR', '-S', 'warning', '-e', 'SC2119,SC2120',
+                    *names))
+
+
+def test_python_syntax():
+    found = []
+    for name in all_files(TOP):
+        if name.endswith('.py') or text(TOP, name)[:40].startswith('#!/usr/bin/python3'):
+            try:
+                ast.parse(text(TOP, name))
+            except SyntaxError as e:
+                found.append(f'{name}: {e}')
+    silent(found)
+
+
+def test_manual_pages():
+    silent(lines_of('mandoc', '-T', 'lint', '-W', 'warning', *files(TOP, 'man/*.[1-8]')))
+
+
+@pytest.mark.parametrize('part', PARTS)
+def test_checkpatch(part, tmp_path):
+    patterns, more = PARTS[part]
+    argv = ['perl', linux.parts() / 'scripts/checkpatch.pl', '--no-tree', '--strict', '--terse',
+            '--no-summary', '--show-types', '--max-line-length=100', '--ignore', IGNORED + more,
+            '-f', *(TOP / x for x in files(TOP, *patterns, but=('*.mod.c',)))]
+    # It leaves a cache file in the current folder.
+    silent([x for x in lines_of(*argv, cwd=tmp_path, good=(0, 1))
+            if not re.search('uninitialized value .root|^find: .*/include', x)])
+
+
+def test_driver_builds_without_a_warning(tmp_path):
+    """sparse on every file, and gcc with more warnings, in a copy: the tree's own
+    module is left alone."""
+    for name in files(TOP, 'VERSION', 'driver/*', 'include/*'):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(TOP / name, tmp_path / name)
+    out = lines_of('make', '-C', tmp_path / 'driver', f'KDIR={headers.folder()}', 'W=1', 'C=2',
+                   'CF=-Wbitwise -Wno-sparse-error')
+    # BTF and the signing key are not there for external modules: no fault of ours.
+    silent([x for x in out if re.search('warning:|error:|exit status', x)])
+    assert (tmp_path / 'driver/erdma.ko').exists()
+
+
+@pytest.mark.parametrize('language', ('c', 'c++'))
+def test_headers_are_complete_by_themselves(language):
+    found = []
+    options = {'c': ['-std=gnu11', '-Wextra', '-Wno-unused-const-variable'],
+               'c++': ['-std=gnu++17']}[language]
+    for name in files(TOP, 'include/*.h'):
+        found += lines_of('gcc', *options, '-Wall', '-Werror', '-Iinclude', '-fsyntax-only',
+                          '-x', language, name, '-Wno-unused-function')
+    silent(found)
+
+
+def layout(bits, source, tmp_path):
+    """{name: size} of the arrays in SOURCE, compiled for so many bits."""
+    obj = tmp_path / f'layout{bits}.o'
+    subprocess.run(['gcc', f'-m{bits}', '-Iinclude', '-I/usr/include/x86_64-linux-gnu',
+                    '-fno-common', '-ffreestanding', '-c', '-o', obj, source], cwd=TOP, check=True,
+                   timeout=60)
+    out = subprocess.run(['nm', '-S', obj], stdout=subprocess.PIPE, text=True, check=True,
+                         timeout=60).stdout
+    return {x[3]: int(x[1], 16) for x in map(str.split, out.splitlines()) if len(x) == 4}
+
+
+def test_diagnostics_abi_has_one_layout_for_32_and_64_bits(tmp_path):
+    names = re.findall(r'(?m)^struct (erdma_diag_\w+) \{', text(TOP, 'include/uapi/erdma_diag.h'))
+    assert names
+    source = tmp_path / 'layout.c'
+    source.write_text('#include "uapi/erdma_diag.h"\n' + ''.join(
+        f'char size_{n}[sizeof(struct {n})];\n' for n in names), encoding='ascii')
+    of32, of64 = (layout(bits, source, tmp_path) for bits in (32, 64))
+    assert of32 == of64 and len(of64) == len(names)
+    # Whole 8-byte words, so that nothing depends on padding at the end.
+    silent([f'{n}: {size} bytes' for n, size in of64.items() if size % 8])
