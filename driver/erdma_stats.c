@@ -73,11 +73,11 @@ static void stats_fill_hw(const struct erdma_resp_stats *resp, u64 *v)
 int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       u32 port, int index)
 {
-	struct erdma_dev *dev = to_edev(ibdev);
+	struct erdma_dev *dev = dev_of(ibdev);
 	struct erdma_resp_stats resp;
 	int i;
 
-	if (erdma_cmd_get_stats(dev, &resp))
+	if (erdma_exec_get_stats(dev, &resp))
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_GET_STATS_FAILED);
 	else
 		stats_fill_hw(&resp, stats->value);
