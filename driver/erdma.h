@@ -40,6 +40,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 
+#include "erdma/erdma_counters.h"
 #include "erdma/erdma_hw.h"
 #include "erdma/erdma_mpa.h"
 #include "erdma/erdma_ring.h"
@@ -102,67 +103,10 @@ do {										\
 
 /* ---- erdma_stats.c: counters -------------------------------------------- */
 
-/* Software counters: X(enum suffix, name in rdma netlink and sysfs) */
-#define ERDMA_SW_STATS(X)				\
-	X(CMDQ_SUBMITTED, "cmdq_submitted")		\
-	X(CMDQ_COMPLETED, "cmdq_completed")		\
-	X(CMDQ_FAILED, "cmdq_failed")			\
-	X(CMDQ_TIMEOUTS, "cmdq_timeouts")		\
-	X(CMDQ_LATE, "cmdq_late")			\
-	X(CMDQ_LOST_IRQS, "cmdq_lost_irqs")		\
-	X(CMDQ_BAD_CQES, "cmdq_bad_cqes")		\
-	X(CMDQ_EVENTS, "cmdq_events")			\
-	X(CMDQ_ARMS, "cmdq_arms")			\
-	X(GET_STATS_FAILED, "get_stats_failed")		\
-	X(AEQ_EVENTS, "aeq_events")			\
-	X(AEQ_QP_FATAL, "aeq_qp_fatal")			\
-	X(AEQ_RQ_ERR, "aeq_rq_err")			\
-	X(AEQ_ACCESS_ERR, "aeq_access_err")		\
-	X(AEQ_CQ_ERR, "aeq_cq_err")			\
-	X(AEQ_OTHER, "aeq_other")			\
-	X(AEQ_UNKNOWN, "aeq_unknown")			\
-	X(CEQ_EVENTS, "ceq_events")			\
-	X(CEQ_UNKNOWN, "ceq_unknown")			\
-	X(CM_LISTEN, "cm_listen")			\
-	X(CM_LISTEN_FAILED, "cm_listen_failed")		\
-	X(CM_LISTEN_DESTROY, "cm_listen_destroy")	\
-	X(CM_ACCEPT, "cm_accept")			\
-	X(CM_ACCEPT_FAILED, "cm_accept_failed")		\
-	X(CM_REJECT, "cm_reject")			\
-	X(CM_CONNECT, "cm_connect")			\
-	X(CM_CONNECT_OK, "cm_connect_ok")		\
-	X(CM_CONNECT_FAILED, "cm_report_failure")	\
-	X(CM_CONNECT_TIMEOUTS, "cm_connect_timeouts")	\
-	X(CM_CONNECT_REJECTED, "cm_connect_rejected")	\
-	X(CM_MPA_ERR, "cm_mpa_err")			\
-	X(CM_DISCONNECT, "cm_disconnect")		\
-	X(ALLOC_PD, "alloc_pd")				\
-	X(ALLOC_PD_FAILED, "alloc_pd_failed")		\
-	X(DEALLOC_PD, "dealloc_pd")			\
-	X(ALLOC_UCTX, "alloc_uctx")			\
-	X(ALLOC_UCTX_FAILED, "alloc_uctx_failed")	\
-	X(DEALLOC_UCTX, "dealloc_uctx")			\
-	X(CREATE_CQ, "create_cq")			\
-	X(CREATE_CQ_FAILED, "create_cq_failed")		\
-	X(DESTROY_CQ, "destroy_cq")			\
-	X(DESTROY_CQ_FAILED, "destroy_cq_failed")	\
-	X(CREATE_QP, "create_qp")			\
-	X(CREATE_QP_FAILED, "create_qp_failed")		\
-	X(DESTROY_QP, "destroy_qp")			\
-	X(DESTROY_QP_FAILED, "destroy_qp_failed")	\
-	X(GET_DMA_MR, "get_dma_mr")			\
-	X(GET_DMA_MR_FAILED, "get_dma_mr_failed")	\
-	X(ALLOC_MR, "alloc_mr")				\
-	X(ALLOC_MR_FAILED, "alloc_mr_failed")		\
-	X(REG_USER_MR, "reg_user_mr")			\
-	X(REG_USER_MR_FAILED, "reg_user_mr_failed")	\
-	X(DEREG_MR, "dereg_mr")				\
-	X(DEREG_MR_FAILED, "dereg_mr_failed")		\
-	X(MMAP_FAILED, "mmap_failed")
-
+/* ERDMA_STAT_*, in the order of ERDMA_DRIVER_COUNTERS() */
 enum erdma_sw_stat {
-#define ERDMA_SW_STAT_ENUM(id, name) ERDMA_STAT_##id,
-	ERDMA_SW_STATS(ERDMA_SW_STAT_ENUM)
+#define ERDMA_SW_STAT_ENUM(id, name, group, error) ERDMA_STAT_##id,
+	ERDMA_DRIVER_COUNTERS(ERDMA_SW_STAT_ENUM)
 #undef ERDMA_SW_STAT_ENUM
 	ERDMA_STAT_COUNT,
 };
@@ -175,6 +119,13 @@ struct erdma_stats {
 	atomic64_t v[ERDMA_STAT_COUNT];
 };
 
+/**
+ * erdma_stat_inc - count one
+ * @stats: counters
+ * @stat: which
+ *
+ * Context: any.
+ */
 static inline void erdma_stat_inc(struct erdma_stats *stats, enum erdma_sw_stat stat)
 {
 	atomic64_inc(&stats->v[stat]);
@@ -342,31 +293,67 @@ struct erdma_dev {
 	struct erdma_diag *diag;
 };
 
+/**
+ * dev_of - our device
+ * @ibdev: the core's part of it
+ *
+ * Return: the structure around @ibdev.
+ */
 static inline struct erdma_dev *dev_of(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct erdma_dev, ibdev);
 }
 
+/**
+ * pd_of - our protection domain
+ * @ibpd: the core's part of it
+ *
+ * Return: the structure around @ibpd.
+ */
 static inline struct erdma_pd *pd_of(struct ib_pd *ibpd)
 {
 	return container_of(ibpd, struct erdma_pd, ibpd);
 }
 
+/**
+ * mr_of - our memory region
+ * @ibmr: the core's part of it
+ *
+ * Return: the structure around @ibmr.
+ */
 static inline struct erdma_mr *mr_of(struct ib_mr *ibmr)
 {
 	return container_of(ibmr, struct erdma_mr, ibmr);
 }
 
+/**
+ * cq_of - our CQ
+ * @ibcq: the core's part of it
+ *
+ * Return: the structure around @ibcq.
+ */
 static inline struct erdma_cq *cq_of(struct ib_cq *ibcq)
 {
 	return container_of(ibcq, struct erdma_cq, ibcq);
 }
 
+/**
+ * qp_of - our QP
+ * @ibqp: the core's part of it
+ *
+ * Return: the structure around @ibqp.
+ */
 static inline struct erdma_qp *qp_of(struct ib_qp *ibqp)
 {
 	return container_of(ibqp, struct erdma_qp, ibqp);
 }
 
+/**
+ * ucontext_of - our user context
+ * @ibctx: the core's part of it
+ *
+ * Return: the structure around @ibctx.
+ */
 static inline struct erdma_ucontext *ucontext_of(struct ib_ucontext *ibctx)
 {
 	return container_of(ibctx, struct erdma_ucontext, ibucontext);

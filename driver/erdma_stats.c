@@ -11,20 +11,10 @@
 
 #define STATS_LIFESPAN_MS	50	/* a read of all sysfs files is one command */
 
+#define STATS_DESC(id, text, group, error)	{ .name = text },
 static const struct rdma_stat_desc stats_descs[] = {
-	{ .name = "tx_reqs" },
-	{ .name = "tx_pkts" },
-	{ .name = "tx_bytes" },
-	{ .name = "tx_disable_drops" },
-	{ .name = "tx_bps_limit_drops" },
-	{ .name = "tx_pps_limit_drops" },
-	{ .name = "rx_pkts" },
-	{ .name = "rx_bytes" },
-	{ .name = "rx_disable_drops" },
-	{ .name = "rx_bps_limit_drops" },
-	{ .name = "rx_pps_limit_drops" },
-#define STATS_DESC(id, text)	{ .name = text },
-	ERDMA_SW_STATS(STATS_DESC)
+	ERDMA_DEVICE_COUNTERS(STATS_DESC)
+	ERDMA_DRIVER_COUNTERS(STATS_DESC)
 };
 
 static_assert(ARRAY_SIZE(stats_descs) == ERDMA_HW_STATS_COUNT + ERDMA_STAT_COUNT);
