@@ -25,6 +25,7 @@
  * @ERDMA_EP_REQUESTED: passive, application was asked
  * @ERDMA_EP_CONNECTED: the QP is RTS, the socket idle
  * @ERDMA_EP_CLOSED: owns nothing any more
+ * @ERDMA_EP_STATE_COUNT: number of states
  */
 enum erdma_ep_state {
 	ERDMA_EP_NEW = 0,

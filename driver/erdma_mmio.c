@@ -133,6 +133,7 @@ void erdma_mmio_exit(struct erdma_mmio *m, struct pci_dev *pdev)
  * configuration space shows it.
  *
  * Context: any.
+ * Return: true if it has.
  */
 bool erdma_device_is_gone(const struct erdma_mmio *m)
 {

@@ -236,13 +236,22 @@ void erdma_mtt_exit(struct erdma_dev *dev, struct erdma_mtt *mtt);
 
 /* ---- erdma_mr.c: memory regions ----------------------------------------- */
 
+/**
+ * struct erdma_mr - memory region
+ * @ibmr: core's part
+ * @mtt: translation
+ * @index: MR index
+ * @type: enum erdma_mr_type
+ * @rights: ERDMA_RIGHT_*
+ * @frmr_max_pages: FRMR: room in the level 1 table
+ * @frmr_pages: FRMR: pages of the next REG_MR work request, in that table
+ */
 struct erdma_mr {
 	struct ib_mr ibmr;
 	struct erdma_mtt mtt;
 	u32 index;
 	u32 type;
 	u32 rights;
-	/* FRMR: pages of the next REG_MR work request, in the level 1 table */
 	u32 frmr_max_pages;
 	u32 frmr_pages;
 };

@@ -42,21 +42,53 @@ struct erdma_mmio {
 	resource_size_t len;
 };
 
+/**
+ * erdma_read32 - read a register of 32 bits
+ * @m: BAR0
+ * @off: offset in BAR0
+ *
+ * Context: any.
+ * Return: its value.
+ */
 static inline u32 erdma_read32(const struct erdma_mmio *m, u32 off)
 {
 	return m->ops->read32(m->ctx, off);
 }
 
+/**
+ * erdma_read64 - read a register of 64 bits
+ * @m: BAR0
+ * @off: offset in BAR0
+ *
+ * Context: any.
+ * Return: its value.
+ */
 static inline u64 erdma_read64(const struct erdma_mmio *m, u32 off)
 {
 	return m->ops->read64(m->ctx, off);
 }
 
+/**
+ * erdma_write32 - write a register of 32 bits
+ * @m: BAR0
+ * @off: offset in BAR0
+ * @value: value
+ *
+ * Context: any.
+ */
 static inline void erdma_write32(const struct erdma_mmio *m, u32 off, u32 value)
 {
 	m->ops->write32(m->ctx, off, value);
 }
 
+/**
+ * erdma_write64 - write a register of 64 bits or ring a doorbell
+ * @m: BAR0
+ * @off: offset in BAR0
+ * @value: value
+ *
+ * Context: any.
+ */
 static inline void erdma_write64(const struct erdma_mmio *m, u32 off, u64 value)
 {
 	m->ops->write64(m->ctx, off, value);

@@ -189,6 +189,7 @@ struct erdma_diag_qp {
  * @created_ns: CLOCK_MONOTONIC
  * @events: completion events delivered
  * @async_events: AEQ entries seen
+ * @rsvd: 0
  * @owner: creator
  */
 struct erdma_diag_cq {
