@@ -5,9 +5,9 @@
  * Layers, each knows only those below it:
  *   erdma_main      probe and removal
  *   erdma_eq        events of the AEQ and of the completion EQs
- *   erdma_cm, erdma_cep, erdma_listen    connections over kernel TCP sockets
+ *   erdma_cm, erdma_ep, erdma_listen    connections over kernel TCP sockets
  *   erdma_qp, erdma_cq, erdma_mr, erdma_ucontext, erdma_query, erdma_pd    verbs
- *   erdma_mtt, erdma_dbrec, erdma_udata, erdma_idtab, erdma_kept    their parts
+ *   erdma_mtt, erdma_dbrec, erdma_udata, erdma_idtab, erdma_deferred    their parts
  *   erdma_cmd       one function per device command
  *   erdma_cmdq      command transport
  *   erdma_eq_ring, erdma_mmio    event rings, registers
@@ -40,6 +40,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 
+#include "erdma/erdma_counters.h"
 #include "erdma/erdma_hw.h"
 #include "erdma/erdma_mpa.h"
 #include "erdma/erdma_ring.h"
@@ -50,7 +51,7 @@
 struct erdma_dev;
 struct erdma_qp;
 struct erdma_cq;
-struct erdma_cep;
+struct erdma_ep;
 struct erdma_diag;
 
 /* ---- erdma_debug.c: debug prints by category and level, rate-limited ---- */
@@ -64,7 +65,7 @@ struct erdma_diag;
  * @expire_work: returns expired categories to their default
  * @printed: messages printed
  * @suppressed: messages not printed because of @rs
- * @reported: how many of them the log was told about
+ * @reported: how many of them the log mentions
  */
 struct erdma_debug {
 	u8 level[ERDMA_DIAG_DEBUG_MAX_CATS];
@@ -102,67 +103,10 @@ do {										\
 
 /* ---- erdma_stats.c: counters -------------------------------------------- */
 
-/* Software counters: X(enum suffix, name in rdma netlink and sysfs) */
-#define ERDMA_SW_STATS(X)				\
-	X(CMDQ_SUBMITTED, "cmdq_submitted")		\
-	X(CMDQ_COMPLETED, "cmdq_completed")		\
-	X(CMDQ_FAILED, "cmdq_failed")			\
-	X(CMDQ_TIMEOUTS, "cmdq_timeouts")		\
-	X(CMDQ_LATE, "cmdq_late")			\
-	X(CMDQ_LOST_IRQS, "cmdq_lost_irqs")		\
-	X(CMDQ_BAD_CQES, "cmdq_bad_cqes")		\
-	X(CMDQ_EVENTS, "cmdq_events")			\
-	X(CMDQ_ARMS, "cmdq_arms")			\
-	X(GET_STATS_FAILED, "get_stats_failed")		\
-	X(AEQ_EVENTS, "aeq_events")			\
-	X(AEQ_QP_FATAL, "aeq_qp_fatal")			\
-	X(AEQ_RQ_ERR, "aeq_rq_err")			\
-	X(AEQ_ACCESS_ERR, "aeq_access_err")		\
-	X(AEQ_CQ_ERR, "aeq_cq_err")			\
-	X(AEQ_OTHER, "aeq_other")			\
-	X(AEQ_UNKNOWN, "aeq_unknown")			\
-	X(CEQ_EVENTS, "ceq_events")			\
-	X(CEQ_UNKNOWN, "ceq_unknown")			\
-	X(CM_LISTEN, "cm_listen")			\
-	X(CM_LISTEN_FAILED, "cm_listen_failed")		\
-	X(CM_LISTEN_DESTROY, "cm_listen_destroy")	\
-	X(CM_ACCEPT, "cm_accept")			\
-	X(CM_ACCEPT_FAILED, "cm_accept_failed")		\
-	X(CM_REJECT, "cm_reject")			\
-	X(CM_CONNECT, "cm_connect")			\
-	X(CM_CONNECT_OK, "cm_connect_ok")		\
-	X(CM_CONNECT_FAILED, "cm_connect_failed")	\
-	X(CM_CONNECT_TIMEOUTS, "cm_connect_timeouts")	\
-	X(CM_CONNECT_REJECTED, "cm_connect_rejected")	\
-	X(CM_MPA_ERR, "cm_mpa_err")			\
-	X(CM_DISCONNECT, "cm_disconnect")		\
-	X(ALLOC_PD, "alloc_pd")				\
-	X(ALLOC_PD_FAILED, "alloc_pd_failed")		\
-	X(DEALLOC_PD, "dealloc_pd")			\
-	X(ALLOC_UCTX, "alloc_uctx")			\
-	X(ALLOC_UCTX_FAILED, "alloc_uctx_failed")	\
-	X(DEALLOC_UCTX, "dealloc_uctx")			\
-	X(CREATE_CQ, "create_cq")			\
-	X(CREATE_CQ_FAILED, "create_cq_failed")		\
-	X(DESTROY_CQ, "destroy_cq")			\
-	X(DESTROY_CQ_FAILED, "destroy_cq_failed")	\
-	X(CREATE_QP, "create_qp")			\
-	X(CREATE_QP_FAILED, "create_qp_failed")		\
-	X(DESTROY_QP, "destroy_qp")			\
-	X(DESTROY_QP_FAILED, "destroy_qp_failed")	\
-	X(GET_DMA_MR, "get_dma_mr")			\
-	X(GET_DMA_MR_FAILED, "get_dma_mr_failed")	\
-	X(ALLOC_MR, "alloc_mr")				\
-	X(ALLOC_MR_FAILED, "alloc_mr_failed")		\
-	X(REG_USER_MR, "reg_user_mr")			\
-	X(REG_USER_MR_FAILED, "reg_user_mr_failed")	\
-	X(DEREG_MR, "dereg_mr")				\
-	X(DEREG_MR_FAILED, "dereg_mr_failed")		\
-	X(MMAP_FAILED, "mmap_failed")
-
+/* ERDMA_STAT_*, in the order of ERDMA_DRIVER_COUNTERS() */
 enum erdma_sw_stat {
-#define ERDMA_SW_STAT_ENUM(id, name) ERDMA_STAT_##id,
-	ERDMA_SW_STATS(ERDMA_SW_STAT_ENUM)
+#define ERDMA_SW_STAT_ENUM(id, name, group, error) ERDMA_STAT_##id,
+	ERDMA_DRIVER_COUNTERS(ERDMA_SW_STAT_ENUM)
 #undef ERDMA_SW_STAT_ENUM
 	ERDMA_STAT_COUNT,
 };
@@ -175,6 +119,13 @@ struct erdma_stats {
 	atomic64_t v[ERDMA_STAT_COUNT];
 };
 
+/**
+ * erdma_stat_inc - count one
+ * @stats: counters
+ * @stat: which
+ *
+ * Context: any.
+ */
 static inline void erdma_stat_inc(struct erdma_stats *stats, enum erdma_sw_stat stat)
 {
 	atomic64_inc(&stats->v[stat]);
@@ -215,8 +166,8 @@ u8 erdma_mpa_pick_cc(u8 own, u8 peer);
 
 /* ---- erdma_cm.c: connections -------------------------------------------- */
 
-int erdma_cm_init(void);		/* module: work queue */
-void erdma_cm_exit(void);
+int erdma_cm_module_init(void);		/* module: work queue */
+void erdma_cm_module_exit(void);
 void erdma_cm_dev_init(struct erdma_dev *dev);
 void erdma_cm_dev_exit(struct erdma_dev *dev);	/* after unregistration; waits for all endpoints */
 int erdma_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param);
@@ -229,11 +180,11 @@ void erdma_iw_rem_ref(struct ib_qp *ibqp);
 struct ib_qp *erdma_iw_get_qp(struct ib_device *ibdev, int qpn);
 /*
  * The consumer moved the QP out of RTS (verbs modify or destroy): close the
- * connection and tell the IW CM. May sleep; called without state_lock; the QP
- * is held by the caller. With @destroy the endpoint must have let go of the QP
- * (its reference dropped or about to be dropped by running work) on return.
+ * connection and notify the IW CM. May sleep; called without state_lock; the QP
+ * is held by the caller. With @destroy the endpoint must have dropped its
+ * reference of the QP, or running work is about to, on return.
  */
-void erdma_cm_qp_stopped(struct erdma_qp *qp, bool destroy);
+void erdma_cm_disconnect_qp(struct erdma_qp *qp, bool destroy);
 
 /* ---- erdma_restrack.c: rdma netlink details ------------------------------ */
 
@@ -245,7 +196,7 @@ int erdma_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
 
 int erdma_diag_module_init(void);	/* class, char device region, ib client */
 void erdma_diag_module_exit(void);
-int erdma_diag_add(struct erdma_dev *dev);	/* after registration */
+bool erdma_diag_has_node(const struct erdma_dev *dev);	/* after registration */
 void erdma_diag_remove(struct erdma_dev *dev);	/* before unregistration; open files get ENODEV */
 
 /* ---- erdma_netdev.c: the paired network interface ------------------------ */
@@ -264,26 +215,26 @@ void erdma_netdev_unwatch(struct erdma_dev *dev);
  * @ibdev: core's part
  * @pdev: PCI function
  * @netdev: paired interface, held while registered; NULL before
- * @netdev_nb: MTU and link changes
+ * @netdev_notifier: MTU and link changes
  * @netdev_gone: changes of the interface are not of interest any more, because it
  *	or the device goes away; under rtnl
  * @link_up: port state last reported, under rtnl
- * @mtu: last MTU told to the device
- * @mtu_work: tells the device a new MTU
+ * @mtu: last MTU configured at the device
+ * @mtu_work: configures a new MTU at the device
  * @mmio: BAR0
  * @proto: enum erdma_proto
  * @vectors: MSI-X vectors in use
  * @common_irq: Linux interrupt of vector 0
  * @common_name: its name
  * @dbrec_pool: doorbell records of kernel queues, 8 bytes
- * @resp_pool: response buffers, ERDMA_RESP_BUF_SIZE, 256-byte aligned
+ * @response_pool: response buffers, ERDMA_RESP_BUF_SIZE, 256-byte aligned
  * @attrs: limits
  * @cmdq: command queue
  * @aeq: asynchronous EQ
- * @ceqs: completion EQs, [n - 1] = EQ n
- * @n_ceqs: their number
- * @qp_xa: QPs by number, locked with irqs off; entries hold a reference
- * @cq_xa: CQs by number, ditto
+ * @comp_eqs: completion EQs, [n - 1] = EQ n
+ * @n_comp_eqs: their number
+ * @qps: QPs by number, locked with irqs off; entries hold a reference
+ * @cqs: CQs by number, ditto
  * @next_qpn: cyclic allocation
  * @next_cqn: cyclic allocation
  * @pd_ids: PD numbers
@@ -291,12 +242,12 @@ void erdma_netdev_unwatch(struct erdma_dev *dev);
  * @n_ctx: user contexts
  * @n_qp: QPs
  * @n_cq: CQs
- * @kept: memory that the device may still use (struct erdma_kept)
- * @kept_lock: protects @kept
- * @reflush_wq: REFLUSH of stopped QPs
- * @cep_lock: protects @ceps
- * @ceps: all connection endpoints
- * @cep_wait: woken when @ceps becomes empty
+ * @deferred: memory that the device may still use (struct erdma_deferred)
+ * @deferred_lock: protects @deferred
+ * @reflusher: REFLUSH of stopped QPs
+ * @ep_lock: protects @endpoints
+ * @endpoints: all connection endpoints
+ * @endpoints_wait: woken when @endpoints becomes empty
  * @dbg: debug prints
  * @stats: software counters
  * @diag: the node, NULL without one
@@ -305,7 +256,7 @@ struct erdma_dev {
 	struct ib_device ibdev;
 	struct pci_dev *pdev;
 	struct net_device *netdev;
-	struct notifier_block netdev_nb;
+	struct notifier_block netdev_notifier;
 	bool netdev_gone;
 	bool link_up;
 	u32 mtu;
@@ -316,14 +267,14 @@ struct erdma_dev {
 	int common_irq;
 	char common_name[40];
 	struct dma_pool *dbrec_pool;
-	struct dma_pool *resp_pool;
+	struct dma_pool *response_pool;
 	struct erdma_attrs attrs;
 	struct erdma_cmdq cmdq;
 	struct erdma_eq aeq;
-	struct erdma_ceq ceqs[ERDMA_MAX_CEQS];
-	u32 n_ceqs;
-	struct xarray qp_xa;
-	struct xarray cq_xa;
+	struct erdma_ceq comp_eqs[ERDMA_MAX_CEQS];
+	u32 n_comp_eqs;
+	struct xarray qps;
+	struct xarray cqs;
 	u32 next_qpn;
 	u32 next_cqn;
 	struct erdma_idtab pd_ids;
@@ -331,43 +282,79 @@ struct erdma_dev {
 	atomic_t n_ctx;
 	atomic_t n_qp;
 	atomic_t n_cq;
-	struct list_head kept;
-	struct mutex kept_lock;
-	struct workqueue_struct *reflush_wq;
-	spinlock_t cep_lock;
-	struct list_head ceps;
-	wait_queue_head_t cep_wait;
+	struct list_head deferred;
+	struct mutex deferred_lock;
+	struct workqueue_struct *reflusher;
+	spinlock_t ep_lock;
+	struct list_head endpoints;
+	wait_queue_head_t endpoints_wait;
 	struct erdma_debug dbg;
 	struct erdma_stats stats;
 	struct erdma_diag *diag;
 };
 
-static inline struct erdma_dev *to_edev(struct ib_device *ibdev)
+/**
+ * dev_of - our device
+ * @ibdev: the core's part of it
+ *
+ * Return: the structure around @ibdev.
+ */
+static inline struct erdma_dev *dev_of(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct erdma_dev, ibdev);
 }
 
-static inline struct erdma_pd *to_epd(struct ib_pd *ibpd)
+/**
+ * pd_of - our protection domain
+ * @ibpd: the core's part of it
+ *
+ * Return: the structure around @ibpd.
+ */
+static inline struct erdma_pd *pd_of(struct ib_pd *ibpd)
 {
 	return container_of(ibpd, struct erdma_pd, ibpd);
 }
 
-static inline struct erdma_mr *to_emr(struct ib_mr *ibmr)
+/**
+ * mr_of - our memory region
+ * @ibmr: the core's part of it
+ *
+ * Return: the structure around @ibmr.
+ */
+static inline struct erdma_mr *mr_of(struct ib_mr *ibmr)
 {
 	return container_of(ibmr, struct erdma_mr, ibmr);
 }
 
-static inline struct erdma_cq *to_ecq(struct ib_cq *ibcq)
+/**
+ * cq_of - our CQ
+ * @ibcq: the core's part of it
+ *
+ * Return: the structure around @ibcq.
+ */
+static inline struct erdma_cq *cq_of(struct ib_cq *ibcq)
 {
 	return container_of(ibcq, struct erdma_cq, ibcq);
 }
 
-static inline struct erdma_qp *to_eqp(struct ib_qp *ibqp)
+/**
+ * qp_of - our QP
+ * @ibqp: the core's part of it
+ *
+ * Return: the structure around @ibqp.
+ */
+static inline struct erdma_qp *qp_of(struct ib_qp *ibqp)
 {
 	return container_of(ibqp, struct erdma_qp, ibqp);
 }
 
-static inline struct erdma_ucontext *to_ectx(struct ib_ucontext *ibctx)
+/**
+ * ucontext_of - our user context
+ * @ibctx: the core's part of it
+ *
+ * Return: the structure around @ibctx.
+ */
+static inline struct erdma_ucontext *ucontext_of(struct ib_ucontext *ibctx)
 {
 	return container_of(ibctx, struct erdma_ucontext, ibucontext);
 }

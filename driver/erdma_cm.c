@@ -22,7 +22,7 @@
 
 /* ---- frames --------------------------------------------------------------- */
 
-static int cm_send(struct erdma_cep *cep, void *head, size_t head_len,
+static int cm_send(struct erdma_ep *ep, void *head, size_t head_len,
 		   const void *pdata, size_t pdata_len)
 {
 	struct kvec vec[] = {
@@ -32,7 +32,7 @@ static int cm_send(struct erdma_cep *cep, void *head, size_t head_len,
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	int sent;
 
-	sent = kernel_sendmsg(cep->sock, &msg, vec, ARRAY_SIZE(vec), head_len + pdata_len);
+	sent = kernel_sendmsg(ep->sock, &msg, vec, ARRAY_SIZE(vec), head_len + pdata_len);
 	if (sent < 0)
 		return sent;
 	/* At most 283 bytes in an empty send buffer */
@@ -40,46 +40,46 @@ static int cm_send(struct erdma_cep *cep, void *head, size_t head_len,
 }
 
 /* Reads one frame. -EAGAIN: not complete yet */
-static int cm_receive(struct erdma_cep *cep, bool reply)
+static int cm_receive(struct erdma_ep *ep, bool reply)
 {
 	int err = -EAGAIN;
 
 	while (err == -EAGAIN) {
 		struct msghdr msg = {};
 		struct kvec vec = {
-			.iov_base = cep->frame + cep->len,
-			.iov_len = sizeof(cep->frame) - cep->len,
+			.iov_base = ep->frame + ep->len,
+			.iov_len = sizeof(ep->frame) - ep->len,
 		};
 		int got;
 
-		got = kernel_recvmsg(cep->sock, &msg, &vec, 1, vec.iov_len, MSG_DONTWAIT);
+		got = kernel_recvmsg(ep->sock, &msg, &vec, 1, vec.iov_len, MSG_DONTWAIT);
 		if (got < 0)
 			return got;
 		if (!got)
 			return -ECONNRESET;	/* FIN within the frame */
-		cep->len += got;
-		err = erdma_mpa_parse(cep->frame, cep->len, &cep->peer);
+		ep->len += got;
+		err = erdma_mpa_parse(ep->frame, ep->len, &ep->peer);
 	}
-	if (!err && cep->peer.reply != reply)
+	if (!err && ep->peer.reply != reply)
 		err = -EPROTO;
-	if (!err && !reply && cep->peer.reject)
+	if (!err && !reply && ep->peer.reject)
 		err = -EPROTO;
 	return err;
 }
 
-static int cm_send_reject(struct erdma_cep *cep, const void *pdata, u8 len)
+static int cm_send_reject(struct erdma_ep *ep, const void *pdata, u8 len)
 {
 	struct erdma_mpa_info info = {
 		.reply = true,
 		.reject = true,
-		.cookie = cep->peer.cookie,	/* 12.8: the request's own */
-		.cc = cep->peer.cc,
+		.cookie = ep->peer.cookie,	/* 12.8: the request's own */
+		.cc = ep->peer.cc,
 		.pdata_len = len,
 	};
 	struct erdma_mpa_frame frame;
 
 	erdma_mpa_build(&frame, &info);
-	return cm_send(cep, &frame, sizeof(frame), pdata, len);
+	return cm_send(ep, &frame, sizeof(frame), pdata, len);
 }
 
 /*
@@ -88,9 +88,9 @@ static int cm_send_reject(struct erdma_cep *cep, const void *pdata, u8 len)
  * stack sends nothing any more of its own accord but ACKs, and what we sent went
  * out, because an empty connection has the window and the peer answered it.
  */
-static int cm_snapshot(struct erdma_cep *cep, struct erdma_conn *conn)
+static int cm_snapshot(struct erdma_ep *ep, struct erdma_conn *conn)
 {
-	struct sock *sk = cep->sock->sk;
+	struct sock *sk = ep->sock->sk;
 	const struct inet_sock *inet = inet_sk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	int err = 0;
@@ -107,8 +107,8 @@ static int cm_snapshot(struct erdma_cep *cep, struct erdma_conn *conn)
 		.dport = inet->inet_dport,
 		.send_nxt = tp->write_seq,
 		.recv_nxt = tp->rcv_nxt,
-		.peer_cookie = cep->peer.cookie,
-		.cc = erdma_mpa_pick_cc(cep->dev->attrs.cc, cep->peer.cc),
+		.peer_cookie = ep->peer.cookie,
+		.cc = erdma_mpa_pick_cc(ep->dev->attrs.cc, ep->peer.cc),
 	};
 	release_sock(sk);
 	return err;
@@ -125,41 +125,41 @@ static void cm_fill_addr(struct sockaddr_storage *to, __be32 addr, __be16 port)
 	sin->sin_port = port;
 }
 
-static int cm_request_event(struct erdma_cep *cep, const struct erdma_conn *conn)
+static int cm_request_event(struct erdma_ep *ep, const struct erdma_conn *conn)
 {
 	struct iw_cm_event ev = {
 		.event = IW_CM_EVENT_CONNECT_REQUEST,
-		.provider_data = (void *)(uintptr_t)cep->id,
-		.private_data = cep->frame + ERDMA_MPA_FIXED_SIZE,
-		.private_data_len = cep->peer.pdata_len,
+		.provider_data = (void *)(uintptr_t)ep->id,
+		.private_data = ep->frame + ERDMA_MPA_FIXED_SIZE,
+		.private_data_len = ep->peer.pdata_len,
 		.ird = ERDMA_MAX_IRD,	/* the frame has no such fields */
 		.ord = ERDMA_MAX_ORD,
 	};
-	struct erdma_cep *parent;
+	struct erdma_ep *parent;
 	int err = -ECONNABORTED;
 
 	cm_fill_addr(&ev.local_addr, conn->sip, conn->sport);
 	cm_fill_addr(&ev.remote_addr, conn->dip, conn->dport);
 
 	/* The lock keeps the listener's id: no event after erdma_destroy_listen() */
-	spin_lock(&cep->dev->cep_lock);
-	parent = cep->parent;
+	spin_lock(&ep->dev->ep_lock);
+	parent = ep->parent;
 	if (parent && parent->cm_id)
 		err = parent->cm_id->event_handler(parent->cm_id, &ev);
-	spin_unlock(&cep->dev->cep_lock);
+	spin_unlock(&ep->dev->ep_lock);
 	return err;
 }
 
-static int cm_reply_event(struct erdma_cep *cep, int status, u8 pdata_len)
+static int cm_reply_event(struct erdma_ep *ep, int status, u8 pdata_len)
 {
-	struct iw_cm_id *id = cep->cm_id;
+	struct iw_cm_id *id = ep->cm_id;
 	struct iw_cm_event ev = {
 		.event = IW_CM_EVENT_CONNECT_REPLY,
 		.status = status,
-		.private_data = cep->frame + ERDMA_MPA_FIXED_SIZE,
+		.private_data = ep->frame + ERDMA_MPA_FIXED_SIZE,
 		.private_data_len = pdata_len,
-		.ird = cep->ird,
-		.ord = cep->ord,
+		.ird = ep->ird,
+		.ord = ep->ord,
 	};
 
 	if (!status) {
@@ -169,19 +169,19 @@ static int cm_reply_event(struct erdma_cep *cep, int status, u8 pdata_len)
 	return id->event_handler(id, &ev);
 }
 
-static int cm_event(struct erdma_cep *cep, enum iw_cm_event_type type)
+static int cm_event(struct erdma_ep *ep, enum iw_cm_event_type type)
 {
-	struct iw_cm_event ev = { .event = type, .ird = cep->ird, .ord = cep->ord };
+	struct iw_cm_event ev = { .event = type, .ird = ep->ird, .ord = ep->ord };
 
-	return cep->cm_id->event_handler(cep->cm_id, &ev);
+	return ep->cm_id->event_handler(ep->cm_id, &ev);
 }
 
 /* ---- failure and end ------------------------------------------------------ */
 
-static void cm_connect_failed(struct erdma_cep *cep, int err)
+static void cm_report_failure(struct erdma_ep *ep, int err)
 {
-	bool rejected = cep->peer.reply && cep->peer.reject;
-	struct erdma_stats *stats = &cep->dev->stats;
+	bool rejected = ep->peer.reply && ep->peer.reject;
+	struct erdma_stats *stats = &ep->dev->stats;
 
 	erdma_stat_inc(stats, ERDMA_STAT_CM_CONNECT_FAILED);
 	if (err == -ETIMEDOUT)
@@ -190,75 +190,75 @@ static void cm_connect_failed(struct erdma_cep *cep, int err)
 		erdma_stat_inc(stats, ERDMA_STAT_CM_CONNECT_REJECTED);
 
 	/* A rejecting peer may say why. Without private data nothing is allocated */
-	if (!rejected || cm_reply_event(cep, err, cep->peer.pdata_len))
-		cm_reply_event(cep, err, 0);
+	if (!rejected || cm_reply_event(ep, err, ep->peer.pdata_len))
+		cm_reply_event(ep, err, 0);
 }
 
 /**
  * erdma_cm_fail - a connection did not come about
- * @cep: endpoint, locked, held by the caller; any state before CONNECTED
+ * @ep: endpoint, locked, held by the caller; any state before CONNECTED
  * @err: why
  *
- * Tells the IW CM if it waits for the outcome and closes the endpoint.
+ * Notifies the IW CM if it waits for the outcome and closes the endpoint.
  *
  * Context: process.
  */
-void erdma_cm_fail(struct erdma_cep *cep, int err)
+void erdma_cm_fail(struct erdma_ep *ep, int err)
 {
-	erdma_dbg(cep->dev, CM, INFO, "connection failed while %s: %pe\n",
-		  erdma_cep_state_name(cep->state), ERR_PTR(err));
+	erdma_dbg(ep->dev, CM, INFO, "connection failed while %s: %pe\n",
+		  erdma_ep_state_name(ep->state), ERR_PTR(err));
 
 	if (err == -EPROTO)
-		erdma_stat_inc(&cep->dev->stats, ERDMA_STAT_CM_MPA_ERR);
-	switch (cep->state) {
-	case ERDMA_CEP_CONNECTING:
-	case ERDMA_CEP_WAIT_REPLY:
-		cm_connect_failed(cep, err);
+		erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_MPA_ERR);
+	switch (ep->state) {
+	case ERDMA_EP_CONNECTING:
+	case ERDMA_EP_WAIT_REPLY:
+		cm_report_failure(ep, err);
 		break;
-	case ERDMA_CEP_WAIT_REQUEST:
-	case ERDMA_CEP_REQUESTED:
-		erdma_stat_inc(&cep->dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
+	case ERDMA_EP_WAIT_REQUEST:
+	case ERDMA_EP_REQUESTED:
+		erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
 		break;
 	default:
 		break;
 	}
-	erdma_cep_close(cep);
+	erdma_ep_close(ep);
 }
 
 /* End of a connection whose QP has been stopped */
-static void cm_disconnected(struct erdma_cep *cep, const char *who)
+static void cm_close_connected(struct erdma_ep *ep, const char *who)
 {
-	erdma_dbg(cep->dev, CM, INFO, "qp %u disconnected by %s\n", cep->qp->qpn, who);
-	erdma_stat_inc(&cep->dev->stats, ERDMA_STAT_CM_DISCONNECT);
-	cm_event(cep, IW_CM_EVENT_CLOSE);
-	erdma_cep_close(cep);
+	erdma_dbg(ep->dev, CM, INFO, "qp %u disconnected by %s\n", ep->qp->qpn, who);
+	erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_DISCONNECT);
+	cm_event(ep, IW_CM_EVENT_CLOSE);
+	erdma_ep_close(ep);
 }
 
 /**
- * erdma_cm_qp_stopped - the consumer moved a QP out of RTS or destroys it
+ * erdma_cm_disconnect_qp - end the connection of a QP that the consumer stopped
  * @qp: QP, held by the caller, stopped at the device
  * @destroy: the QP is being destroyed: it gets no other connection
  *
- * Closes the connection and tells the IW CM, or gives up connecting. The endpoint
- * has let go of @qp on return, and with @destroy no other one takes it. Section
- * 12.7.
+ * Closes the connection and notifies the IW CM, or gives up connecting. The
+ * endpoint has dropped its reference of @qp on return, and with @destroy no other
+ * one takes it. Section 12.7.
  *
  * Context: process, without qp->state_lock.
  */
-void erdma_cm_qp_stopped(struct erdma_qp *qp, bool destroy)
+void erdma_cm_disconnect_qp(struct erdma_qp *qp, bool destroy)
 {
-	struct erdma_cep *cep = erdma_cep_by_qp(qp, destroy);
+	struct erdma_ep *ep = erdma_ep_by_qp(qp, destroy);
 
-	if (!cep)
+	if (!ep)
 		return;
 
-	mutex_lock(&cep->lock);
-	if (cep->state == ERDMA_CEP_CONNECTED)
-		cm_disconnected(cep, destroy ? "destroying it" : "modifying it");
-	else if (cep->state != ERDMA_CEP_CLOSED)
-		erdma_cm_fail(cep, -ECONNABORTED);
-	mutex_unlock(&cep->lock);
-	erdma_cep_put(cep);
+	mutex_lock(&ep->lock);
+	if (ep->state == ERDMA_EP_CONNECTED)
+		cm_close_connected(ep, destroy ? "destroying it" : "modifying it");
+	else if (ep->state != ERDMA_EP_CLOSED)
+		erdma_cm_fail(ep, -ECONNABORTED);
+	mutex_unlock(&ep->lock);
+	erdma_ep_put(ep);
 }
 
 /* ---- active side ---------------------------------------------------------- */
@@ -276,75 +276,76 @@ static int cm_check_param(struct erdma_dev *dev, const struct iw_cm_conn_param *
 	if (param->private_data_len <= ERDMA_MPA_MAX_PDATA &&
 	    param->ird <= ERDMA_MAX_IRD && param->ord <= ERDMA_MAX_ORD)
 		return 0;
-	erdma_dbg(dev, CM, ERR, "qp %u: refused %u bytes of private data, ird %u, ord %u\n",
-		  param->qpn, param->private_data_len, param->ird, param->ord);
+	erdma_dbg(dev, CM, ERR, "qp %u: private data of %u bytes, ird %u, ord %u; expected at most %u, %u, %u\n",
+		  param->qpn, param->private_data_len, param->ird, param->ord,
+		  ERDMA_MPA_MAX_PDATA, ERDMA_MAX_IRD, ERDMA_MAX_ORD);
 	return -EINVAL;
 }
 
-/* Takes its own reference of the QP; @cep has it afterwards */
-static int cm_take_qp(struct erdma_cep *cep, u32 qpn)
+/* Takes its own reference of the QP; @ep has it afterwards */
+static int cm_take_qp(struct erdma_ep *ep, u32 qpn)
 {
-	struct erdma_qp *qp = erdma_qp_get(cep->dev, qpn);
+	struct erdma_qp *qp = erdma_qp_get(ep->dev, qpn);
 	int err = -EINVAL;
 
 	if (!qp)
 		return err;
-	if (erdma_qp_state(qp) <= ERDMA_QPS_RTR)
-		err = erdma_cep_attach_qp(cep, qp);
+	if (erdma_qp_read_state(qp) <= ERDMA_QPS_RTR)
+		err = erdma_ep_attach_qp(ep, qp);
 	if (err) {
-		erdma_dbg(cep->dev, CM, ERR, "qp %u is not free for a connection: %pe\n",
+		erdma_dbg(ep->dev, CM, ERR, "qp %u is not free for a connection: %pe\n",
 			  qpn, ERR_PTR(err));
 		erdma_qp_put(qp);
 	}
 	return err;
 }
 
-static void cm_make_request(struct erdma_cep *cep, const struct iw_cm_conn_param *param)
+static void cm_make_request(struct erdma_ep *ep, const struct iw_cm_conn_param *param)
 {
 	struct erdma_mpa_info info = {
-		.cookie = cep->qp->cookie,
-		.cc = cep->dev->attrs.cc,
+		.cookie = ep->qp->cookie,
+		.cc = ep->dev->attrs.cc,
 		.pdata_len = param->private_data_len,
 	};
 
-	erdma_mpa_build((struct erdma_mpa_frame *)cep->frame, &info);
+	erdma_mpa_build((struct erdma_mpa_frame *)ep->frame, &info);
 	if (info.pdata_len)
-		memcpy(cep->frame + ERDMA_MPA_FIXED_SIZE, param->private_data, info.pdata_len);
-	cep->len = ERDMA_MPA_FIXED_SIZE + info.pdata_len;
+		memcpy(ep->frame + ERDMA_MPA_FIXED_SIZE, param->private_data, info.pdata_len);
+	ep->len = ERDMA_MPA_FIXED_SIZE + info.pdata_len;
 }
 
-static int cm_start_connect(struct erdma_cep *cep, struct iw_cm_id *id,
+static int cm_start_connect(struct erdma_ep *ep, struct iw_cm_id *id,
 			    const struct iw_cm_conn_param *param)
 {
 	struct sockaddr_in local, remote;
 	int err;
 
-	err = cm_check_param(cep->dev, param);
+	err = cm_check_param(ep->dev, param);
 	if (err)
 		return err;
 	err = cm_get_addr(&local, &id->m_local_addr) ?: cm_get_addr(&remote, &id->m_remote_addr);
 	if (err) {
-		erdma_dbg(cep->dev, CM, ERR, "qp %u: connections are IPv4 only\n", param->qpn);
+		erdma_dbg(ep->dev, CM, ERR, "qp %u: connections are IPv4 only\n", param->qpn);
 		return err;
 	}
-	err = cm_take_qp(cep, param->qpn);
+	err = cm_take_qp(ep, param->qpn);
 	if (err)
 		return err;
-	err = erdma_cep_new_sock(cep, &local, id->tos_set ? id->tos : -1);
+	err = erdma_ep_new_sock(ep, &local, id->tos_set ? id->tos : -1);
 	if (err)
 		return err;
 
-	erdma_dbg(cep->dev, CM, INFO, "qp %u connects from %pISpc to %pISpc\n",
+	erdma_dbg(ep->dev, CM, INFO, "qp %u connects from %pISpc to %pISpc\n",
 		  param->qpn, &local, &remote);
-	cm_make_request(cep, param);
-	cep->ird = param->ird;
-	cep->ord = param->ord;
+	cm_make_request(ep, param);
+	ep->ird = param->ird;
+	ep->ord = param->ord;
 	id->add_ref(id);
-	cep->cm_id = id;
-	erdma_cep_set_state(cep, ERDMA_CEP_CONNECTING);
-	erdma_cep_limit(cep, ERDMA_MPA_CONNECT_MS);
+	ep->cm_id = id;
+	erdma_ep_set_state(ep, ERDMA_EP_CONNECTING);
+	erdma_ep_set_deadline(ep, ERDMA_MPA_CONNECT_MS);
 
-	err = kernel_connect(cep->sock, (struct sockaddr *)&remote, sizeof(remote), O_NONBLOCK);
+	err = kernel_connect(ep->sock, (struct sockaddr *)&remote, sizeof(remote), O_NONBLOCK);
 	return err == -EINPROGRESS ? 0 : err;
 }
 
@@ -354,27 +355,27 @@ static int cm_start_connect(struct erdma_cep *cep, struct iw_cm_id *id,
  * @param: QPN, IRD, ORD and private data
  *
  * Context: process.
- * Return: 0, then one CONNECT_REPLY event tells the outcome; -EINVAL for wrong
+ * Return: 0, then one CONNECT_REPLY event reports the outcome; -EINVAL for wrong
  * parameters, -EAFNOSUPPORT for other addresses than IPv4, -EISCONN if the QP has
  * a connection, or what TCP says, e.g. -EADDRINUSE, -ENETUNREACH.
  */
 int erdma_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
-	struct erdma_dev *dev = to_edev(id->device);
-	struct erdma_cep *cep;
+	struct erdma_dev *dev = dev_of(id->device);
+	struct erdma_ep *ep;
 	int err = -ENOMEM;
 
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_CONNECT);
-	cep = erdma_cep_alloc(dev);
-	if (cep) {
-		mutex_lock(&cep->lock);
-		err = cm_start_connect(cep, id, param);
+	ep = erdma_ep_alloc(dev);
+	if (ep) {
+		mutex_lock(&ep->lock);
+		err = cm_start_connect(ep, id, param);
 		if (err)
-			erdma_cep_close(cep);
+			erdma_ep_close(ep);
 		else
-			erdma_cep_queue(cep);
-		mutex_unlock(&cep->lock);
-		erdma_cep_put(cep);
+			erdma_ep_queue(ep);
+		mutex_unlock(&ep->lock);
+		erdma_ep_put(ep);
 	}
 	if (err) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_CONNECT_FAILED);
@@ -384,14 +385,14 @@ int erdma_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 }
 
 /**
- * erdma_cm_connecting - TCP may be connected: send the request
- * @cep: endpoint in CONNECTING, locked
+ * erdma_cm_handle_connecting - TCP may be connected: send the request
+ * @ep: endpoint in CONNECTING, locked
  *
  * Context: process.
  */
-void erdma_cm_connecting(struct erdma_cep *cep)
+void erdma_cm_handle_connecting(struct erdma_ep *ep)
 {
-	struct sock *sk = cep->sock->sk;
+	struct sock *sk = ep->sock->sk;
 	int state = READ_ONCE(sk->sk_state);
 	int err;
 
@@ -401,126 +402,126 @@ void erdma_cm_connecting(struct erdma_cep *cep)
 	if (state == TCP_CLOSE)
 		err = sock_error(sk) ?: -ECONNREFUSED;
 	else
-		err = cm_send(cep, cep->frame, cep->len, NULL, 0);
+		err = cm_send(ep, ep->frame, ep->len, NULL, 0);
 	if (err) {
-		erdma_cm_fail(cep, err);
+		erdma_cm_fail(ep, err);
 		return;
 	}
 
-	cep->len = 0;
-	erdma_cep_set_state(cep, ERDMA_CEP_WAIT_REPLY);
-	erdma_cep_limit(cep, ERDMA_MPA_REPLY_MS);
-	erdma_cep_queue(cep);	/* what came meanwhile was for CONNECTING */
+	ep->len = 0;
+	erdma_ep_set_state(ep, ERDMA_EP_WAIT_REPLY);
+	erdma_ep_set_deadline(ep, ERDMA_MPA_REPLY_MS);
+	erdma_ep_queue(ep);	/* what came meanwhile was for CONNECTING */
 }
 
-static int cm_finish_connect(struct erdma_cep *cep)
+static int cm_finish_connect(struct erdma_ep *ep)
 {
 	struct erdma_conn conn;
 	int err;
 
-	if (cep->peer.reject)
+	if (ep->peer.reject)
 		return -ECONNRESET;	/* 12.8 */
-	if (cep->peer.markers || cep->peer.crc)
+	if (ep->peer.markers || ep->peer.crc)
 		return -ECONNREFUSED;	/* 12.3 */
 
-	err = cm_snapshot(cep, &conn);
+	err = cm_snapshot(ep, &conn);
 	if (err)
 		return err;
-	err = erdma_qp_to_rts(cep->qp, &conn);
+	err = erdma_qp_to_rts(ep->qp, &conn);
 	if (err)
 		return err;
-	err = cm_reply_event(cep, 0, cep->peer.pdata_len);
+	err = cm_reply_event(ep, 0, ep->peer.pdata_len);
 	if (err) {
-		erdma_qp_stop(cep->qp, ERDMA_QPS_ERROR);
+		erdma_qp_stop(ep->qp, ERDMA_QPS_ERROR);
 		return err;
 	}
-	erdma_cep_set_state(cep, ERDMA_CEP_CONNECTED);
-	erdma_cep_unlimit(cep);
-	erdma_stat_inc(&cep->dev->stats, ERDMA_STAT_CM_CONNECT_OK);
-	erdma_dbg(cep->dev, CM, INFO, "qp %u connected, peer's cookie %#x\n",
-		  cep->qp->qpn, conn.peer_cookie);
+	erdma_ep_set_state(ep, ERDMA_EP_CONNECTED);
+	erdma_ep_clear_deadline(ep);
+	erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_CONNECT_OK);
+	erdma_dbg(ep->dev, CM, INFO, "qp %u connected, peer's cookie %#x\n",
+		  ep->qp->qpn, conn.peer_cookie);
 	return 0;
 }
 
 /**
- * erdma_cm_wait_reply - the reply may be there: the device takes over
- * @cep: endpoint in WAIT_REPLY, locked
+ * erdma_cm_handle_wait_reply - the reply may be there: the device takes over
+ * @ep: endpoint in WAIT_REPLY, locked
  *
  * Context: process.
  */
-void erdma_cm_wait_reply(struct erdma_cep *cep)
+void erdma_cm_handle_wait_reply(struct erdma_ep *ep)
 {
-	int err = cm_receive(cep, true);
+	int err = cm_receive(ep, true);
 
 	if (err == -EAGAIN)
 		return;
 	if (!err)
-		err = cm_finish_connect(cep);
+		err = cm_finish_connect(ep);
 	if (err)
-		erdma_cm_fail(cep, err);
+		erdma_cm_fail(ep, err);
 }
 
 /* ---- passive side --------------------------------------------------------- */
 
-static int cm_report_request(struct erdma_cep *cep)
+static int cm_report_request(struct erdma_ep *ep)
 {
 	struct erdma_conn conn;
 	int err;
 
-	if (cep->peer.markers || cep->peer.crc) {
-		cm_send_reject(cep, NULL, 0);	/* 12.3 */
+	if (ep->peer.markers || ep->peer.crc) {
+		cm_send_reject(ep, NULL, 0);	/* 12.3 */
 		return -EPROTO;
 	}
-	err = cm_snapshot(cep, &conn);
+	err = cm_snapshot(ep, &conn);
 	if (err)
 		return err;
-	err = erdma_cep_publish(cep);
+	err = erdma_ep_publish(ep);
 	if (err)
 		return err;
 
-	erdma_dbg(cep->dev, CM, DBG, "request from %pI4:%u to %pI4:%u\n",
+	erdma_dbg(ep->dev, CM, DBG, "request from %pI4:%u to %pI4:%u\n",
 		  &conn.dip, ntohs(conn.dport), &conn.sip, ntohs(conn.sport));
-	erdma_cep_set_state(cep, ERDMA_CEP_REQUESTED);
-	erdma_cep_limit(cep, ERDMA_CM_ACCEPT_MS);
-	return cm_request_event(cep, &conn);
+	erdma_ep_set_state(ep, ERDMA_EP_REQUESTED);
+	erdma_ep_set_deadline(ep, ERDMA_CM_ACCEPT_MS);
+	return cm_request_event(ep, &conn);
 }
 
 /**
- * erdma_cm_wait_request - the request may be there: ask the application
- * @cep: endpoint in WAIT_REQUEST, locked
+ * erdma_cm_handle_wait_request - the request may be there: ask the application
+ * @ep: endpoint in WAIT_REQUEST, locked
  *
  * Context: process.
  */
-void erdma_cm_wait_request(struct erdma_cep *cep)
+void erdma_cm_handle_wait_request(struct erdma_ep *ep)
 {
-	int err = cm_receive(cep, false);
+	int err = cm_receive(ep, false);
 
 	if (err == -EAGAIN)
 		return;
 	if (!err)
-		err = cm_report_request(cep);
+		err = cm_report_request(ep);
 	if (err)
-		erdma_cm_fail(cep, err);
+		erdma_cm_fail(ep, err);
 }
 
 /**
- * erdma_cm_requested - the peer did something while the application decides
- * @cep: endpoint in REQUESTED, locked
+ * erdma_cm_handle_requested - the peer did something while the application decides
+ * @ep: endpoint in REQUESTED, locked
  *
  * Bytes are against the protocol, FIN and RST mean that the peer gave up.
  *
  * Context: process.
  */
-void erdma_cm_requested(struct erdma_cep *cep)
+void erdma_cm_handle_requested(struct erdma_ep *ep)
 {
 	struct erdma_conn conn;
-	int err = cm_snapshot(cep, &conn);
+	int err = cm_snapshot(ep, &conn);
 
 	if (err)
-		erdma_cm_fail(cep, err);
+		erdma_cm_fail(ep, err);
 }
 
-static int cm_accept(struct erdma_cep *cep, struct iw_cm_id *id,
+static int cm_accept(struct erdma_ep *ep, struct iw_cm_id *id,
 		     const struct iw_cm_conn_param *param)
 {
 	struct erdma_mpa_info info = { .reply = true };
@@ -528,41 +529,41 @@ static int cm_accept(struct erdma_cep *cep, struct iw_cm_id *id,
 	struct erdma_conn conn;
 	int err;
 
-	err = cm_check_param(cep->dev, param) ?: cm_take_qp(cep, param->qpn);
+	err = cm_check_param(ep->dev, param) ?: cm_take_qp(ep, param->qpn);
 	if (err)
 		return err;
-	err = cm_snapshot(cep, &conn);
+	err = cm_snapshot(ep, &conn);
 	if (err)
 		return err;
 
 	/* The device continues behind the reply, which is sent afterwards (12.5) */
 	conn.passive = true;
 	conn.send_nxt += ERDMA_MPA_FIXED_SIZE + param->private_data_len;
-	err = erdma_qp_to_rts(cep->qp, &conn);
+	err = erdma_qp_to_rts(ep->qp, &conn);
 	if (err)
 		return err;
 
-	info.cookie = cep->qp->cookie;
+	info.cookie = ep->qp->cookie;
 	info.cc = conn.cc;
 	info.pdata_len = param->private_data_len;
 	erdma_mpa_build(&frame, &info);
-	cep->ird = param->ird;
-	cep->ord = param->ord;
+	ep->ird = param->ird;
+	ep->ord = param->ord;
 	id->add_ref(id);
-	cep->cm_id = id;
-	err = cm_send(cep, &frame, sizeof(frame), param->private_data, info.pdata_len);
+	ep->cm_id = id;
+	err = cm_send(ep, &frame, sizeof(frame), param->private_data, info.pdata_len);
 	if (!err)
-		err = cm_event(cep, IW_CM_EVENT_ESTABLISHED);
+		err = cm_event(ep, IW_CM_EVENT_ESTABLISHED);
 	if (err) {
-		erdma_qp_stop(cep->qp, ERDMA_QPS_ERROR);
+		erdma_qp_stop(ep->qp, ERDMA_QPS_ERROR);
 		return err;
 	}
 
-	erdma_cep_set_state(cep, ERDMA_CEP_CONNECTED);
-	erdma_cep_unlimit(cep);
-	erdma_cep_leave_parent(cep);
-	erdma_dbg(cep->dev, CM, INFO, "qp %u accepted %pI4:%u, peer's cookie %#x\n",
-		  cep->qp->qpn, &conn.dip, ntohs(conn.dport), conn.peer_cookie);
+	erdma_ep_set_state(ep, ERDMA_EP_CONNECTED);
+	erdma_ep_clear_deadline(ep);
+	erdma_ep_leave_parent(ep);
+	erdma_dbg(ep->dev, CM, INFO, "qp %u accepted %pI4:%u, peer's cookie %#x\n",
+		  ep->qp->qpn, &conn.dip, ntohs(conn.dport), conn.peer_cookie);
 	return 0;
 }
 
@@ -578,25 +579,25 @@ static int cm_accept(struct erdma_cep *cep, struct iw_cm_id *id,
  */
 int erdma_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
-	struct erdma_dev *dev = to_edev(id->device);
-	struct erdma_cep *cep;
+	struct erdma_dev *dev = dev_of(id->device);
+	struct erdma_ep *ep;
 	int err = -ECONNRESET;
 
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_ACCEPT);
-	cep = erdma_cep_by_id(dev, (uintptr_t)id->provider_data);
-	if (!cep) {
+	ep = erdma_ep_by_id(dev, (uintptr_t)id->provider_data);
+	if (!ep) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
 		return err;
 	}
 
-	mutex_lock(&cep->lock);
-	if (cep->state == ERDMA_CEP_REQUESTED) {
-		err = cm_accept(cep, id, param);
+	mutex_lock(&ep->lock);
+	if (ep->state == ERDMA_EP_REQUESTED) {
+		err = cm_accept(ep, id, param);
 		if (err)
-			erdma_cm_fail(cep, err);
+			erdma_cm_fail(ep, err);
 	}
-	mutex_unlock(&cep->lock);
-	erdma_cep_put(cep);
+	mutex_unlock(&ep->lock);
+	erdma_ep_put(ep);
 	return err;
 }
 
@@ -611,43 +612,43 @@ int erdma_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
  */
 int erdma_reject(struct iw_cm_id *id, const void *pdata, u8 len)
 {
-	struct erdma_dev *dev = to_edev(id->device);
-	struct erdma_cep *cep;
+	struct erdma_dev *dev = dev_of(id->device);
+	struct erdma_ep *ep;
 	int err = -ECONNRESET;
 
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_REJECT);
-	cep = erdma_cep_by_id(dev, (uintptr_t)id->provider_data);
-	if (!cep)
+	ep = erdma_ep_by_id(dev, (uintptr_t)id->provider_data);
+	if (!ep)
 		return err;
 
-	mutex_lock(&cep->lock);
-	if (cep->state == ERDMA_CEP_REQUESTED) {
-		err = cm_send_reject(cep, pdata, len);
-		erdma_cep_close(cep);
+	mutex_lock(&ep->lock);
+	if (ep->state == ERDMA_EP_REQUESTED) {
+		err = cm_send_reject(ep, pdata, len);
+		erdma_ep_close(ep);
 	}
-	mutex_unlock(&cep->lock);
-	erdma_cep_put(cep);
+	mutex_unlock(&ep->lock);
+	erdma_ep_put(ep);
 	return err;
 }
 
 /* ---- connected ------------------------------------------------------------ */
 
 /**
- * erdma_cm_connected - something happened on the idle socket
- * @cep: endpoint in CONNECTED, locked
+ * erdma_cm_handle_connected - something happened on the idle socket
+ * @ep: endpoint in CONNECTED, locked
  *
  * FIN and RST are the peer's disconnect (12.7), data are ignored.
  *
  * Context: process.
  */
-void erdma_cm_connected(struct erdma_cep *cep)
+void erdma_cm_handle_connected(struct erdma_ep *ep)
 {
-	if (READ_ONCE(cep->sock->sk->sk_state) == TCP_ESTABLISHED)
+	if (READ_ONCE(ep->sock->sk->sk_state) == TCP_ESTABLISHED)
 		return;
 
-	cm_event(cep, IW_CM_EVENT_DISCONNECT);
-	erdma_qp_stop(cep->qp, ERDMA_QPS_CLOSING);
-	cm_disconnected(cep, "the peer");
+	cm_event(ep, IW_CM_EVENT_DISCONNECT);
+	erdma_qp_stop(ep->qp, ERDMA_QPS_CLOSING);
+	cm_close_connected(ep, "the peer");
 }
 
 /* ---- QPs for the IW CM ---------------------------------------------------- */
@@ -666,7 +667,7 @@ void erdma_cm_connected(struct erdma_cep *cep)
  */
 struct ib_qp *erdma_iw_get_qp(struct ib_device *ibdev, int qpn)
 {
-	struct erdma_qp *qp = erdma_qp_get(to_edev(ibdev), qpn);
+	struct erdma_qp *qp = erdma_qp_get(dev_of(ibdev), qpn);
 
 	return qp ? &qp->ibqp : NULL;
 }
@@ -689,7 +690,7 @@ void erdma_iw_add_ref(struct ib_qp *ibqp)
  */
 void erdma_iw_rem_ref(struct ib_qp *ibqp)
 {
-	erdma_qp_put(to_eqp(ibqp));
+	erdma_qp_put(qp_of(ibqp));
 }
 
 /* ---- device and module ---------------------------------------------------- */
@@ -702,21 +703,21 @@ void erdma_iw_rem_ref(struct ib_qp *ibqp)
  */
 void erdma_cm_dev_init(struct erdma_dev *dev)
 {
-	spin_lock_init(&dev->cep_lock);
-	INIT_LIST_HEAD(&dev->ceps);
-	init_waitqueue_head(&dev->cep_wait);
+	spin_lock_init(&dev->ep_lock);
+	INIT_LIST_HEAD(&dev->endpoints);
+	init_waitqueue_head(&dev->endpoints_wait);
 }
 
-static void cm_abort(struct erdma_cep *cep)
+static void cm_abort(struct erdma_ep *ep)
 {
-	mutex_lock(&cep->lock);
-	if (cep->state == ERDMA_CEP_CONNECTED) {
-		erdma_qp_stop(cep->qp, ERDMA_QPS_ERROR);
-		cm_disconnected(cep, "removal");
-	} else if (cep->state != ERDMA_CEP_CLOSED) {
-		erdma_cm_fail(cep, -ENODEV);
+	mutex_lock(&ep->lock);
+	if (ep->state == ERDMA_EP_CONNECTED) {
+		erdma_qp_stop(ep->qp, ERDMA_QPS_ERROR);
+		cm_close_connected(ep, "removal");
+	} else if (ep->state != ERDMA_EP_CLOSED) {
+		erdma_cm_fail(ep, -ENODEV);
 	}
-	mutex_unlock(&cep->lock);
+	mutex_unlock(&ep->lock);
 }
 
 /**
@@ -730,16 +731,16 @@ static void cm_abort(struct erdma_cep *cep)
  */
 void erdma_cm_dev_exit(struct erdma_dev *dev)
 {
-	struct erdma_cep *cep;
+	struct erdma_ep *ep;
 	int i;
 
-	while ((cep = erdma_cep_next_live(dev))) {
-		cm_abort(cep);
-		erdma_cep_put(cep);
+	while ((ep = erdma_ep_next_live(dev))) {
+		cm_abort(ep);
+		erdma_ep_put(ep);
 	}
 
 	for (i = 0; i < CM_EXIT_WAITS; i++) {
-		if (wait_event_timeout(dev->cep_wait, list_empty_careful(&dev->ceps),
+		if (wait_event_timeout(dev->endpoints_wait, list_empty_careful(&dev->endpoints),
 				       CM_EXIT_WAIT_S * HZ))
 			break;
 		dev_warn(&dev->pdev->dev, "waiting for connections to close, %d s\n",
@@ -747,37 +748,37 @@ void erdma_cm_dev_exit(struct erdma_dev *dev)
 	}
 	WARN(i == CM_EXIT_WAITS, "erdma: connections of a removed device are in use\n");
 
-	/* cep_free() of the last one may still hold it */
-	spin_lock(&dev->cep_lock);
-	spin_unlock(&dev->cep_lock);
+	/* ep_free() of the last one may still hold it */
+	spin_lock(&dev->ep_lock);
+	spin_unlock(&dev->ep_lock);
 }
 
 /**
- * erdma_cm_init - module initialization
+ * erdma_cm_module_init - module initialization
  *
  * Context: process.
  * Return: 0 or -errno.
  */
-int erdma_cm_init(void)
+int erdma_cm_module_init(void)
 {
 	int err;
 
-	err = erdma_cep_init();
+	err = erdma_ep_module_init();
 	if (err)
 		return err;
-	err = erdma_listen_init();
+	err = erdma_listen_module_init();
 	if (err)
-		erdma_cep_exit();
+		erdma_ep_module_exit();
 	return err;
 }
 
 /**
- * erdma_cm_exit - module exit, after the last device is gone
+ * erdma_cm_module_exit - module exit, after the last device is gone
  *
  * Context: process.
  */
-void erdma_cm_exit(void)
+void erdma_cm_module_exit(void)
 {
-	erdma_listen_exit();
-	erdma_cep_exit();
+	erdma_listen_module_exit();
+	erdma_ep_module_exit();
 }

@@ -87,14 +87,14 @@ int erdma_parse_caps(struct erdma_attrs *attrs, u64 cap0, u64 cap1)
 }
 
 /**
- * erdma_cmd_query_device - QUERY_DEVICE (5.2.1)
+ * erdma_exec_query_device - QUERY_DEVICE (5.2.1)
  * @dev: device
  * @cap0: first capability word
  * @cap1: second capability word
  *
  * Return: see the top of this file.
  */
-int erdma_cmd_query_device(struct erdma_dev *dev, u64 *cap0, u64 *cap1)
+int erdma_exec_query_device(struct erdma_dev *dev, u64 *cap0, u64 *cap1)
 {
 	struct erdma_cmd_result res;
 	__le64 req = 0;
@@ -107,13 +107,13 @@ int erdma_cmd_query_device(struct erdma_dev *dev, u64 *cap0, u64 *cap1)
 }
 
 /**
- * erdma_cmd_query_fw - QUERY_FW_INFO (5.3.3)
+ * erdma_exec_query_fw - QUERY_FW_INFO (5.3.3)
  * @dev: device
  * @fw_version: see ERDMA_FW_MAJOR and its neighbours
  *
  * Return: see the top of this file.
  */
-int erdma_cmd_query_fw(struct erdma_dev *dev, u32 *fw_version)
+int erdma_exec_query_fw(struct erdma_dev *dev, u32 *fw_version)
 {
 	struct erdma_cmd_result res;
 	__le64 req = 0;
@@ -125,12 +125,12 @@ int erdma_cmd_query_fw(struct erdma_dev *dev, u32 *fw_version)
 }
 
 /**
- * erdma_cmd_conf_device - CONF_DEVICE: tell the host's page size (5.3.6)
+ * erdma_exec_conf_device - CONF_DEVICE: configure the host's page size (5.3.6)
  * @dev: device with FLAGS.EXT_DB
  *
  * Return: see the top of this file.
  */
-int erdma_cmd_conf_device(struct erdma_dev *dev)
+int erdma_exec_conf_device(struct erdma_dev *dev)
 {
 	struct erdma_cmd_conf_device req = {};
 
@@ -140,13 +140,13 @@ int erdma_cmd_conf_device(struct erdma_dev *dev)
 }
 
 /**
- * erdma_cmd_conf_mtu - CONF_MTU (5.3.4)
+ * erdma_exec_conf_mtu - CONF_MTU (5.3.4)
  * @dev: device
  * @mtu: of the network interface, bytes
  *
  * Return: see the top of this file. Failure is not fatal for anything.
  */
-int erdma_cmd_conf_mtu(struct erdma_dev *dev, u32 mtu)
+int erdma_exec_conf_mtu(struct erdma_dev *dev, u32 mtu)
 {
 	struct erdma_cmd_conf_mtu req = {};
 
@@ -155,13 +155,13 @@ int erdma_cmd_conf_mtu(struct erdma_dev *dev, u32 mtu)
 }
 
 /**
- * erdma_cmd_create_eq - CREATE_EQ for a completion EQ (5.3.1)
+ * erdma_exec_create_eq - CREATE_EQ for a completion EQ (5.3.1)
  * @dev: device
  * @ceq: ring and number
  *
  * Return: see the top of this file.
  */
-int erdma_cmd_create_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq)
+int erdma_exec_create_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq)
 {
 	struct erdma_cmd_create_eq req = {};
 
@@ -176,13 +176,13 @@ int erdma_cmd_create_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq)
 }
 
 /**
- * erdma_cmd_destroy_eq - DESTROY_EQ for a completion EQ (5.3.2)
+ * erdma_exec_destroy_eq - DESTROY_EQ for a completion EQ (5.3.2)
  * @dev: device
  * @ceq: number; its handler is gone
  *
  * Return: see the top of this file. On failure the device may still own the ring.
  */
-int erdma_cmd_destroy_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq)
+int erdma_exec_destroy_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq)
 {
 	struct erdma_cmd_destroy_eq req = {};
 
@@ -193,13 +193,13 @@ int erdma_cmd_destroy_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq)
 }
 
 /**
- * erdma_cmd_alloc_db - ALLOC_DB: doorbell pages of a user context (5.3.7)
+ * erdma_exec_alloc_db - ALLOC_DB: doorbell pages of a user context (5.3.7)
  * @dev: device with FLAGS.EXT_DB
  * @db: page indices, not checked against the size of BAR0
  *
  * Return: see the top of this file.
  */
-int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_db_pages *db)
+int erdma_exec_alloc_db(struct erdma_dev *dev, struct erdma_db_pages *db)
 {
 	struct erdma_cmd_ext_db req = {};
 	struct erdma_cmd_result res;
@@ -217,13 +217,13 @@ int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_db_pages *db)
 }
 
 /**
- * erdma_cmd_free_db - FREE_DB (5.3.7)
+ * erdma_exec_free_db - FREE_DB (5.3.7)
  * @dev: device with FLAGS.EXT_DB
- * @db: pages of erdma_cmd_alloc_db(), mapped by nobody any more
+ * @db: pages of erdma_exec_alloc_db(), mapped by nobody any more
  *
  * Return: see the top of this file.
  */
-int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db)
+int erdma_exec_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db)
 {
 	struct erdma_cmd_ext_db req = {};
 
@@ -235,7 +235,7 @@ int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db)
 }
 
 /**
- * erdma_cmd_create_cq - CREATE_CQ (5.2.2)
+ * erdma_exec_create_cq - CREATE_CQ (5.2.2)
  * @dev: device
  * @cqn: number
  * @depth: CQEs, a power of two
@@ -245,8 +245,8 @@ int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db)
  *
  * Return: see the top of this file.
  */
-int erdma_cmd_create_cq(struct erdma_dev *dev, u32 cqn, u32 depth, u32 eqn,
-			const struct erdma_queue_mem *mem, const struct erdma_db_pages *db)
+int erdma_exec_create_cq(struct erdma_dev *dev, u32 cqn, u32 depth, u32 eqn,
+			 const struct erdma_queue_mem *mem, const struct erdma_db_pages *db)
 {
 	struct erdma_cmd_create_cq req = {};
 	u32 cfg1;
@@ -270,13 +270,13 @@ int erdma_cmd_create_cq(struct erdma_dev *dev, u32 cqn, u32 depth, u32 eqn,
 }
 
 /**
- * erdma_cmd_destroy_cq - DESTROY_CQ (5.2.3)
+ * erdma_exec_destroy_cq - DESTROY_CQ (5.2.3)
  * @dev: device
  * @cqn: number
  *
  * Return: see the top of this file. On failure the device may still own the ring.
  */
-int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn)
+int erdma_exec_destroy_cq(struct erdma_dev *dev, u32 cqn)
 {
 	struct erdma_cmd_destroy_cq req = {};
 
@@ -293,7 +293,7 @@ struct qp_ring {
 	u64 dbrec;
 };
 
-static void qp_ring_kernel(struct qp_ring *ring, const struct erdma_kqueue *q)
+static void qp_ring_fill_kernel(struct qp_ring *ring, const struct erdma_kqueue *q)
 {
 	ring->cfg = FIELD_PREP(ERDMA_CREATE_QP_PAGE, ERDMA_KERNEL_QP_PAGE_CODE);
 	ring->mtt = FIELD_PREP(ERDMA_CREATE_QP_MTT_CNT, 1);
@@ -301,7 +301,7 @@ static void qp_ring_kernel(struct qp_ring *ring, const struct erdma_kqueue *q)
 	ring->dbrec = q->dbrec_dma;
 }
 
-static void qp_ring_user(struct qp_ring *ring, const struct erdma_mtt *mtt, u64 dbrec)
+static void qp_ring_fill_user(struct qp_ring *ring, const struct erdma_mtt *mtt, u64 dbrec)
 {
 	u32 i;
 
@@ -335,14 +335,14 @@ static void cmd_fill_qp_rings(struct erdma_cmd_create_qp *req, const struct qp_r
 }
 
 /**
- * erdma_cmd_create_qp - CREATE_QP (5.2.4)
+ * erdma_exec_create_qp - CREATE_QP (5.2.4)
  * @dev: device
  * @qp: complete but for its cookie: numbers, depths, rings, CQs, PD
  * @cookie: the QP's cookie for connection set-up
  *
  * Return: see the top of this file.
  */
-int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie)
+int erdma_exec_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie)
 {
 	struct erdma_cmd_create_qp req = {};
 	struct qp_ring sq = {}, rq = {};
@@ -350,11 +350,11 @@ int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *c
 	int err;
 
 	if (qp->is_user) {
-		qp_ring_user(&sq, &qp->user_sq, qp->dbrec_dma);
-		qp_ring_user(&rq, &qp->user_rq, qp->dbrec_dma + ERDMA_DBREC_SIZE);
+		qp_ring_fill_user(&sq, &qp->user_sq, qp->dbrec_dma);
+		qp_ring_fill_user(&rq, &qp->user_rq, qp->dbrec_dma + ERDMA_DBREC_SIZE);
 	} else {
-		qp_ring_kernel(&sq, &qp->ksq);
-		qp_ring_kernel(&rq, &qp->krq);
+		qp_ring_fill_kernel(&sq, &qp->ksq);
+		qp_ring_fill_kernel(&rq, &qp->krq);
 	}
 	if (qp->is_user && qp->db.valid) {
 		sq.cfg |= ERDMA_CREATE_QP_DB_ASSOC;
@@ -375,13 +375,13 @@ int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *c
 }
 
 /**
- * erdma_cmd_destroy_qp - DESTROY_QP (5.2.5)
+ * erdma_exec_destroy_qp - DESTROY_QP (5.2.5)
  * @dev: device
  * @qpn: number
  *
  * Return: see the top of this file. On failure the device may still own the rings.
  */
-int erdma_cmd_destroy_qp(struct erdma_dev *dev, u32 qpn)
+int erdma_exec_destroy_qp(struct erdma_dev *dev, u32 qpn)
 {
 	struct erdma_cmd_destroy_qp req = {};
 
@@ -390,7 +390,7 @@ int erdma_cmd_destroy_qp(struct erdma_dev *dev, u32 qpn)
 }
 
 /**
- * erdma_cmd_modify_qp - MODIFY_QP, iWARP form (5.2.6)
+ * erdma_exec_modify_qp - MODIFY_QP, iWARP form (5.2.6)
  * @dev: device
  * @qpn: number
  * @state: new state
@@ -398,8 +398,8 @@ int erdma_cmd_destroy_qp(struct erdma_dev *dev, u32 qpn)
  *
  * Return: see the top of this file; -EINVAL: RTS without a connection.
  */
-int erdma_cmd_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state state,
-			const struct erdma_conn *conn)
+int erdma_exec_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state state,
+			 const struct erdma_conn *conn)
 {
 	struct erdma_cmd_modify_qp req = {};
 	u32 cfg;
@@ -422,7 +422,7 @@ int erdma_cmd_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state stat
 }
 
 /**
- * erdma_cmd_reflush - REFLUSH: newest producer indices of a stopped QP (5.2.8)
+ * erdma_exec_reflush - REFLUSH: newest producer indices of a stopped QP (5.2.8)
  * @dev: device
  * @qpn: number
  * @sq_pi: SQ producer index, WQEBBs
@@ -430,7 +430,7 @@ int erdma_cmd_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state stat
  *
  * Return: see the top of this file.
  */
-int erdma_cmd_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi)
+int erdma_exec_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi)
 {
 	struct erdma_cmd_reflush req = {};
 
@@ -457,13 +457,13 @@ static u32 cmd_fill_mr_pages(struct erdma_cmd_reg_mr *req, const struct erdma_mr
 }
 
 /**
- * erdma_cmd_reg_mr - REG_MR (5.2.9)
+ * erdma_exec_reg_mr - REG_MR (5.2.9)
  * @dev: device
  * @spec: region
  *
  * Return: see the top of this file; -EINVAL: more pages than the layout can say.
  */
-int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec)
+int erdma_exec_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec)
 {
 	struct erdma_cmd_reg_mr req = {};
 	u32 shift = spec->page_shift;
@@ -496,13 +496,13 @@ int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec)
 }
 
 /**
- * erdma_cmd_dereg_mr - DEREG_MR (5.2.10)
+ * erdma_exec_dereg_mr - DEREG_MR (5.2.10)
  * @dev: device
  * @stag: current lkey
  *
  * Return: see the top of this file. On failure the device may still use the memory.
  */
-int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 stag)
+int erdma_exec_dereg_mr(struct erdma_dev *dev, u32 stag)
 {
 	struct erdma_cmd_dereg_mr req = {};
 
@@ -513,7 +513,7 @@ int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 stag)
 }
 
 /**
- * erdma_cmd_query_ctx - a query whose response comes by DMA (14, appendix A)
+ * erdma_exec_query - a query whose response comes by DMA (14, appendix A)
  * @dev: device
  * @submod: enum erdma_submod
  * @opcode: GET_STATS, QUERY_QPC, QUERY_CQC or QUERY_EQC
@@ -523,15 +523,15 @@ int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 stag)
  * @syndrome: device status, 0 if it did not refuse
  * @timeout_ms: 0 = the command queue's default
  *
- * A query that is not answered keeps its DMA buffer (256 bytes) in the command
+ * A query that is not answered retains its DMA buffer (256 bytes) in the command
  * queue until the answer comes or the device is reset.
  *
  * Return: see the top of this file; -EBADMSG: no valid response header; -ENOMEM.
  */
-int erdma_cmd_query_ctx(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
-			void *buf, size_t len, u8 *syndrome, u32 timeout_ms)
+int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
+		     void *buf, size_t len, u8 *syndrome, u32 timeout_ms)
 {
-	struct erdma_resp_buf mem = { .pool = dev->resp_pool };
+	struct erdma_resp_buf mem = { .pool = dev->response_pool };
 	struct erdma_cmd_query req = {};
 	struct erdma_resp_hdr *hdr;
 	struct erdma_cmd_result res;
@@ -566,16 +566,16 @@ int erdma_cmd_query_ctx(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 }
 
 /**
- * erdma_cmd_get_stats - GET_STATS (5.3.5)
+ * erdma_exec_get_stats - GET_STATS (5.3.5)
  * @dev: device
  * @out: zeroed, then filled with the counters after success
  *
- * Return: see erdma_cmd_query_ctx().
+ * Return: see erdma_exec_query().
  */
-int erdma_cmd_get_stats(struct erdma_dev *dev, struct erdma_resp_stats *out)
+int erdma_exec_get_stats(struct erdma_dev *dev, struct erdma_resp_stats *out)
 {
 	u8 syndrome;
 
-	return erdma_cmd_query_ctx(dev, ERDMA_SUBMOD_COMMON, ERDMA_CMD_GET_STATS, 0, out,
+	return erdma_exec_query(dev, ERDMA_SUBMOD_COMMON, ERDMA_CMD_GET_STATS, 0, out,
 				   sizeof(*out), &syndrome, STATS_TIMEOUT_MS);
 }

@@ -2,16 +2,16 @@
 /*
  * Command transport (docs/erdma-hardware.md, section 4).
  *
- * A command takes a credit, then, under the lock, a context and the next slot
- * position of the send ring. The context owns the result; whoever waits owns
+ * A command takes a credit, then, under the lock, a context and the next slot of
+ * the send ring. The context owns the result; whoever waits owns
  * the context until it is DONE and looked at. A waiter that gives up leaves it
- * QUARANTINED: its number and its slot position stay taken until the device
+ * QUARANTINED: its number and its slot stay in use until the device
  * answers after all, or is reset. When the ring comes round to that position the
  * device has answered later commands, and it answers in order: then the command
  * is lost, the position is used again, and only the number stays taken.
  *
  * What the device writes is read once and checked against the driver's own
- * records (pos_ctx), never against ring memory, which the device can write.
+ * records (slot_ctx), never against ring memory, which the device can write.
  */
 #include <linux/delay.h>
 #include <linux/device.h>
@@ -26,15 +26,15 @@
 #define CMDQ_SQ_BYTES	(ERDMA_CMDQ_DEPTH * ERDMA_WQEBB_SIZE)
 #define CMDQ_CQ_BYTES	(ERDMA_CMDQ_DEPTH * ERDMA_CQE_SIZE)
 #define CMDQ_CQ_BUDGET	ERDMA_CMDQ_SLOTS	/* completions per look at the CQ */
-#define CMDQ_MAX_BARREN	64			/* events in a row without a completion */
+#define CMDQ_MAX_EMPTY	64			/* empty events in a row before arming stops */
 #define CMDQ_POLL_US	20			/* first pause in poll mode, doubles */
 #define CMDQ_POLL_MAX_US 2000
 
 static_assert(ERDMA_CMDQ_SLOTS <= ERDMA_CMDQ_NO_CTX);
 
-static const char *slot_name(const struct erdma_cmd_slot *slot)
+static const char *ctx_name(const struct erdma_cmd_ctx *ctx)
 {
-	return erdma_name_cmd(slot->submod, slot->opcode) ?: "unknown command";
+	return erdma_name_cmd(ctx->submod, ctx->opcode) ?: "unknown command";
 }
 
 static void resp_buf_free(struct erdma_resp_buf *buf)
@@ -46,8 +46,8 @@ static void resp_buf_free(struct erdma_resp_buf *buf)
 }
 
 /* The only place where the state of a context changes */
-static void slot_set_state(struct erdma_cmdq *q, struct erdma_cmd_slot *slot,
-			   enum erdma_cmd_state to)
+static void ctx_set_state(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx,
+			  enum erdma_cmd_state to)
 {
 	static const u8 legal[] = {
 		[ERDMA_CMD_UNUSED] = BIT(ERDMA_CMD_SUBMITTED),
@@ -57,13 +57,13 @@ static void slot_set_state(struct erdma_cmdq *q, struct erdma_cmd_slot *slot,
 	};
 
 	lockdep_assert_held(&q->lock);
-	WARN_ONCE(!(legal[slot->state] & BIT(to)), "erdma: command context %u -> %u\n",
-		  slot->state, to);
-	if (slot->state == ERDMA_CMD_QUARANTINED)
+	WARN_ONCE(!(legal[ctx->state] & BIT(to)), "erdma: command context changes from state %u to %u\n",
+		  ctx->state, to);
+	if (ctx->state == ERDMA_CMD_QUARANTINED)
 		q->quarantined--;
 	if (to == ERDMA_CMD_QUARANTINED)
 		q->quarantined++;
-	slot->state = to;
+	ctx->state = to;
 }
 
 /* Commands in flight will not be answered and no new ones are accepted */
@@ -76,19 +76,19 @@ static void cmdq_set_dead(struct erdma_cmdq *q)
 		return;
 	WRITE_ONCE(q->state, ERDMA_DIAG_CMDQ_DEAD);
 	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
-		if (q->slots[i].state == ERDMA_CMD_SUBMITTED)
-			complete(&q->slots[i].done);
+		if (q->ctxs[i].state == ERDMA_CMD_SUBMITTED)
+			complete(&q->ctxs[i].done);
 	/* Wakes one who waits for a credit; it fails and wakes the next one */
 	up(&q->credits);
 }
 
-static void cmdq_die(struct erdma_cmdq *q, const struct erdma_cmd_slot *slot, const char *why)
+static void cmdq_die(struct erdma_cmdq *q, const struct erdma_cmd_ctx *ctx, const char *why)
 {
 	if (q->state == ERDMA_DIAG_CMDQ_DEAD)
 		return;
 	dev_err(q->dma_dev,
 		"command queue is dead: %s (%s, submitted %llu ms ago). Every command fails until the driver is bound again\n",
-		why, slot_name(slot), div_u64(ktime_get_ns() - slot->submit_ns, NSEC_PER_MSEC));
+		why, ctx_name(ctx), div_u64(ktime_get_ns() - ctx->submit_ns, NSEC_PER_MSEC));
 	cmdq_set_dead(q);
 }
 
@@ -107,22 +107,22 @@ static void cmdq_arm(struct erdma_cmdq *q)
 	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_ARMS);
 }
 
-/* The device answered @slot */
-static void slot_answered(struct erdma_cmdq *q, struct erdma_cmd_slot *slot)
+/* The device answered @ctx */
+static void ctx_complete(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
 {
 	q->in_flight--;
 	q->stuck = 0;
-	erdma_stat_inc(q->stats, slot->syndrome ? ERDMA_STAT_CMDQ_FAILED :
+	erdma_stat_inc(q->stats, ctx->syndrome ? ERDMA_STAT_CMDQ_FAILED :
 						  ERDMA_STAT_CMDQ_COMPLETED);
-	if (slot->state == ERDMA_CMD_QUARANTINED) {
+	if (ctx->state == ERDMA_CMD_QUARANTINED) {
 		erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_LATE);
-		resp_buf_free(&slot->buf);
-		slot_set_state(q, slot, ERDMA_CMD_UNUSED);
+		resp_buf_free(&ctx->buf);
+		ctx_set_state(q, ctx, ERDMA_CMD_UNUSED);
 		up(&q->credits);
 		return;
 	}
-	slot_set_state(q, slot, ERDMA_CMD_DONE);
-	complete(&slot->done);
+	ctx_set_state(q, ctx, ERDMA_CMD_DONE);
+	complete(&ctx->done);
 }
 
 /* Take one completion (4.4). Return: false if there is none. */
@@ -130,8 +130,8 @@ static bool cmdq_poll_one(struct erdma_cmdq *q)
 {
 	struct erdma_cqe *cqe = &q->cq[erdma_ring_slot(q->cq_ci, ERDMA_CMDQ_DEPTH)];
 	u32 hdr = be32_to_cpu(READ_ONCE(cqe->hdr));
-	struct erdma_cmd_slot *slot;
-	u32 index, ctx;
+	struct erdma_cmd_ctx *ctx;
+	u32 index, n;
 	int i;
 
 	if (FIELD_GET(ERDMA_CQE_OWNER, hdr) != erdma_ring_owner(q->cq_ci, ERDMA_CMDQ_DEPTH))
@@ -141,21 +141,22 @@ static bool cmdq_poll_one(struct erdma_cmdq *q)
 
 	/* Full or wrapped index: both exist (4.4) */
 	index = erdma_ring_slot(be32_to_cpu(READ_ONCE(cqe->qe_idx)), ERDMA_CMDQ_DEPTH);
-	ctx = q->pos_ctx[index / ERDMA_CMDQ_SLOT_WQEBBS];
-	if (index % ERDMA_CMDQ_SLOT_WQEBBS || ctx == ERDMA_CMDQ_NO_CTX) {
+	n = q->slot_ctx[index / ERDMA_CMDQ_SLOT_WQEBBS];
+	if (index % ERDMA_CMDQ_SLOT_WQEBBS || n == ERDMA_CMDQ_NO_CTX) {
 		erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_BAD_CQES);
-		dev_err_ratelimited(q->dma_dev, "completion of a command that is not open, index %u\n",
+		dev_err_ratelimited(q->dma_dev,
+				    "command completion names sq index %u, expected that of a command in flight\n",
 				    index);
 		return true;
 	}
-	q->pos_ctx[index / ERDMA_CMDQ_SLOT_WQEBBS] = ERDMA_CMDQ_NO_CTX;
+	q->slot_ctx[index / ERDMA_CMDQ_SLOT_WQEBBS] = ERDMA_CMDQ_NO_CTX;
 
-	slot = &q->slots[ctx];
-	slot->syndrome = FIELD_GET(ERDMA_CQE_SYNDROME, hdr);
+	ctx = &q->ctxs[n];
+	ctx->syndrome = FIELD_GET(ERDMA_CQE_SYNDROME, hdr);
 	for (i = 0; i < 2; i++)
-		slot->resp[i] = be32_to_cpu(READ_ONCE(cqe->resp[2 * i])) |
+		ctx->resp[i] = be32_to_cpu(READ_ONCE(cqe->resp[2 * i])) |
 				(u64)be32_to_cpu(READ_ONCE(cqe->resp[2 * i + 1])) << 32;
-	slot_answered(q, slot);
+	ctx_complete(q, ctx);
 	return true;
 }
 
@@ -175,17 +176,17 @@ static int cmdq_poll(struct erdma_cmdq *q)
  * who waited for it (4.6). If none is ever to be seen, the device has written one
  * that we cannot see and would interrupt for ever: as in erdma_eq_rearm().
  */
-static bool cmdq_may_arm(struct erdma_cmdq *q)
+static void cmdq_rearm(struct erdma_cmdq *q)
 {
 	lockdep_assert_held(&q->lock);
 	if (q->cq_ci != q->seen_ci) {
 		q->seen_ci = q->cq_ci;
-		q->barren = 0;
+		q->empty_events = 0;
 	}
-	if (q->barren == CMDQ_MAX_BARREN)
-		return false;
-	q->barren++;
-	return true;
+	if (q->empty_events == CMDQ_MAX_EMPTY)
+		return;
+	q->empty_events++;
+	cmdq_arm(q);
 }
 
 /**
@@ -215,8 +216,8 @@ void erdma_cmdq_irq(struct erdma_cmdq *q)
 		spin_lock_irqsave(&q->lock, flags);
 		q->cmdsn++;
 		cmdq_poll(q);
-		if (q->state == ERDMA_DIAG_CMDQ_RUN && cmdq_may_arm(q))
-			cmdq_arm(q);
+		if (q->state == ERDMA_DIAG_CMDQ_RUN)
+			cmdq_rearm(q);
 		spin_unlock_irqrestore(&q->lock, flags);
 	}
 	erdma_eq_rearm(&q->eq, n);
@@ -260,21 +261,21 @@ void erdma_cmdq_kill(struct erdma_cmdq *q)
 }
 
 /* A credit guarantees that there is one. Any will do; most often it is @start. */
-static struct erdma_cmd_slot *cmdq_take_slot(struct erdma_cmdq *q, u32 start)
+static struct erdma_cmd_ctx *cmdq_take_ctx(struct erdma_cmdq *q, u32 start)
 {
-	u32 i, ctx;
+	u32 i, n;
 
 	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++) {
-		ctx = (start + i) % ERDMA_CMDQ_SLOTS;
-		if (q->slots[ctx].state == ERDMA_CMD_UNUSED)
-			return &q->slots[ctx];
+		n = (start + i) % ERDMA_CMDQ_SLOTS;
+		if (q->ctxs[n].state == ERDMA_CMD_UNUSED)
+			return &q->ctxs[n];
 	}
 	WARN_ONCE(1, "erdma: command credit without a free context\n");
 	return NULL;
 }
 
 /* 4.3: body, rest of the slot zero, header, record, doorbell */
-static void cmdq_post(struct erdma_cmdq *q, struct erdma_cmd_slot *slot, const void *req,
+static void cmdq_post(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, const void *req,
 		      size_t size)
 {
 	u8 *wqe = q->sq + erdma_ring_slot(q->sq_pi, ERDMA_CMDQ_DEPTH) * ERDMA_WQEBB_SIZE;
@@ -282,9 +283,9 @@ static void cmdq_post(struct erdma_cmdq *q, struct erdma_cmd_slot *slot, const v
 
 	q->sq_pi += ERDMA_CMDQ_SLOT_WQEBBS;
 	hdr = FIELD_PREP(ERDMA_CMD_HDR_PI, q->sq_pi) |
-	      FIELD_PREP(ERDMA_CMD_HDR_OPCODE, slot->opcode) |
-	      FIELD_PREP(ERDMA_CMD_HDR_SUBMOD, slot->submod) |
-	      FIELD_PREP(ERDMA_CMD_HDR_CTX, slot - q->slots) |
+	      FIELD_PREP(ERDMA_CMD_HDR_OPCODE, ctx->opcode) |
+	      FIELD_PREP(ERDMA_CMD_HDR_SUBMOD, ctx->submod) |
+	      FIELD_PREP(ERDMA_CMD_HDR_CTX, ctx - q->ctxs) |
 	      FIELD_PREP(ERDMA_CMD_HDR_WQEBBS, ERDMA_CMDQ_SLOT_WQEBBS - 1);
 	memcpy(wqe + sizeof(hdr), req + sizeof(hdr), size - sizeof(hdr));
 	memset(wqe + size, 0, CMDQ_SLOT_SIZE - size);
@@ -302,51 +303,51 @@ static void cmdq_post(struct erdma_cmdq *q, struct erdma_cmd_slot *slot, const v
  * must have been: else there would be no credit. If nobody waits for it any more
  * it is lost, else the device does not keep the order (4.4).
  */
-static bool cmdq_retire(struct erdma_cmdq *q, const struct erdma_cmd_slot *slot)
+static bool cmdq_retire(struct erdma_cmdq *q, const struct erdma_cmd_ctx *ctx)
 {
-	if (slot->state != ERDMA_CMD_QUARANTINED) {
-		cmdq_die(q, slot, "the device overtakes its oldest command");
+	if (ctx->state != ERDMA_CMD_QUARANTINED) {
+		cmdq_die(q, ctx, "the device overtakes its oldest command");
 		return false;
 	}
-	dev_warn_ratelimited(q->dma_dev, "%s was never answered, its slot is lost\n",
-			     slot_name(slot));
+	dev_warn_ratelimited(q->dma_dev, "%s at sq index %u was not answered, expected before all later commands; context %u stays in use\n",
+			     ctx_name(ctx), ctx->sq_index, (u32)(ctx - q->ctxs));
 	return true;
 }
 
 /* Hand a command to the device. Return: its context, ERR_PTR(-ENODEV). */
-static struct erdma_cmd_slot *cmdq_submit(struct erdma_cmdq *q, u8 submod, u8 opcode,
-					  const void *req, size_t size)
+static struct erdma_cmd_ctx *cmdq_submit(struct erdma_cmdq *q, u8 submod, u8 opcode,
+					 const void *req, size_t size)
 {
 	u32 pos = erdma_ring_slot(q->sq_pi, ERDMA_CMDQ_DEPTH) / ERDMA_CMDQ_SLOT_WQEBBS;
-	struct erdma_cmd_slot *slot;
+	struct erdma_cmd_ctx *ctx;
 
 	lockdep_assert_held(&q->lock);
 	if (q->state != ERDMA_DIAG_CMDQ_POLL && q->state != ERDMA_DIAG_CMDQ_RUN)
 		return ERR_PTR(-ENODEV);
-	if (q->pos_ctx[pos] != ERDMA_CMDQ_NO_CTX &&
-	    !cmdq_retire(q, &q->slots[q->pos_ctx[pos]]))
+	if (q->slot_ctx[pos] != ERDMA_CMDQ_NO_CTX &&
+	    !cmdq_retire(q, &q->ctxs[q->slot_ctx[pos]]))
 		return ERR_PTR(-ENODEV);
-	slot = cmdq_take_slot(q, pos);
-	if (!slot)
+	ctx = cmdq_take_ctx(q, pos);
+	if (!ctx)
 		return ERR_PTR(-ENODEV);
 
-	reinit_completion(&slot->done);
-	slot->sq_index = q->sq_pi;
-	slot->submod = submod;
-	slot->opcode = opcode;
-	slot->syndrome = 0;
-	slot->submit_ns = ktime_get_ns();
-	slot_set_state(q, slot, ERDMA_CMD_SUBMITTED);
-	q->pos_ctx[pos] = slot - q->slots;
+	reinit_completion(&ctx->done);
+	ctx->sq_index = q->sq_pi;
+	ctx->submod = submod;
+	ctx->opcode = opcode;
+	ctx->syndrome = 0;
+	ctx->submit_ns = ktime_get_ns();
+	ctx_set_state(q, ctx, ERDMA_CMD_SUBMITTED);
+	q->slot_ctx[pos] = ctx - q->ctxs;
 	q->in_flight++;
 	q->max_in_flight = max(q->max_in_flight, q->in_flight);
 	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_SUBMITTED);
-	cmdq_post(q, slot, req, size);
-	return slot;
+	cmdq_post(q, ctx, req, size);
+	return ctx;
 }
 
-/* Poll mode: look at the CQ until @slot is answered or the time is over */
-static void cmdq_wait_polling(struct erdma_cmdq *q, struct erdma_cmd_slot *slot, u32 timeout_ms)
+/* Poll mode: look at the CQ until @ctx is answered or the time is over */
+static void cmdq_wait_polling(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, u32 timeout_ms)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(timeout_ms);
 	u32 pause = CMDQ_POLL_US;
@@ -357,7 +358,7 @@ static void cmdq_wait_polling(struct erdma_cmdq *q, struct erdma_cmd_slot *slot,
 		last = time_after(jiffies, deadline);
 		spin_lock_irqsave(&q->lock, flags);
 		cmdq_poll(q);
-		done = slot->state != ERDMA_CMD_SUBMITTED || q->state == ERDMA_DIAG_CMDQ_DEAD;
+		done = ctx->state != ERDMA_CMD_SUBMITTED || q->state == ERDMA_DIAG_CMDQ_DEAD;
 		spin_unlock_irqrestore(&q->lock, flags);
 		if (done || last)
 			return;
@@ -367,14 +368,14 @@ static void cmdq_wait_polling(struct erdma_cmdq *q, struct erdma_cmd_slot *slot,
 }
 
 /* The time is over. Perhaps only the interrupt was lost: look at the CQ. */
-static void cmdq_look_again(struct erdma_cmdq *q, struct erdma_cmd_slot *slot)
+static void cmdq_look_again(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
 {
 	unsigned long flags;
 	bool lost;
 
 	spin_lock_irqsave(&q->lock, flags);
-	lost = slot->state == ERDMA_CMD_SUBMITTED && cmdq_poll(q) &&
-	       slot->state == ERDMA_CMD_DONE;
+	lost = ctx->state == ERDMA_CMD_SUBMITTED && cmdq_poll(q) &&
+	       ctx->state == ERDMA_CMD_DONE;
 	if (lost && q->state == ERDMA_DIAG_CMDQ_RUN)
 		cmdq_arm(q);
 	spin_unlock_irqrestore(&q->lock, flags);
@@ -385,55 +386,55 @@ static void cmdq_look_again(struct erdma_cmdq *q, struct erdma_cmd_slot *slot)
 	erdma_eq_arm(&q->eq);
 	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_LOST_IRQS);
 	dev_warn_ratelimited(q->dma_dev, "%s was answered, but no interrupt came\n",
-			     slot_name(slot));
+			     ctx_name(ctx));
 }
 
 /* The waiter gives up: only a late answer or a reset frees the context */
-static int slot_abandon(struct erdma_cmdq *q, struct erdma_cmd_slot *slot, u32 timeout_ms,
-			struct erdma_resp_buf *buf)
+static int ctx_abandon(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, u32 timeout_ms,
+		       struct erdma_resp_buf *buf)
 {
-	slot_set_state(q, slot, ERDMA_CMD_QUARANTINED);
+	ctx_set_state(q, ctx, ERDMA_CMD_QUARANTINED);
 	if (buf) {
-		slot->buf = *buf;
+		ctx->buf = *buf;
 		buf->virt = NULL;
 	}
 	if (q->state == ERDMA_DIAG_CMDQ_DEAD)
 		return -ENODEV;
 
 	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_TIMEOUTS);
-	dev_err_ratelimited(q->dma_dev, "%s was not answered within %u ms\n", slot_name(slot),
+	dev_err_ratelimited(q->dma_dev, "%s was not answered within %u ms\n", ctx_name(ctx),
 			    timeout_ms);
 	/* A query that was in a hurry says nothing about the device's health */
 	if (timeout_ms >= q->timeout_ms)
 		q->stuck++;
-	if (erdma_device_gone(q->mmio))
-		cmdq_die(q, slot, "the device has left the bus");
+	if (erdma_device_is_gone(q->mmio))
+		cmdq_die(q, ctx, "the device has left the bus");
 	else if (q->stuck >= ERDMA_CMDQ_MAX_STUCK)
-		cmdq_die(q, slot, "the device answers no command any more");
+		cmdq_die(q, ctx, "the device answers no command any more");
 	else if (q->quarantined == ERDMA_CMDQ_SLOTS)
-		cmdq_die(q, slot, "every slot waits for an answer");
+		cmdq_die(q, ctx, "no command context is left, all wait for an answer");
 	return -ETIMEDOUT;
 }
 
 /* Collect the result and return the context */
-static int cmdq_finish(struct erdma_cmdq *q, struct erdma_cmd_slot *slot, u32 timeout_ms,
+static int cmdq_finish(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, u32 timeout_ms,
 		       struct erdma_cmd_result *res, struct erdma_resp_buf *buf)
 {
 	unsigned long flags;
 	int err = 0;
 
 	spin_lock_irqsave(&q->lock, flags);
-	if (slot->state != ERDMA_CMD_DONE) {
-		err = slot_abandon(q, slot, timeout_ms, buf);
+	if (ctx->state != ERDMA_CMD_DONE) {
+		err = ctx_abandon(q, ctx, timeout_ms, buf);
 		spin_unlock_irqrestore(&q->lock, flags);
 		return err;
 	}
-	res->syndrome = slot->syndrome;
-	if (slot->syndrome)
+	res->syndrome = ctx->syndrome;
+	if (ctx->syndrome)
 		err = -EIO;
 	else
-		memcpy(res->resp, slot->resp, sizeof(res->resp));
-	slot_set_state(q, slot, ERDMA_CMD_UNUSED);
+		memcpy(res->resp, ctx->resp, sizeof(res->resp));
+	ctx_set_state(q, ctx, ERDMA_CMD_UNUSED);
 	spin_unlock_irqrestore(&q->lock, flags);
 	up(&q->credits);
 	return err;
@@ -445,8 +446,8 @@ static int cmdq_get_credit(struct erdma_cmdq *q, u32 timeout_ms)
 		return -ENODEV;
 	if (!down_timeout(&q->credits, msecs_to_jiffies(timeout_ms)))
 		return 0;
-	dev_err_ratelimited(q->dma_dev, "no free command slot within %u ms, %u in flight\n",
-			    timeout_ms, READ_ONCE(q->in_flight));
+	dev_err_ratelimited(q->dma_dev, "no free command context within %u ms, %u of %u commands in flight\n",
+			    timeout_ms, READ_ONCE(q->in_flight), ERDMA_CMDQ_SLOTS);
 	return -ETIMEDOUT;
 }
 
@@ -458,7 +459,7 @@ static int cmdq_get_credit(struct erdma_cmdq *q, u32 timeout_ms)
  * @req: request; its header is filled in on the way
  * @size: bytes of @req with the header, 8..128
  * @res: zeroed, then filled with the answer; may be NULL
- * @timeout_ms: how long to wait for a slot and for the answer; 0 = the queue's
+ * @timeout_ms: how long to wait for a context and for the answer; 0 = the queue's
  *	default. A shorter one never counts as evidence that the device is dead
  * @buf: buffer named in the request, or NULL
  *
@@ -467,14 +468,14 @@ static int cmdq_get_credit(struct erdma_cmdq *q, u32 timeout_ms)
  *
  * Context: process, sleeps, takes @q->credits then @q->lock.
  * Return: 0; -EIO: the device refused, see @res->syndrome; -ETIMEDOUT: no answer
- * or no slot; -ENODEV: the queue is not running (any more); -EINVAL: @size.
+ * or no free context; -ENODEV: the queue is not running (any more); -EINVAL: @size.
  */
 int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
 			size_t size, struct erdma_cmd_result *res, u32 timeout_ms,
 			struct erdma_resp_buf *buf)
 {
 	struct erdma_cmd_result unwanted;
-	struct erdma_cmd_slot *slot;
+	struct erdma_cmd_ctx *ctx;
 	unsigned long flags;
 	bool polling;
 	int err;
@@ -492,18 +493,18 @@ int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *
 		return err;
 	spin_lock_irqsave(&q->lock, flags);
 	polling = q->state == ERDMA_DIAG_CMDQ_POLL;
-	slot = cmdq_submit(q, submod, opcode, req, size);
+	ctx = cmdq_submit(q, submod, opcode, req, size);
 	spin_unlock_irqrestore(&q->lock, flags);
-	if (IS_ERR(slot)) {
+	if (IS_ERR(ctx)) {
 		up(&q->credits);
-		return PTR_ERR(slot);
+		return PTR_ERR(ctx);
 	}
 
 	if (polling)
-		cmdq_wait_polling(q, slot, timeout_ms);
-	else if (!wait_for_completion_timeout(&slot->done, msecs_to_jiffies(timeout_ms)))
-		cmdq_look_again(q, slot);
-	return cmdq_finish(q, slot, timeout_ms, res, buf);
+		cmdq_wait_polling(q, ctx, timeout_ms);
+	else if (!wait_for_completion_timeout(&ctx->done, msecs_to_jiffies(timeout_ms)))
+		cmdq_look_again(q, ctx);
+	return cmdq_finish(q, ctx, timeout_ms, res, buf);
 }
 
 /**
@@ -577,7 +578,7 @@ static void cmdq_write_regs(struct erdma_cmdq *q)
 }
 
 /**
- * erdma_cmdq_init - allocate the command queue and tell the device about it
+ * erdma_cmdq_init - allocate the command queue and write its registers
  * @q: zeroed but for @mmio, @dma_dev, @dbrec_pool, @stats, @dev and, if another
  *	timeout than ERDMA_CMDQ_TIMEOUT_MS is wanted, @timeout_ms
  *
@@ -593,9 +594,9 @@ int erdma_cmdq_init(struct erdma_cmdq *q)
 
 	spin_lock_init(&q->lock);
 	sema_init(&q->credits, ERDMA_CMDQ_SLOTS);
-	memset(q->pos_ctx, ERDMA_CMDQ_NO_CTX, sizeof(q->pos_ctx));
+	memset(q->slot_ctx, ERDMA_CMDQ_NO_CTX, sizeof(q->slot_ctx));
 	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
-		init_completion(&q->slots[i].done);
+		init_completion(&q->ctxs[i].done);
 	if (!q->timeout_ms)
 		q->timeout_ms = ERDMA_CMDQ_TIMEOUT_MS;
 
@@ -629,7 +630,7 @@ void erdma_cmdq_exit(struct erdma_cmdq *q)
 
 	WRITE_ONCE(q->state, ERDMA_DIAG_CMDQ_DOWN);
 	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
-		resp_buf_free(&q->slots[i].buf);
+		resp_buf_free(&q->ctxs[i].buf);
 	erdma_eq_exit(&q->eq, q->dma_dev, q->dbrec_pool);
 	cmdq_free(q);
 }

@@ -17,7 +17,7 @@
 
 /* ---- references --------------------------------------------------------- */
 
-static void cq_last_put(struct kref *refs)
+static void cq_complete_free(struct kref *refs)
 {
 	complete(&container_of(refs, struct erdma_cq, refs)->free);
 }
@@ -35,11 +35,11 @@ struct erdma_cq *erdma_cq_get(struct erdma_dev *dev, u32 cqn)
 	struct erdma_cq *cq;
 	unsigned long flags;
 
-	xa_lock_irqsave(&dev->cq_xa, flags);
-	cq = xa_load(&dev->cq_xa, cqn);
+	xa_lock_irqsave(&dev->cqs, flags);
+	cq = xa_load(&dev->cqs, cqn);
 	if (cq)
 		kref_get(&cq->refs);
-	xa_unlock_irqrestore(&dev->cq_xa, flags);
+	xa_unlock_irqrestore(&dev->cqs, flags);
 	return cq;
 }
 
@@ -51,7 +51,7 @@ struct erdma_cq *erdma_cq_get(struct erdma_dev *dev, u32 cqn)
  */
 void erdma_cq_put(struct erdma_cq *cq)
 {
-	kref_put(&cq->refs, cq_last_put);
+	kref_put(&cq->refs, cq_complete_free);
 }
 
 /* ---- events ------------------------------------------------------------- */
@@ -61,7 +61,7 @@ void erdma_cq_put(struct erdma_cq *cq)
  * @dev: device
  * @cqn: number, need not exist
  *
- * The event is counted before the consumer hears of it: what it arms next must
+ * The event is counted before the consumer is notified: what it arms next must
  * carry the new sequence number.
  *
  * Context: any.
@@ -153,7 +153,7 @@ static const struct {
 };
 
 /* Entry number @ci if the device wrote it, else NULL (3.2) */
-static struct erdma_cqe *cq_entry(const struct erdma_cq *cq, u32 ci, u32 *hdr)
+static struct erdma_cqe *cq_find_entry(const struct erdma_cq *cq, u32 ci, u32 *hdr)
 {
 	struct erdma_cqe *cqe = &cq->kernel.buf[erdma_ring_slot(ci, cq->depth)];
 
@@ -247,11 +247,11 @@ static void cq_fill_wc(struct ib_wc *wc, const struct erdma_cqe *cqe, u32 hdr)
  */
 static int cq_poll_one(struct erdma_cq *cq, struct erdma_qp **qp, struct ib_wc *wc)
 {
-	struct erdma_dev *dev = to_edev(cq->ibcq.device);
+	struct erdma_dev *dev = dev_of(cq->ibcq.device);
 	struct erdma_cqe *cqe;
 	u32 hdr, qpn, index;
 
-	cqe = cq_entry(cq, cq->kernel.ci, &hdr);
+	cqe = cq_find_entry(cq, cq->kernel.ci, &hdr);
 	if (!cqe)
 		return -EAGAIN;
 	WRITE_ONCE(cq->kernel.ci, cq->kernel.ci + 1);
@@ -269,7 +269,7 @@ static int cq_poll_one(struct erdma_cq *cq, struct erdma_qp **qp, struct ib_wc *
 	}
 	memset(wc, 0, sizeof(*wc));
 	if (!cq_retire(cq, *qp, hdr, index, wc)) {
-		erdma_dbg(dev, CQ, ERR, "cq %u: completion for no request: qp %u index %u w0 %#x\n",
+		erdma_dbg(dev, CQ, ERR, "cq %u: completion names qp %u index %u (w0 %#x), expected a request in flight\n",
 			  cq->cqn, qpn, index, hdr);
 		return 0;
 	}
@@ -289,7 +289,7 @@ static int cq_poll_one(struct erdma_cq *cq, struct erdma_qp **qp, struct ib_wc *
  */
 int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 {
-	struct erdma_cq *cq = to_ecq(ibcq);
+	struct erdma_cq *cq = cq_of(ibcq);
 	struct erdma_qp *qp = NULL;
 	unsigned long flags;
 	u32 seen;
@@ -312,10 +312,10 @@ int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 	return n;
 }
 
-/* The consumer index tells the device what was seen: it closes the race itself */
+/* The consumer index shows the device what was seen: it closes the race itself */
 static void cq_arm(struct erdma_cq *cq, bool solicited)
 {
-	struct erdma_dev *dev = to_edev(cq->ibcq.device);
+	struct erdma_dev *dev = dev_of(cq->ibcq.device);
 	u64 db = FIELD_PREP(ERDMA_CQ_DB_CI, cq->kernel.ci & ERDMA_CQ_CI_MASK) |
 		 FIELD_PREP(ERDMA_CQ_DB_CMDSN, (u32)atomic_read(&cq->cmdsn) & 3) |
 		 FIELD_PREP(ERDMA_CQ_DB_SOL, solicited) |
@@ -342,7 +342,7 @@ static void cq_arm(struct erdma_cq *cq, bool solicited)
  */
 int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
-	struct erdma_cq *cq = to_ecq(ibcq);
+	struct erdma_cq *cq = cq_of(ibcq);
 	unsigned long irq_flags;
 	int missed = 0;
 	u32 hdr;
@@ -353,7 +353,7 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	spin_lock_irqsave(&cq->kernel.lock, irq_flags);
 	cq_arm(cq, (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED);
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
-		missed = !!cq_entry(cq, cq->kernel.ci, &hdr);
+		missed = !!cq_find_entry(cq, cq->kernel.ci, &hdr);
 	spin_unlock_irqrestore(&cq->kernel.lock, irq_flags);
 	return missed;
 }
@@ -375,7 +375,7 @@ void erdma_cq_purge(struct erdma_cq *cq, u32 qpn)
 
 	spin_lock_irqsave(&cq->kernel.lock, flags);
 	for (i = 0; i < cq->depth; i++) {
-		cqe = cq_entry(cq, cq->kernel.ci + i, &hdr);
+		cqe = cq_find_entry(cq, cq->kernel.ci + i, &hdr);
 		if (!cqe)
 			break;
 		dma_rmb();
@@ -394,7 +394,7 @@ static int cq_check_attr(const struct erdma_dev *dev, const struct ib_cq_init_at
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > dev->attrs.max_cqe)
 		return -EINVAL;
-	if (attr->comp_vector >= dev->n_ceqs)
+	if (attr->comp_vector >= dev->n_comp_eqs)
 		return -EINVAL;
 	return 0;
 }
@@ -432,21 +432,21 @@ static int cq_init_user(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_ud
 		.access = IB_ACCESS_LOCAL_WRITE,
 	};
 	struct erdma_mtt *mtt = &cq->user.mtt;
-	struct erdma_ureq_create_cq req = {};
+	struct erdma_abi_create_cq req = {};
 	int err;
 
-	err = erdma_copy_ureq(udata, &req, sizeof(req));
+	err = erdma_udata_fetch(udata, &req, sizeof(req));
 	if (err)
 		return err;
-	if (!IS_ALIGNED(req.qbuf_va, SZ_4K) || req.qbuf_len < range.len)
+	if (!IS_ALIGNED(req.ring_addr, SZ_4K) || req.ring_bytes < range.len)
 		return -EINVAL;
-	range.start = req.qbuf_va;
-	range.iova = req.qbuf_va;
+	range.start = req.ring_addr;
+	range.iova = req.ring_addr;
 	err = erdma_mtt_init_user(dev, mtt, &range, ERDMA_MTT_CQ);
 	if (err)
 		return err;
-	cq->user.dbrec_va = req.db_record_va;
-	cq->user.dbrec_page = erdma_dbrec_map(ctx, req.db_record_va, ERDMA_DBREC_SIZE,
+	cq->user.dbrec_va = req.dbrec_addr;
+	cq->user.dbrec_page = erdma_dbrec_map(ctx, req.dbrec_addr, ERDMA_DBREC_SIZE,
 					      &cq->user.dbrec_dma);
 	if (IS_ERR(cq->user.dbrec_page)) {
 		erdma_mtt_exit(dev, mtt);
@@ -477,7 +477,7 @@ static void cq_free_mem(struct erdma_dev *dev, void *object)
 	erdma_mtt_exit(dev, &cq->user.mtt);
 }
 
-static const struct erdma_keeper cq_keeper = {
+static const struct erdma_free_kind cq_free_kind = {
 	.name = "CQ",
 	.size = sizeof(struct erdma_cq),
 	.free = cq_free_mem,
@@ -489,22 +489,22 @@ static int cq_release(struct erdma_dev *dev, struct erdma_cq *cq)
 	int err;
 
 	/* No event finds the CQ any more; its number stays taken for now */
-	xa_store_irq(&dev->cq_xa, cq->cqn, NULL, GFP_KERNEL);
-	err = erdma_cmd_destroy_cq(dev, cq->cqn);
+	xa_store_irq(&dev->cqs, cq->cqn, NULL, GFP_KERNEL);
+	err = erdma_exec_destroy_cq(dev, cq->cqn);
 	erdma_cq_put(cq);
 	wait_for_completion(&cq->free);
 
-	if (!erdma_keep_memory(dev, &cq_keeper, cq, cq->cqn, err))
+	if (!erdma_defer_free(dev, &cq_free_kind, cq, cq->cqn, err))
 		cq_free_mem(dev, cq);
-	xa_erase_irq(&dev->cq_xa, cq->cqn);
+	xa_erase_irq(&dev->cqs, cq->cqn);
 	return err;
 }
 
 static int cq_respond(const struct erdma_cq *cq, struct ib_udata *udata)
 {
-	struct erdma_uresp_create_cq resp = {
-		.cq_id = cq->cqn,
-		.num_cqe = cq->depth,
+	struct erdma_abi_create_cq_resp resp = {
+		.cqn = cq->cqn,
+		.depth = cq->depth,
 	};
 
 	if (!udata)
@@ -520,7 +520,7 @@ static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *
 	err = udata ? cq_init_user(dev, cq, udata, &mem) : cq_init_kernel(dev, cq, &mem);
 	if (err)
 		goto err_number;
-	err = erdma_cmd_create_cq(dev, cq->cqn, cq->depth, cq->eqn, &mem, &cq->db);
+	err = erdma_exec_create_cq(dev, cq->cqn, cq->depth, cq->eqn, &mem, &cq->db);
 	if (err == -ETIMEDOUT)		/* the device may have it */
 		goto err_release;
 	if (err)
@@ -529,7 +529,7 @@ static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *
 	if (err)
 		goto err_release;
 	/* Nothing can fail from here on: events may find the CQ */
-	err = xa_err(xa_store_irq(&dev->cq_xa, cq->cqn, cq, GFP_KERNEL));
+	err = xa_err(xa_store_irq(&dev->cqs, cq->cqn, cq, GFP_KERNEL));
 	if (err)
 		goto err_release;
 	return 0;
@@ -540,7 +540,7 @@ err_release:
 err_mem:
 	cq_free_mem(dev, cq);
 err_number:
-	xa_erase_irq(&dev->cq_xa, cq->cqn);
+	xa_erase_irq(&dev->cqs, cq->cqn);
 	return err;
 }
 
@@ -557,13 +557,13 @@ err_number:
 int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct ib_udata *udata)
 {
-	struct erdma_dev *dev = to_edev(ibcq->device);
-	struct erdma_cq *cq = to_ecq(ibcq);
+	struct erdma_dev *dev = dev_of(ibcq->device);
+	struct erdma_cq *cq = cq_of(ibcq);
 	u32 last = max(dev->attrs.max_cq, 1U) - 1;
 	int err;
 
 	err = cq_check_attr(dev, attr);
-	if (!err && udata && udata->outlen < sizeof(struct erdma_uresp_create_cq))
+	if (!err && udata && udata->outlen < sizeof(struct erdma_abi_create_cq_resp))
 		err = -EINVAL;
 	if (err)
 		goto err_count;
@@ -573,7 +573,7 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->created_ns = ktime_get_ns();
 	kref_init(&cq->refs);
 	init_completion(&cq->free);
-	err = xa_alloc_cyclic_irq(&dev->cq_xa, &cq->cqn, NULL, XA_LIMIT(1, last),
+	err = xa_alloc_cyclic_irq(&dev->cqs, &cq->cqn, NULL, XA_LIMIT(1, last),
 				  &dev->next_cqn, GFP_KERNEL);
 	if (err < 0) {
 		err = err == -EBUSY ? -ENOSPC : err;
@@ -601,15 +601,15 @@ err_count:
  * @udata: NULL for kernel consumers
  *
  * The CQ is gone afterwards, whatever the device answers; see
- * erdma_keep_memory() for what happens to its memory then.
+ * erdma_defer_free() for what happens to its memory then.
  *
  * Context: may sleep.
  * Return: 0.
  */
 int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
-	struct erdma_dev *dev = to_edev(ibcq->device);
-	struct erdma_cq *cq = to_ecq(ibcq);
+	struct erdma_dev *dev = dev_of(ibcq->device);
+	struct erdma_cq *cq = cq_of(ibcq);
 
 	if (cq_release(dev, cq))
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DESTROY_CQ_FAILED);

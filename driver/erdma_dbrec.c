@@ -24,7 +24,7 @@ void erdma_dbrec_init(struct erdma_ucontext *ctx)
  * erdma_dbrec_exit - the context ends
  * @ctx: context; all its objects are destroyed
  *
- * Pages of memory whose free is deferred (erdma_keep_memory()) outlive it.
+ * Pages of memory whose free is deferred (erdma_defer_free()) outlive it.
  *
  * Context: process.
  */

@@ -24,63 +24,57 @@
 #include <linux/uaccess.h>
 #include <net/net_namespace.h>
 
+#include "compat/client_nl_info.h"
 #include "compat/compat.h"
 #include "erdma_diag_int.h"
 
 #define DIAG_MAX_NODES	256
 
-/*
- * The answer of ib_client.get_nl_info(). The type is part of that interface but
- * its definition is in a header of the core that is not installed
- * (drivers/infiniband/core/core_priv.h); this is its layout in 6.1.
- */
-struct ib_client_nl_info {
-	struct sk_buff *nl_msg;
-	struct device *cdev;
-	u32 port;
-	u64 abi;
-};
+/* The user's buffer, of arguments that have one */
+#define DIAG_BUF(name)									\
+static struct erdma_diag_ubuf diag_##name##_buf(const void *arg)			\
+{											\
+	const struct erdma_diag_##name *a = arg;					\
+											\
+	return (struct erdma_diag_ubuf){ u64_to_user_ptr(a->buf), a->buf_len };		\
+}
 
-/* Indexed by number. min_size stays what it is when a structure grows. */
+/* The reserved field, of arguments that have one */
+#define DIAG_RSVD(name)									\
+static u32 diag_##name##_rsvd(const void *arg)						\
+{											\
+	return ((const struct erdma_diag_##name *)arg)->rsvd;				\
+}
+
+DIAG_BUF(list)
+DIAG_BUF(context)
+DIAG_BUF(ring_read)
+DIAG_RSVD(list)
+DIAG_RSVD(ring_read)
+
+/*
+ * One row: command, name of its structure and handler, last member of the first
+ * version of the structure. That member stays when the structure grows.
+ */
+#define DIAG_OP(NAME, name, last, ...)						\
+	[_IOC_NR(ERDMA_DIAG_##NAME)] = {					\
+		.cmd = ERDMA_DIAG_##NAME,					\
+		.size = sizeof(struct erdma_diag_##name),			\
+		.min_size = offsetofend(struct erdma_diag_##name, last),	\
+		.fn = erdma_diag_handle_##name,					\
+		__VA_ARGS__							\
+	}
+
+/* Indexed by number */
 static const struct erdma_diag_op diag_ops[] = {
-	[_IOC_NR(ERDMA_DIAG_INFO)] = {
-		.cmd = ERDMA_DIAG_INFO,
-		.size = sizeof(struct erdma_diag_info),
-		.min_size = 344,
-		.fn = erdma_diag_info,
-	},
-	[_IOC_NR(ERDMA_DIAG_LIST)] = {
-		.cmd = ERDMA_DIAG_LIST,
-		.size = sizeof(struct erdma_diag_list),
-		.min_size = 48,
-		.buf = offsetof(struct erdma_diag_list, buf),
-		.rsvd = offsetof(struct erdma_diag_list, rsvd),
-		.fn = erdma_diag_list,
-	},
-	[_IOC_NR(ERDMA_DIAG_CONTEXT)] = {
-		.cmd = ERDMA_DIAG_CONTEXT,
-		.size = sizeof(struct erdma_diag_context),
-		.min_size = 40,
-		.flags = ERDMA_DIAG_CONTEXT_HW,
-		.buf = offsetof(struct erdma_diag_context, buf),
-		.fn = erdma_diag_context,
-	},
-	[_IOC_NR(ERDMA_DIAG_RING_READ)] = {
-		.cmd = ERDMA_DIAG_RING_READ,
-		.size = sizeof(struct erdma_diag_ring_read),
-		.min_size = 72,
-		.buf = offsetof(struct erdma_diag_ring_read, buf),
-		.rsvd = offsetof(struct erdma_diag_ring_read, rsvd),
-		.fn = erdma_diag_ring_read,
-	},
-	[_IOC_NR(ERDMA_DIAG_DEBUG)] = {
-		.cmd = ERDMA_DIAG_DEBUG,
-		.size = sizeof(struct erdma_diag_debug),
-		.min_size = 136,
-		.flags = ERDMA_DIAG_DEBUG_SET,
-		.set_flags = ERDMA_DIAG_DEBUG_SET,
-		.fn = erdma_diag_debug,
-	},
+	DIAG_OP(INFO, info, time_real_ns),
+	DIAG_OP(LIST, list, rsvd, .buf = diag_list_buf, .rsvd = diag_list_rsvd),
+	DIAG_OP(CONTEXT, context, time_ns, .flags = ERDMA_DIAG_CONTEXT_HW,
+		.buf = diag_context_buf),
+	DIAG_OP(RING_READ, ring_read, out_time_ns, .buf = diag_ring_read_buf,
+		.rsvd = diag_ring_read_rsvd),
+	DIAG_OP(DEBUG, debug, out_printed, .flags = ERDMA_DIAG_DEBUG_SET,
+		.set_flags = ERDMA_DIAG_DEBUG_SET),
 };
 
 static_assert(ARRAY_SIZE(diag_ops) == ERDMA_DIAG_CMD_COUNT);
@@ -155,15 +149,15 @@ int erdma_diag_check_arg(const struct erdma_diag_op *op, const void *arg,
 
 	if (head->flags & ~op->flags)
 		return -EOPNOTSUPP;
-	if (op->rsvd && *(const u32 *)(arg + op->rsvd))
+	if (op->rsvd && op->rsvd(arg))
 		return -EINVAL;
 	if (head->flags & op->set_flags &&
-	    !erdma_diag_may(who, ERDMA_DIAG_SCOPE_SET, ERDMA_DIAG_REL_DEVICE))
+	    !erdma_diag_is_allowed(who, ERDMA_DIAG_SCOPE_SET, ERDMA_DIAG_REL_DEVICE))
 		return -EPERM;
 	return 0;
 }
 
-static bool diag_visible(const struct erdma_dev *dev)
+static bool diag_is_visible(const struct erdma_dev *dev)
 {
 	return rdma_dev_access_netns(&dev->ibdev, current->nsproxy->net_ns);
 }
@@ -176,7 +170,7 @@ static int diag_call(struct erdma_diag *diag, const struct erdma_diag_op *op,
 
 	if (down_read_killable(&diag->rwsem))
 		return -EINTR;
-	if (diag->edev && diag_visible(diag->edev))
+	if (diag->edev && diag_is_visible(diag->edev))
 		ret = op->fn(diag->edev, req);
 	up_read(&diag->rwsem);
 	return ret;
@@ -207,20 +201,19 @@ static int diag_dispatch(struct erdma_diag *diag, const struct erdma_diag_op *op
 			 union diag_arg *arg, const struct erdma_diag_who *who)
 {
 	struct erdma_diag_req req = { .diag = diag, .who = who, .arg = arg };
-	void __user *buf = NULL;
+	struct erdma_diag_ubuf buf = {};
 	int ret;
 
-	if (op->buf) {
-		buf = u64_to_user_ptr(*(u64 *)((void *)arg + op->buf));
-		req.buf_len = *(u32 *)((void *)arg + op->buf + sizeof(u64));
-		req.chunk_size = min_t(u32, req.buf_len, ERDMA_DIAG_CHUNK);
-	}
+	if (op->buf)
+		buf = op->buf(arg);
+	req.buf_len = buf.len;
+	req.chunk_size = min_t(u32, req.buf_len, ERDMA_DIAG_CHUNK);
 	if (req.chunk_size) {
 		req.chunk = kvzalloc(req.chunk_size, GFP_KERNEL_ACCOUNT);
 		if (!req.chunk)
 			return -ENOMEM;
 	}
-	ret = diag_run(diag, op, &req, buf);
+	ret = diag_run(diag, op, &req, buf.addr);
 	kvfree(req.chunk);
 	return ret;
 }
@@ -270,7 +263,7 @@ static int diag_open(struct inode *inode, struct file *file)
 	bool ok;
 
 	down_read(&diag->rwsem);
-	ok = diag->edev && diag_visible(diag->edev);
+	ok = diag->edev && diag_is_visible(diag->edev);
 	up_read(&diag->rwsem);
 	if (!ok)
 		return -ENODEV;
@@ -379,7 +372,7 @@ static int diag_client_add(struct ib_device *ibdev)
 
 	if (ibdev->ops.owner != THIS_MODULE)
 		return -EOPNOTSUPP;
-	edev = to_edev(ibdev);
+	edev = dev_of(ibdev);
 
 	diag = diag_create(edev);
 	if (IS_ERR(diag)) {
@@ -397,7 +390,7 @@ static void diag_client_remove(struct ib_device *ibdev, void *client_data)
 
 	mutex_lock(&diag_lock);
 	diag_unplug(diag);
-	to_edev(ibdev)->diag = NULL;
+	dev_of(ibdev)->diag = NULL;
 	mutex_unlock(&diag_lock);
 	put_device(&diag->dev);
 }
@@ -424,16 +417,16 @@ static struct ib_client diag_client = {
 };
 
 /**
- * erdma_diag_add - is the node there?
+ * erdma_diag_has_node - is the node there?
  * @dev: registered device
  *
  * The node was made when the device registered. Without it the device works.
  *
- * Return: 0 or -ENODEV.
+ * Return: true if it is.
  */
-int erdma_diag_add(struct erdma_dev *dev)
+bool erdma_diag_has_node(const struct erdma_dev *dev)
 {
-	return dev->diag ? 0 : -ENODEV;
+	return dev->diag;
 }
 
 /**

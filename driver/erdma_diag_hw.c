@@ -3,7 +3,7 @@
  * Contexts as the device keeps them (appendix A of docs/erdma-hardware.md).
  *
  * Questions to the device must never hurt its users: few at a time, a short
- * timeout each, none while slots of the command queue are lost to timeouts, and
+ * timeout each, none while many commands are lost to timeouts, and
  * no object is held while the device thinks.
  */
 #include <linux/wait.h>
@@ -118,7 +118,7 @@ bool erdma_diag_has_hw(const struct erdma_dev *dev)
  * @req: the call
  * @obj: ERDMA_DIAG_OBJ_*
  * @id: number of an object that existed a moment ago; not held
- * @hw: zeroed by the caller; a failure is told in its status
+ * @hw: zeroed by the caller; a failure is reported in its status
  */
 void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req,
 			 u32 obj, u32 id, struct erdma_diag_hw *hw)
@@ -139,9 +139,9 @@ void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req
 		if (READ_ONCE(dev->cmdq.quarantined) >= ERDMA_DIAG_HW_MAX_STUCK)
 			ret = -EBUSY;
 		else
-			ret = erdma_cmd_query_ctx(dev, query->submod, query->opcode, index,
-						  hw->data, query->len, &syndrome,
-						  ERDMA_DIAG_HW_MS);
+			ret = erdma_exec_query(dev, query->submod, query->opcode, index,
+					       hw->data, query->len, &syndrome,
+					       ERDMA_DIAG_HW_MS);
 		hw_give_credit(req->diag);
 		hw->syndrome = syndrome;
 	}

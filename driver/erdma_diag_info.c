@@ -6,7 +6,7 @@
 
 #include "erdma_diag_int.h"
 
-static void info_abi(const struct erdma_dev *dev, struct erdma_diag_info *info)
+static void info_fill_abi(const struct erdma_dev *dev, struct erdma_diag_info *info)
 {
 	info->abi_cmds = BIT(_IOC_NR(ERDMA_DIAG_INFO)) | BIT(_IOC_NR(ERDMA_DIAG_LIST)) |
 			 BIT(_IOC_NR(ERDMA_DIAG_CONTEXT)) | BIT(_IOC_NR(ERDMA_DIAG_RING_READ)) |
@@ -21,7 +21,7 @@ static void info_abi(const struct erdma_dev *dev, struct erdma_diag_info *info)
 	info->abi_debug_levels = ERDMA_DIAG_LEVEL_COUNT;
 }
 
-static void info_identity(struct erdma_dev *dev, struct erdma_diag_info *info)
+static void info_fill_identity(struct erdma_dev *dev, struct erdma_diag_info *info)
 {
 	struct pci_dev *pdev = dev->pdev;
 
@@ -39,7 +39,7 @@ static void info_identity(struct erdma_dev *dev, struct erdma_diag_info *info)
 }
 
 /* Only what the caller's net namespace can see of it */
-static void info_netdev(const struct erdma_dev *dev, struct erdma_diag_info *info)
+static void info_fill_netdev(const struct erdma_dev *dev, struct erdma_diag_info *info)
 {
 	const struct net_device *netdev = READ_ONCE(dev->netdev);
 
@@ -53,8 +53,8 @@ static void info_netdev(const struct erdma_dev *dev, struct erdma_diag_info *inf
 	strscpy(info->netdev, netdev->name, sizeof(info->netdev));
 }
 
-static void info_hardware(const struct erdma_dev *dev, const struct erdma_diag_who *who,
-			  struct erdma_diag_info *info)
+static void info_fill_hardware(const struct erdma_dev *dev, const struct erdma_diag_who *who,
+			       struct erdma_diag_info *info)
 {
 	const struct erdma_attrs *attrs = &dev->attrs;
 
@@ -71,7 +71,7 @@ static void info_hardware(const struct erdma_dev *dev, const struct erdma_diag_w
 		info->cap1 &= ~ERDMA_CAP1_LOCAL_DMA_KEY;
 }
 
-static void info_limits(struct erdma_dev *dev, struct erdma_diag_info *info)
+static void info_fill_limits(struct erdma_dev *dev, struct erdma_diag_info *info)
 {
 	const struct ib_device_attr *verbs = &dev->ibdev.attrs;
 
@@ -90,39 +90,39 @@ static void info_limits(struct erdma_dev *dev, struct erdma_diag_info *info)
 	info->n_mr = atomic_read(&dev->mr_ids.used);
 	info->n_pd = atomic_read(&dev->pd_ids.used);
 	info->n_ctx = atomic_read(&dev->n_ctx);
-	info->n_eq = dev->n_ceqs + 2;
+	info->n_eq = dev->n_comp_eqs + 2;
 }
 
 /**
- * erdma_diag_info - ERDMA_DIAG_INFO
+ * erdma_diag_handle_info - ERDMA_DIAG_INFO
  * @dev: device
  * @req: struct erdma_diag_info
  *
  * Return: 0.
  */
-int erdma_diag_info(struct erdma_dev *dev, struct erdma_diag_req *req)
+int erdma_diag_handle_info(struct erdma_dev *dev, struct erdma_diag_req *req)
 {
 	struct erdma_diag_info *info = req->arg;
 
 	memset(info, 0, sizeof(*info));
-	info_abi(dev, info);
-	info_identity(dev, info);
-	info_netdev(dev, info);
-	info_hardware(dev, req->who, info);
-	info_limits(dev, info);
+	info_fill_abi(dev, info);
+	info_fill_identity(dev, info);
+	info_fill_netdev(dev, info);
+	info_fill_hardware(dev, req->who, info);
+	info_fill_limits(dev, info);
 	info->time_mono_ns = ktime_get_ns();
 	info->time_real_ns = ktime_get_real_ns();
 	return 0;
 }
 
 /**
- * erdma_diag_debug - ERDMA_DIAG_DEBUG
+ * erdma_diag_handle_debug - ERDMA_DIAG_DEBUG
  * @dev: device
  * @req: struct erdma_diag_debug; the dispatcher checked the right to set
  *
  * Return: 0 or -errno.
  */
-int erdma_diag_debug(struct erdma_dev *dev, struct erdma_diag_req *req)
+int erdma_diag_handle_debug(struct erdma_dev *dev, struct erdma_diag_req *req)
 {
 	struct erdma_diag_debug *arg = req->arg;
 	int ret;

@@ -22,11 +22,11 @@
 
 #include "erdma.h"
 
-#define ERDMA_DIAG_ABI		1		/* told by rdma netlink, never changes */
+#define ERDMA_DIAG_ABI		1		/* reported by rdma netlink, never changes */
 #define ERDMA_DIAG_CHUNK	(64 * 1024)	/* kernel memory of one call at most */
 #define ERDMA_DIAG_HW_CREDITS	2		/* device commands at a time */
 #define ERDMA_DIAG_HW_MS	2000		/* each of them, and the wait for a credit */
-#define ERDMA_DIAG_HW_MAX_STUCK	8		/* timed-out slots before we stop asking */
+#define ERDMA_DIAG_HW_MAX_STUCK	8		/* timed-out commands before we stop asking */
 
 /* Every user-visible size; a 32-bit caller sees the same numbers */
 static_assert(sizeof(struct erdma_diag_rec) == 8);
@@ -112,8 +112,8 @@ struct erdma_diag_who {
 void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *file);
 enum erdma_diag_rel erdma_diag_relation(const struct erdma_diag_who *who,
 					const struct rdma_restrack_entry *res);
-bool erdma_diag_may(const struct erdma_diag_who *who, enum erdma_diag_scope scope,
-		    enum erdma_diag_rel rel);
+bool erdma_diag_is_allowed(const struct erdma_diag_who *who, enum erdma_diag_scope scope,
+			   enum erdma_diag_rel rel);
 void erdma_diag_fill_owner(const struct rdma_restrack_entry *res,
 			   struct erdma_diag_owner *owner);
 
@@ -150,14 +150,24 @@ struct erdma_diag_req {
 };
 
 /**
+ * struct erdma_diag_ubuf - a buffer of the user
+ * @addr: address
+ * @len: bytes
+ */
+struct erdma_diag_ubuf {
+	void __user *addr;
+	u32 len;
+};
+
+/**
  * struct erdma_diag_op - one command
  * @cmd: full command number
  * @size: of the argument as this kernel knows it
  * @min_size: of the argument in the first version of this command
  * @flags: known flag bits
  * @set_flags: those that change a setting (S3)
- * @buf: offset of the user's buffer address, its length follows; 0 = none
- * @rsvd: offset of a reserved __u32; 0 = none
+ * @buf: reads the user's buffer from the argument; NULL = it has none
+ * @rsvd: reads the reserved field of the argument; NULL = it has none
  * @fn: handler, called with the node's rwsem held for reading; returns 0,
  *	ERDMA_DIAG_MORE or -errno
  */
@@ -167,8 +177,8 @@ struct erdma_diag_op {
 	u32 min_size;
 	u32 flags;
 	u32 set_flags;
-	u32 buf;
-	u32 rsvd;
+	struct erdma_diag_ubuf (*buf)(const void *arg);
+	u32 (*rsvd)(const void *arg);
 	int (*fn)(struct erdma_dev *dev, struct erdma_diag_req *req);
 };
 
@@ -177,20 +187,20 @@ int erdma_diag_check_size(const struct erdma_diag_op *op, size_t size);
 int erdma_diag_check_arg(const struct erdma_diag_op *op, const void *arg,
 			 const struct erdma_diag_who *who);
 
-int erdma_diag_info(struct erdma_dev *dev, struct erdma_diag_req *req);
-int erdma_diag_debug(struct erdma_dev *dev, struct erdma_diag_req *req);
-int erdma_diag_list(struct erdma_dev *dev, struct erdma_diag_req *req);
-int erdma_diag_context(struct erdma_dev *dev, struct erdma_diag_req *req);
-int erdma_diag_ring_read(struct erdma_dev *dev, struct erdma_diag_req *req);
+int erdma_diag_handle_info(struct erdma_dev *dev, struct erdma_diag_req *req);
+int erdma_diag_handle_debug(struct erdma_dev *dev, struct erdma_diag_req *req);
+int erdma_diag_handle_list(struct erdma_dev *dev, struct erdma_diag_req *req);
+int erdma_diag_handle_context(struct erdma_dev *dev, struct erdma_diag_req *req);
+int erdma_diag_handle_ring_read(struct erdma_dev *dev, struct erdma_diag_req *req);
 
 /* ---- erdma_diag_queue.c ------------------------------------------------- */
 
-void erdma_diag_sq(struct erdma_qp *qp, struct erdma_diag_queue *q);
-void erdma_diag_rq(struct erdma_qp *qp, struct erdma_diag_queue *q);
-void erdma_diag_cq_ring(struct erdma_cq *cq, struct erdma_diag_queue *q);
-void erdma_diag_eq_ring(const struct erdma_eq *eq, struct erdma_diag_queue *q);
-void erdma_diag_cmdq_sq(struct erdma_cmdq *cmdq, struct erdma_diag_queue *q);
-void erdma_diag_cmdq_cq(struct erdma_cmdq *cmdq, struct erdma_diag_queue *q);
+void erdma_diag_fill_sq(struct erdma_qp *qp, struct erdma_diag_queue *q);
+void erdma_diag_fill_rq(struct erdma_qp *qp, struct erdma_diag_queue *q);
+void erdma_diag_fill_cq(struct erdma_cq *cq, struct erdma_diag_queue *q);
+void erdma_diag_fill_eq(const struct erdma_eq *eq, struct erdma_diag_queue *q);
+void erdma_diag_fill_cmdq_sq(struct erdma_cmdq *cmdq, struct erdma_diag_queue *q);
+void erdma_diag_fill_cmdq_cq(struct erdma_cmdq *cmdq, struct erdma_diag_queue *q);
 void erdma_diag_hide_queue(struct erdma_diag_queue *q);
 bool erdma_diag_cq_is_user(const struct erdma_cq *cq);
 struct erdma_eq *erdma_diag_find_eq(struct erdma_dev *dev, u32 id);

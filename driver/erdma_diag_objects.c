@@ -68,7 +68,7 @@ static bool object_next_xa(struct xarray *xa, u32 *id)
 
 static bool qp_next(struct erdma_dev *dev, u32 *id)
 {
-	return object_next_xa(&dev->qp_xa, id);
+	return object_next_xa(&dev->qps, id);
 }
 
 static void qp_fill_conn(const struct erdma_qp *qp, struct erdma_diag_qp *out)
@@ -132,8 +132,8 @@ static void qp_fill_held(struct erdma_dev *dev, const struct erdma_diag_who *who
 	out->cc = dev->attrs.cc;
 	qp_fill_static(qp, out);
 	qp_fill_state(qp, out, flags);
-	erdma_diag_sq(qp, &out->sq);
-	erdma_diag_rq(qp, &out->rq);
+	erdma_diag_fill_sq(qp, &out->sq);
+	erdma_diag_fill_rq(qp, &out->rq);
 	object_hide_queue(who, &out->sq, flags);
 	object_hide_queue(who, &out->rq, flags);
 	out->async_events = atomic_read(&qp->async_events);
@@ -150,8 +150,8 @@ static int qp_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 
 
 	if (!qp)
 		return -ENOENT;
-	if (erdma_diag_may(who, ERDMA_DIAG_SCOPE_METADATA,
-			   erdma_diag_relation(who, &qp->ibqp.res))) {
+	if (erdma_diag_is_allowed(who, ERDMA_DIAG_SCOPE_METADATA,
+				  erdma_diag_relation(who, &qp->ibqp.res))) {
 		qp_fill_held(dev, who, qp, &data->qp, flags);
 		ret = 0;
 	}
@@ -163,7 +163,7 @@ static int qp_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 
 
 static bool cq_next(struct erdma_dev *dev, u32 *id)
 {
-	return object_next_xa(&dev->cq_xa, id);
+	return object_next_xa(&dev->cqs, id);
 }
 
 static void cq_fill_held(const struct erdma_diag_who *who, struct erdma_cq *cq,
@@ -172,7 +172,7 @@ static void cq_fill_held(const struct erdma_diag_who *who, struct erdma_cq *cq,
 	out->cqn = cq->cqn;
 	out->eqn = cq->eqn;
 	out->comp_vector = cq->eqn - 1;
-	erdma_diag_cq_ring(cq, &out->cq);
+	erdma_diag_fill_cq(cq, &out->cq);
 	object_hide_queue(who, &out->cq, flags);
 	if (!erdma_diag_cq_is_user(cq)) {
 		out->arm_count = READ_ONCE(cq->kernel.arm_count);
@@ -195,8 +195,8 @@ static int cq_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 
 
 	if (!cq)
 		return -ENOENT;
-	if (erdma_diag_may(who, ERDMA_DIAG_SCOPE_METADATA,
-			   erdma_diag_relation(who, &cq->ibcq.res))) {
+	if (erdma_diag_is_allowed(who, ERDMA_DIAG_SCOPE_METADATA,
+				  erdma_diag_relation(who, &cq->ibcq.res))) {
 		cq_fill_held(who, cq, &data->cq, flags);
 		ret = 0;
 	}
@@ -226,8 +226,8 @@ static int eq_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 
 		return -ENOENT;
 	out->eqn = id;
 	out->vector = ceq ? id : ERDMA_VECTOR_COMMON;
-	out->irq = ceq ? dev->ceqs[id - 1].irq : dev->common_irq;
-	erdma_diag_eq_ring(eq, &out->eq);
+	out->irq = ceq ? dev->comp_eqs[id - 1].irq : dev->common_irq;
+	erdma_diag_fill_eq(eq, &out->eq);
 	object_hide_queue(who, &out->eq, flags);
 	out->events = atomic64_read(&eq->events);
 	out->interrupts = atomic64_read(&eq->interrupts);
@@ -251,10 +251,10 @@ static u64 cmdq_oldest_ns(const struct erdma_cmdq *cmdq, u64 now)
 
 	lockdep_assert_held(&cmdq->lock);
 	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++) {
-		const struct erdma_cmd_slot *slot = &cmdq->slots[i];
+		const struct erdma_cmd_ctx *ctx = &cmdq->ctxs[i];
 
-		if (slot->state == ERDMA_CMD_SUBMITTED)
-			age = max(age, now - slot->submit_ns);
+		if (ctx->state == ERDMA_CMD_SUBMITTED)
+			age = max(age, now - ctx->submit_ns);
 	}
 	return age;
 }
@@ -292,8 +292,8 @@ static int cmdq_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u3
 	out->oldest_ns = cmdq_oldest_ns(cmdq, ktime_get_ns());
 	spin_unlock_irqrestore(&cmdq->lock, irq);
 
-	erdma_diag_cmdq_sq(cmdq, &out->sq);
-	erdma_diag_cmdq_cq(cmdq, &out->cq);
+	erdma_diag_fill_cmdq_sq(cmdq, &out->sq);
+	erdma_diag_fill_cmdq_cq(cmdq, &out->cq);
 	object_hide_queue(who, &out->sq, flags);
 	object_hide_queue(who, &out->cq, flags);
 	cmdq_fill_counters(dev, out);
@@ -355,7 +355,7 @@ static int object_fill_rec(struct erdma_dev *dev, const struct erdma_diag_who *w
 }
 
 /**
- * erdma_diag_list - ERDMA_DIAG_LIST
+ * erdma_diag_handle_list - ERDMA_DIAG_LIST
  * @dev: device
  * @req: struct erdma_diag_list; the cursor is the next id plus one
  *
@@ -363,7 +363,7 @@ static int object_fill_rec(struct erdma_dev *dev, const struct erdma_diag_who *w
  *
  * Return: 0, ERDMA_DIAG_MORE, or -errno.
  */
-int erdma_diag_list(struct erdma_dev *dev, struct erdma_diag_req *req)
+int erdma_diag_handle_list(struct erdma_dev *dev, struct erdma_diag_req *req)
 {
 	struct erdma_diag_list *arg = req->arg;
 	const struct object_ops *ops = object_find(arg->obj);
@@ -427,13 +427,13 @@ static void object_fill_hw_rec(struct erdma_dev *dev, const struct erdma_diag_re
 }
 
 /**
- * erdma_diag_context - ERDMA_DIAG_CONTEXT
+ * erdma_diag_handle_context - ERDMA_DIAG_CONTEXT
  * @dev: device
  * @req: struct erdma_diag_context
  *
  * Return: 0 or -errno.
  */
-int erdma_diag_context(struct erdma_dev *dev, struct erdma_diag_req *req)
+int erdma_diag_handle_context(struct erdma_dev *dev, struct erdma_diag_req *req)
 {
 	struct erdma_diag_context *arg = req->arg;
 	const struct object_ops *ops = object_find(arg->obj);

@@ -13,8 +13,8 @@
 #define QUEUE_ALL (ERDMA_DIAG_Q_PI | ERDMA_DIAG_Q_CI | ERDMA_DIAG_Q_DBREC)
 
 /* A kernel ring is contiguous: one "page" */
-static void queue_kernel(struct erdma_diag_queue *q, u32 depth, u32 page_shift,
-			 dma_addr_t dma, const __le64 *dbrec, dma_addr_t dbrec_dma)
+static void queue_fill_kernel(struct erdma_diag_queue *q, u32 depth, u32 page_shift,
+			      dma_addr_t dma, const __le64 *dbrec, dma_addr_t dbrec_dma)
 {
 	q->depth = depth;
 	q->page_shift = page_shift;
@@ -27,8 +27,8 @@ static void queue_kernel(struct erdma_diag_queue *q, u32 depth, u32 page_shift,
 	}
 }
 
-static void queue_user(struct erdma_diag_queue *q, u32 depth, const struct erdma_mtt *mtt,
-		       dma_addr_t dbrec_dma)
+static void queue_fill_user(struct erdma_diag_queue *q, u32 depth, const struct erdma_mtt *mtt,
+			    dma_addr_t dbrec_dma)
 {
 	q->depth = depth;
 	q->page_shift = mtt->page_shift;
@@ -38,7 +38,7 @@ static void queue_user(struct erdma_diag_queue *q, u32 depth, const struct erdma
 }
 
 /* The application writes the record at any time: read until it stands still */
-static bool queue_user_dbrec(const struct erdma_dbrec_page *page, u64 va, u64 *value)
+static bool queue_read_user_dbrec(const struct erdma_dbrec_page *page, u64 va, u64 *value)
 {
 	__le64 now, before = 0;
 	int i;
@@ -58,12 +58,12 @@ static bool queue_user_dbrec(const struct erdma_dbrec_page *page, u64 va, u64 *v
 }
 
 /* PI of a user ring; a record nobody wrote yet is zero, another QPN is garbage */
-static void queue_user_pi(struct erdma_diag_queue *q, struct erdma_qp *qp, u32 off,
-			  u64 qpn_mask)
+static void queue_fill_user_pi(struct erdma_diag_queue *q, struct erdma_qp *qp, u32 off,
+			       u64 qpn_mask)
 {
 	u64 rec;
 
-	if (!queue_user_dbrec(qp->dbrec_page, qp->dbrec_va + off, &rec))
+	if (!queue_read_user_dbrec(qp->dbrec_page, qp->dbrec_va + off, &rec))
 		return;
 	q->dbrec = rec;
 	q->valid |= ERDMA_DIAG_Q_DBREC;
@@ -73,45 +73,46 @@ static void queue_user_pi(struct erdma_diag_queue *q, struct erdma_qp *qp, u32 o
 	q->valid |= ERDMA_DIAG_Q_PI;
 }
 
-static void queue_kernel_wq(struct erdma_diag_queue *q, const struct erdma_kqueue *wq, u32 depth)
+static void queue_fill_kernel_wq(struct erdma_diag_queue *q, const struct erdma_kqueue *wq,
+				 u32 depth)
 {
-	queue_kernel(q, depth, ERDMA_KERNEL_QP_PAGE_CODE + 12, wq->dma, wq->dbrec,
-		     wq->dbrec_dma);
+	queue_fill_kernel(q, depth, ERDMA_KERNEL_QP_PAGE_CODE + 12, wq->dma, wq->dbrec,
+			  wq->dbrec_dma);
 	q->pi = READ_ONCE(wq->pi);
 	q->ci = READ_ONCE(wq->ci);
 	q->valid |= ERDMA_DIAG_Q_PI | ERDMA_DIAG_Q_CI;
 }
 
 /**
- * erdma_diag_sq - describe a send queue
+ * erdma_diag_fill_sq - describe a send queue
  * @qp: held by the caller
  * @q: filled; what is not known stays zero
  */
-void erdma_diag_sq(struct erdma_qp *qp, struct erdma_diag_queue *q)
+void erdma_diag_fill_sq(struct erdma_qp *qp, struct erdma_diag_queue *q)
 {
 	memset(q, 0, sizeof(*q));
 	if (!qp->is_user) {
-		queue_kernel_wq(q, &qp->ksq, qp->sq_depth);
+		queue_fill_kernel_wq(q, &qp->ksq, qp->sq_depth);
 		return;
 	}
-	queue_user(q, qp->sq_depth, &qp->user_sq, qp->dbrec_dma);
-	queue_user_pi(q, qp, 0, ERDMA_SQE_HDR_QPN);
+	queue_fill_user(q, qp->sq_depth, &qp->user_sq, qp->dbrec_dma);
+	queue_fill_user_pi(q, qp, 0, ERDMA_SQE_HDR_QPN);
 }
 
 /**
- * erdma_diag_rq - describe a receive queue
+ * erdma_diag_fill_rq - describe a receive queue
  * @qp: held by the caller
  * @q: filled; what is not known stays zero
  */
-void erdma_diag_rq(struct erdma_qp *qp, struct erdma_diag_queue *q)
+void erdma_diag_fill_rq(struct erdma_qp *qp, struct erdma_diag_queue *q)
 {
 	memset(q, 0, sizeof(*q));
 	if (!qp->is_user) {
-		queue_kernel_wq(q, &qp->krq, qp->rq_depth);
+		queue_fill_kernel_wq(q, &qp->krq, qp->rq_depth);
 		return;
 	}
-	queue_user(q, qp->rq_depth, &qp->user_rq, qp->dbrec_dma + ERDMA_DBREC_SIZE);
-	queue_user_pi(q, qp, ERDMA_DBREC_SIZE, ERDMA_RQ_DB_QPN);
+	queue_fill_user(q, qp->rq_depth, &qp->user_rq, qp->dbrec_dma + ERDMA_DBREC_SIZE);
+	queue_fill_user_pi(q, qp, ERDMA_DBREC_SIZE, ERDMA_RQ_DB_QPN);
 }
 
 /**
@@ -126,87 +127,87 @@ bool erdma_diag_cq_is_user(const struct erdma_cq *cq)
 }
 
 /**
- * erdma_diag_cq_ring - describe a completion queue
+ * erdma_diag_fill_cq - describe a completion queue
  * @cq: held by the caller
  * @q: filled; PI is never known
  */
-void erdma_diag_cq_ring(struct erdma_cq *cq, struct erdma_diag_queue *q)
+void erdma_diag_fill_cq(struct erdma_cq *cq, struct erdma_diag_queue *q)
 {
 	memset(q, 0, sizeof(*q));
 	if (erdma_diag_cq_is_user(cq)) {
-		queue_user(q, cq->depth, &cq->user.mtt, cq->user.dbrec_dma);
-		if (queue_user_dbrec(cq->user.dbrec_page, cq->user.dbrec_va, &q->dbrec))
+		queue_fill_user(q, cq->depth, &cq->user.mtt, cq->user.dbrec_dma);
+		if (queue_read_user_dbrec(cq->user.dbrec_page, cq->user.dbrec_va, &q->dbrec))
 			q->valid |= ERDMA_DIAG_Q_DBREC;
 		return;
 	}
-	queue_kernel(q, cq->depth, ERDMA_KERNEL_CQ_PAGE_CODE + 12, cq->kernel.dma,
-		     cq->kernel.dbrec, cq->kernel.dbrec_dma);
+	queue_fill_kernel(q, cq->depth, ERDMA_KERNEL_CQ_PAGE_CODE + 12, cq->kernel.dma,
+			  cq->kernel.dbrec, cq->kernel.dbrec_dma);
 	q->ci = READ_ONCE(cq->kernel.ci);
 	q->valid |= ERDMA_DIAG_Q_CI;
 }
 
 /**
- * erdma_diag_eq_ring - describe an event queue
+ * erdma_diag_fill_eq - describe an event queue
  * @eq: initialised
  * @q: filled; PI is never known
  */
-void erdma_diag_eq_ring(const struct erdma_eq *eq, struct erdma_diag_queue *q)
+void erdma_diag_fill_eq(const struct erdma_eq *eq, struct erdma_diag_queue *q)
 {
 	memset(q, 0, sizeof(*q));
-	queue_kernel(q, eq->depth, ilog2(eq->depth) + ERDMA_EQE_SHIFT, eq->dma, eq->dbrec,
-		     eq->dbrec_dma);
+	queue_fill_kernel(q, eq->depth, ilog2(eq->depth) + ERDMA_EQE_SHIFT, eq->dma, eq->dbrec,
+			  eq->dbrec_dma);
 	q->ci = READ_ONCE(eq->ci) & ERDMA_EQ_CI_MASK;
 	q->valid |= ERDMA_DIAG_Q_CI;
 }
 
 /* CI of the command SQ: the oldest command that still occupies its place */
-static u16 queue_cmdq_ci(const struct erdma_cmdq *cmdq)
+static u16 queue_find_cmdq_ci(const struct erdma_cmdq *cmdq)
 {
 	u16 used, oldest = 0;
-	int i, ctx;
+	int i, n;
 
 	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++) {
-		ctx = cmdq->pos_ctx[i];
-		if (ctx == ERDMA_CMDQ_NO_CTX)
+		n = cmdq->slot_ctx[i];
+		if (n == ERDMA_CMDQ_NO_CTX)
 			continue;
-		used = cmdq->sq_pi - cmdq->slots[ctx].sq_index;
+		used = cmdq->sq_pi - cmdq->ctxs[n].sq_index;
 		oldest = max(oldest, used);
 	}
 	return cmdq->sq_pi - oldest;
 }
 
 /**
- * erdma_diag_cmdq_sq - describe the command SQ
+ * erdma_diag_fill_cmdq_sq - describe the command SQ
  * @cmdq: command queue
  * @q: filled
  */
-void erdma_diag_cmdq_sq(struct erdma_cmdq *cmdq, struct erdma_diag_queue *q)
+void erdma_diag_fill_cmdq_sq(struct erdma_cmdq *cmdq, struct erdma_diag_queue *q)
 {
 	unsigned long flags;
 
 	memset(q, 0, sizeof(*q));
 	spin_lock_irqsave(&cmdq->lock, flags);
-	queue_kernel(q, ERDMA_CMDQ_DEPTH, ilog2(ERDMA_CMDQ_DEPTH) + ERDMA_WQEBB_SHIFT,
-		     cmdq->sq_dma, cmdq->sq_dbrec, cmdq->sq_dbrec_dma);
+	queue_fill_kernel(q, ERDMA_CMDQ_DEPTH, ilog2(ERDMA_CMDQ_DEPTH) + ERDMA_WQEBB_SHIFT,
+			  cmdq->sq_dma, cmdq->sq_dbrec, cmdq->sq_dbrec_dma);
 	q->pi = cmdq->sq_pi;
-	q->ci = queue_cmdq_ci(cmdq);
+	q->ci = queue_find_cmdq_ci(cmdq);
 	q->valid = QUEUE_ALL;
 	spin_unlock_irqrestore(&cmdq->lock, flags);
 }
 
 /**
- * erdma_diag_cmdq_cq - describe the command CQ
+ * erdma_diag_fill_cmdq_cq - describe the command CQ
  * @cmdq: command queue
  * @q: filled; PI is never known
  */
-void erdma_diag_cmdq_cq(struct erdma_cmdq *cmdq, struct erdma_diag_queue *q)
+void erdma_diag_fill_cmdq_cq(struct erdma_cmdq *cmdq, struct erdma_diag_queue *q)
 {
 	unsigned long flags;
 
 	memset(q, 0, sizeof(*q));
 	spin_lock_irqsave(&cmdq->lock, flags);
-	queue_kernel(q, ERDMA_CMDQ_DEPTH, ilog2(ERDMA_CMDQ_DEPTH) + ERDMA_CQE_SHIFT,
-		     cmdq->cq_dma, cmdq->cq_dbrec, cmdq->cq_dbrec_dma);
+	queue_fill_kernel(q, ERDMA_CMDQ_DEPTH, ilog2(ERDMA_CMDQ_DEPTH) + ERDMA_CQE_SHIFT,
+			  cmdq->cq_dma, cmdq->cq_dbrec, cmdq->cq_dbrec_dma);
 	q->ci = cmdq->cq_ci;
 	q->valid |= ERDMA_DIAG_Q_CI;
 	spin_unlock_irqrestore(&cmdq->lock, flags);
@@ -237,8 +238,8 @@ struct erdma_eq *erdma_diag_find_eq(struct erdma_dev *dev, u32 id)
 		return &dev->cmdq.eq;
 	if (id == ERDMA_DIAG_EQ_AEQ)
 		return &dev->aeq;
-	if (id > dev->n_ceqs || id > ERDMA_MAX_CEQS)
+	if (id > dev->n_comp_eqs || id > ERDMA_MAX_CEQS)
 		return NULL;
-	ceq = &dev->ceqs[id - 1];
+	ceq = &dev->comp_eqs[id - 1];
 	return ceq->ready ? &ceq->eq : NULL;
 }

@@ -5,7 +5,7 @@
  * Kernel rings are copied from the driver's memory, an application's rings from
  * the pages the driver pinned for the device: its address space is never
  * touched. The rings are in use meanwhile. Indices taken before and after the
- * copy tell whether they moved.
+ * copy show whether they moved.
  */
 #include <linux/bitfield.h>
 #include <linux/build_bug.h>
@@ -24,7 +24,7 @@
  * @mem: kernel ring; NULL if it is an application's
  * @umem: an application's ring
  * @q: geometry and indices before the copy
- * @ident: tells this object from a later one with the same number
+ * @ident: distinguishes this object from a later one with the same number
  */
 struct ring {
 	const struct ring_type *type;
@@ -140,7 +140,7 @@ void erdma_diag_mask_entries(const struct erdma_diag_mask *mask, void *entries,
 			mask_cqe(entry);
 			break;
 		case ERDMA_DIAG_RING_CMDQ_SQ:
-			/* The header of a slot tells the command, the rest addresses */
+			/* The header of a slot names the command, the rest are addresses */
 			if (slot % ERDMA_CMDQ_SLOT_WQEBBS)
 				memset(entry, 0, ERDMA_WQEBB_SIZE);
 			else
@@ -241,43 +241,43 @@ static int ring_open_cmdq_cq(struct erdma_dev *dev, const struct erdma_diag_who 
 	return ring_open_cmdq(dev, id, r, dev->cmdq.cq);
 }
 
-static void ring_sq(const struct ring *r, struct erdma_diag_queue *q)
+static void ring_fill_sq(const struct ring *r, struct erdma_diag_queue *q)
 {
-	erdma_diag_sq(r->qp, q);
+	erdma_diag_fill_sq(r->qp, q);
 }
 
-static void ring_rq(const struct ring *r, struct erdma_diag_queue *q)
+static void ring_fill_rq(const struct ring *r, struct erdma_diag_queue *q)
 {
-	erdma_diag_rq(r->qp, q);
+	erdma_diag_fill_rq(r->qp, q);
 }
 
-static void ring_cq(const struct ring *r, struct erdma_diag_queue *q)
+static void ring_fill_cq(const struct ring *r, struct erdma_diag_queue *q)
 {
-	erdma_diag_cq_ring(r->cq, q);
+	erdma_diag_fill_cq(r->cq, q);
 }
 
-static void ring_eq(const struct ring *r, struct erdma_diag_queue *q)
+static void ring_fill_eq(const struct ring *r, struct erdma_diag_queue *q)
 {
-	erdma_diag_eq_ring(r->eq, q);
+	erdma_diag_fill_eq(r->eq, q);
 }
 
-static void ring_cmdq_sq(const struct ring *r, struct erdma_diag_queue *q)
+static void ring_fill_cmdq_sq(const struct ring *r, struct erdma_diag_queue *q)
 {
-	erdma_diag_cmdq_sq(r->cmdq, q);
+	erdma_diag_fill_cmdq_sq(r->cmdq, q);
 }
 
-static void ring_cmdq_cq(const struct ring *r, struct erdma_diag_queue *q)
+static void ring_fill_cmdq_cq(const struct ring *r, struct erdma_diag_queue *q)
 {
-	erdma_diag_cmdq_cq(r->cmdq, q);
+	erdma_diag_fill_cmdq_cq(r->cmdq, q);
 }
 
 static const struct ring_type ring_types[] = {
-	[ERDMA_DIAG_RING_SQ] = { ERDMA_WQEBB_SIZE, ring_open_sq, ring_sq },
-	[ERDMA_DIAG_RING_RQ] = { ERDMA_RQE_SIZE, ring_open_rq, ring_rq },
-	[ERDMA_DIAG_RING_CQ] = { ERDMA_CQE_SIZE, ring_open_cq, ring_cq },
-	[ERDMA_DIAG_RING_EQ] = { ERDMA_EQE_SIZE, ring_open_eq, ring_eq },
-	[ERDMA_DIAG_RING_CMDQ_SQ] = { ERDMA_WQEBB_SIZE, ring_open_cmdq_sq, ring_cmdq_sq },
-	[ERDMA_DIAG_RING_CMDQ_CQ] = { ERDMA_CQE_SIZE, ring_open_cmdq_cq, ring_cmdq_cq },
+	[ERDMA_DIAG_RING_SQ] = { ERDMA_WQEBB_SIZE, ring_open_sq, ring_fill_sq },
+	[ERDMA_DIAG_RING_RQ] = { ERDMA_RQE_SIZE, ring_open_rq, ring_fill_rq },
+	[ERDMA_DIAG_RING_CQ] = { ERDMA_CQE_SIZE, ring_open_cq, ring_fill_cq },
+	[ERDMA_DIAG_RING_EQ] = { ERDMA_EQE_SIZE, ring_open_eq, ring_fill_eq },
+	[ERDMA_DIAG_RING_CMDQ_SQ] = { ERDMA_WQEBB_SIZE, ring_open_cmdq_sq, ring_fill_cmdq_sq },
+	[ERDMA_DIAG_RING_CMDQ_CQ] = { ERDMA_CQE_SIZE, ring_open_cmdq_cq, ring_fill_cmdq_cq },
 };
 
 static void ring_close(struct ring *r)
@@ -302,7 +302,7 @@ static int ring_open(struct erdma_dev *dev, const struct erdma_diag_req *req, st
 		return ret;
 
 	ret = -EPERM;
-	if (!erdma_diag_may(req->who, ERDMA_DIAG_SCOPE_CONTENT, r->rel))
+	if (!erdma_diag_is_allowed(req->who, ERDMA_DIAG_SCOPE_CONTENT, r->rel))
 		goto err_close;
 	ret = -ENOENT;
 	if (!r->mem && !r->umem)
@@ -356,7 +356,7 @@ static void ring_set_out(struct erdma_diag_ring_read *arg, const struct ring *r)
 	arg->out_time_ns = ktime_get_ns();
 }
 
-/* What the first call checks and tells */
+/* What the first call checks and reports */
 static int ring_begin(struct erdma_diag_req *req, const struct ring *r)
 {
 	struct erdma_diag_ring_read *arg = req->arg;
@@ -398,13 +398,13 @@ static int ring_read_chunk(struct erdma_diag_req *req, const struct ring *r)
 }
 
 /**
- * erdma_diag_ring_read - ERDMA_DIAG_RING_READ
+ * erdma_diag_handle_ring_read - ERDMA_DIAG_RING_READ
  * @dev: device
  * @req: struct erdma_diag_ring_read
  *
  * Return: 0, ERDMA_DIAG_MORE or -errno.
  */
-int erdma_diag_ring_read(struct erdma_dev *dev, struct erdma_diag_req *req)
+int erdma_diag_handle_ring_read(struct erdma_dev *dev, struct erdma_diag_req *req)
 {
 	struct erdma_diag_ring_read *arg = req->arg;
 	bool again = req->cursor++;

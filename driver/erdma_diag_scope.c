@@ -3,7 +3,7 @@
  * Who may see what over the diagnostics node (docs/abi.md, "Rights").
  *
  * A right counts only if both the caller and the one who opened the file have
- * it: neither a file handed to a privileged program nor a file kept while
+ * it: neither a file handed to a privileged program nor a file left open while
  * privileges were dropped gives more than one of them alone.
  */
 #include <linux/capability.h>
@@ -21,7 +21,7 @@
 
 static_assert(ERDMA_DIAG_COMM_LEN == TASK_COMM_LEN);
 
-static bool scope_capable(const struct file *file, int cap)
+static bool scope_is_capable(const struct file *file, int cap)
 {
 	return ns_capable_noaudit(&init_user_ns, cap) &&
 	       file_ns_capable(file, &init_user_ns, cap);
@@ -35,8 +35,8 @@ static bool scope_capable(const struct file *file, int cap)
 void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *file)
 {
 	who->opener = file->f_cred;
-	who->net_admin = scope_capable(file, CAP_NET_ADMIN);
-	who->ptrace = scope_capable(file, CAP_SYS_PTRACE);
+	who->net_admin = scope_is_capable(file, CAP_NET_ADMIN);
+	who->ptrace = scope_is_capable(file, CAP_SYS_PTRACE);
 	/*
 	 * There is no lockdown reason of our own. This one is about keys held
 	 * by the kernel too, and of the right level, confidentiality.
@@ -45,13 +45,13 @@ void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *file)
 }
 
 /* The same user in every respect, as ptrace demands */
-static bool scope_same_ids(const struct cred *c, const struct cred *t)
+static bool scope_has_same_ids(const struct cred *c, const struct cred *t)
 {
 	return uid_eq(c->uid, t->uid) && uid_eq(c->uid, t->euid) && uid_eq(c->uid, t->suid) &&
 	       gid_eq(c->gid, t->gid) && gid_eq(c->gid, t->egid) && gid_eq(c->gid, t->sgid);
 }
 
-static bool scope_dumpable(struct task_struct *task)
+static bool scope_is_dumpable(struct task_struct *task)
 {
 	bool ret;
 
@@ -80,13 +80,13 @@ static enum erdma_diag_rel scope_task_relation(const struct erdma_diag_who *who,
 	rcu_read_lock();
 	tcred = __task_cred(task);
 	user = uid_eq(mine->uid, tcred->uid);
-	same = scope_same_ids(mine, tcred) && mine->user_ns == tcred->user_ns &&
+	same = scope_has_same_ids(mine, tcred) && mine->user_ns == tcred->user_ns &&
 	       cap_issubset(tcred->cap_permitted, mine->cap_permitted);
 	rcu_read_unlock();
 
 	/* Dumpability is read after the credentials, see kernel/ptrace.c */
 	smp_rmb();
-	if (same && scope_dumpable(task))
+	if (same && scope_is_dumpable(task))
 		return ERDMA_DIAG_REL_SELF;
 	return user ? ERDMA_DIAG_REL_USER : ERDMA_DIAG_REL_OTHER;
 }
@@ -107,15 +107,15 @@ enum erdma_diag_rel erdma_diag_relation(const struct erdma_diag_who *who,
 }
 
 /**
- * erdma_diag_may - may a caller do this?
+ * erdma_diag_is_allowed - is a caller allowed to do this?
  * @who: caller
  * @scope: what it wants
  * @rel: whose object it is about
  *
- * Return: true if it may.
+ * Return: true if it is.
  */
-bool erdma_diag_may(const struct erdma_diag_who *who, enum erdma_diag_scope scope,
-		    enum erdma_diag_rel rel)
+bool erdma_diag_is_allowed(const struct erdma_diag_who *who, enum erdma_diag_scope scope,
+			   enum erdma_diag_rel rel)
 {
 	if (who->net_admin)
 		return true;
@@ -153,7 +153,7 @@ void erdma_diag_fill_owner(const struct rdma_restrack_entry *res,
 	}
 	owner->pid = task_tgid_nr_ns(res->task, task_active_pid_ns(current));
 	get_task_comm(comm, res->task);
-	/* The name tells nothing to a namespace that cannot see the process */
+	/* The name has no meaning in a namespace that cannot see the process */
 	if (owner->pid)
 		memcpy(owner->comm, comm, sizeof(owner->comm));
 }

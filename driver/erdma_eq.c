@@ -58,12 +58,12 @@ static void aeq_entry(struct erdma_dev *dev, const struct erdma_aeqe *entry)
 }
 
 /**
- * erdma_aeq_irq - serve the asynchronous EQ
+ * erdma_async_eq_irq - serve the asynchronous EQ
  * @dev: device
  *
  * Context: interrupt handler of vector 0.
  */
-void erdma_aeq_irq(struct erdma_dev *dev)
+void erdma_async_eq_irq(struct erdma_dev *dev)
 {
 	int budget = ERDMA_EQ_BUDGET;
 	struct erdma_aeqe entry;
@@ -78,7 +78,7 @@ void erdma_aeq_irq(struct erdma_dev *dev)
 }
 
 /**
- * erdma_aeq_init - allocate the AEQ and tell the device about it
+ * erdma_async_eq_init - allocate the AEQ and write its registers
  * @dev: BAR0 and pools are ready, the function is not started
  *
  * Section 2.4, step 3.
@@ -86,7 +86,7 @@ void erdma_aeq_irq(struct erdma_dev *dev)
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int erdma_aeq_init(struct erdma_dev *dev)
+int erdma_async_eq_init(struct erdma_dev *dev)
 {
 	const struct erdma_mmio *m = &dev->mmio;
 	struct erdma_eq *eq = &dev->aeq;
@@ -105,12 +105,12 @@ int erdma_aeq_init(struct erdma_dev *dev)
 }
 
 /**
- * erdma_aeq_exit - free the AEQ
+ * erdma_async_eq_exit - free the AEQ
  * @dev: device; it has been reset and vector 0 has no handler
  *
  * Context: process.
  */
-void erdma_aeq_exit(struct erdma_dev *dev)
+void erdma_async_eq_exit(struct erdma_dev *dev)
 {
 	erdma_eq_exit(&dev->aeq, &dev->pdev->dev, dev->dbrec_pool);
 }
@@ -138,7 +138,7 @@ static irqreturn_t ceq_irq(int irq, void *arg)
 }
 
 /* The device may own rings that must be freed now: it has to stop altogether */
-static void ceqs_take_back(struct erdma_dev *dev)
+static void comp_eqs_take_back(struct erdma_dev *dev)
 {
 	erdma_cmdq_kill(&dev->cmdq);
 	erdma_reset_device(&dev->mmio);
@@ -160,7 +160,7 @@ static int ceq_init(struct erdma_dev *dev, struct erdma_ceq *ceq, u32 eqn)
 			    ERDMA_REG_EQ_DB(eqn));
 	if (err)
 		return err;
-	err = erdma_cmd_create_eq(dev, ceq);
+	err = erdma_exec_create_eq(dev, ceq);
 	if (err == -EIO)
 		goto err_ring;
 	if (err)
@@ -177,10 +177,10 @@ static int ceq_init(struct erdma_dev *dev, struct erdma_ceq *ceq, u32 eqn)
 	return 0;
 
 err_device:
-	if (!erdma_cmd_destroy_eq(dev, ceq))
+	if (!erdma_exec_destroy_eq(dev, ceq))
 		goto err_ring;
 err_stop:
-	ceqs_take_back(dev);
+	comp_eqs_take_back(dev);
 err_ring:
 	erdma_eq_exit(&ceq->eq, dma_dev, dev->dbrec_pool);
 	return err;
@@ -192,24 +192,24 @@ static int ceq_quiesce(struct erdma_dev *dev, struct erdma_ceq *ceq)
 	ceq->ready = false;
 	irq_update_affinity_hint(ceq->irq, NULL);
 	free_irq(ceq->irq, ceq);
-	return erdma_cmd_destroy_eq(dev, ceq);
+	return erdma_exec_destroy_eq(dev, ceq);
 }
 
 /**
- * erdma_ceqs_init - create a completion EQ on every vector but the first
+ * erdma_comp_eqs_init - create a completion EQ on every vector but the first
  * @dev: vectors and command queue are ready
  *
  * Context: process.
  * Return: 0, -ENOMEM, or the error of a command or of request_irq().
  */
-int erdma_ceqs_init(struct erdma_dev *dev)
+int erdma_comp_eqs_init(struct erdma_dev *dev)
 {
 	int err;
 
-	for (dev->n_ceqs = 0; dev->n_ceqs < dev->vectors - 1; dev->n_ceqs++) {
-		err = ceq_init(dev, &dev->ceqs[dev->n_ceqs], dev->n_ceqs + 1);
+	for (dev->n_comp_eqs = 0; dev->n_comp_eqs < dev->vectors - 1; dev->n_comp_eqs++) {
+		err = ceq_init(dev, &dev->comp_eqs[dev->n_comp_eqs], dev->n_comp_eqs + 1);
 		if (err) {
-			erdma_ceqs_exit(dev);
+			erdma_comp_eqs_exit(dev);
 			return err;
 		}
 	}
@@ -217,7 +217,7 @@ int erdma_ceqs_init(struct erdma_dev *dev)
 }
 
 /**
- * erdma_ceqs_exit - destroy the completion EQs
+ * erdma_comp_eqs_exit - destroy the completion EQs
  * @dev: no CQ exists any more
  *
  * If the device does not give a ring back, it is reset before the rings are
@@ -225,17 +225,17 @@ int erdma_ceqs_init(struct erdma_dev *dev)
  *
  * Context: process. No handler runs on return.
  */
-void erdma_ceqs_exit(struct erdma_dev *dev)
+void erdma_comp_eqs_exit(struct erdma_dev *dev)
 {
 	bool reset = false;
 	u32 i;
 
-	for (i = dev->n_ceqs; i--;)
-		if (ceq_quiesce(dev, &dev->ceqs[i]))
+	for (i = dev->n_comp_eqs; i--;)
+		if (ceq_quiesce(dev, &dev->comp_eqs[i]))
 			reset = true;
 	if (reset)
-		ceqs_take_back(dev);
-	for (i = dev->n_ceqs; i--;)
-		erdma_eq_exit(&dev->ceqs[i].eq, &dev->pdev->dev, dev->dbrec_pool);
-	dev->n_ceqs = 0;
+		comp_eqs_take_back(dev);
+	for (i = dev->n_comp_eqs; i--;)
+		erdma_eq_exit(&dev->comp_eqs[i].eq, &dev->pdev->dev, dev->dbrec_pool);
+	dev->n_comp_eqs = 0;
 }

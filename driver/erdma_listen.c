@@ -6,7 +6,7 @@
  * the wildcard address has one socket per IPv4 address of the paired interface,
  * and follows when addresses come and go. Neither is bound to the interface:
  *  - a connection between two addresses of this host arrives through lo, which a
- *    socket bound to the interface does not hear;
+ *    socket bound to the interface does not receive from;
  *  - rdma_cm listens on every device for a wildcard, and one socket on INADDR_ANY
  *    per card would find its port taken by the first card's.
  * Addresses of other interfaces stay free for others, as they are not ours.
@@ -57,135 +57,135 @@ static DECLARE_WORK(listen_follow_work, listen_follow);
 
 /* ---- accepting ------------------------------------------------------------ */
 
-static bool listen_has_room(struct erdma_cep *cep)
+static bool listen_has_room(struct erdma_ep *ep)
 {
 	bool room;
 
-	spin_lock(&cep->dev->cep_lock);
-	room = cep->n_children < cep->backlog;
-	spin_unlock(&cep->dev->cep_lock);
+	spin_lock(&ep->dev->ep_lock);
+	room = ep->n_children < ep->backlog;
+	spin_unlock(&ep->dev->ep_lock);
 	return room;
 }
 
-static void listen_add_child(struct erdma_cep *cep, struct erdma_cep *child)
+static void listen_add_child(struct erdma_ep *ep, struct erdma_ep *child)
 {
-	kref_get(&cep->refs);
-	spin_lock(&cep->dev->cep_lock);
-	child->parent = cep;
-	list_add_tail(&child->sibling, &cep->children);
-	cep->n_children++;
-	spin_unlock(&cep->dev->cep_lock);
+	kref_get(&ep->refs);
+	spin_lock(&ep->dev->ep_lock);
+	child->parent = ep;
+	list_add_tail(&child->sibling, &ep->children);
+	ep->n_children++;
+	spin_unlock(&ep->dev->ep_lock);
 }
 
 /* Takes one connection from TCP's queue. -EAGAIN: none there, or no room for it */
-static int listen_accept(struct erdma_cep *cep)
+static int listen_accept(struct erdma_ep *ep)
 {
-	struct erdma_cep *child;
+	struct erdma_ep *child;
 	struct socket *sock;
 	int err;
 
-	if (!listen_has_room(cep))
+	if (!listen_has_room(ep))
 		return -EAGAIN;
-	err = kernel_accept(cep->sock, &sock, O_NONBLOCK);
+	err = kernel_accept(ep->sock, &sock, O_NONBLOCK);
 	if (err)
 		return err;
 
-	child = erdma_cep_alloc(cep->dev);
+	child = erdma_ep_alloc(ep->dev);
 	if (!child) {
-		erdma_cep_discard_sock(sock, cep);
-		erdma_stat_inc(&cep->dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
+		erdma_ep_discard_sock(sock, ep);
+		erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
 		return 0;
 	}
 
 	mutex_lock_nested(&child->lock, SINGLE_DEPTH_NESTING);
-	erdma_cep_adopt_sock(child, sock, cep);
-	listen_add_child(cep, child);
-	erdma_cep_set_state(child, ERDMA_CEP_WAIT_REQUEST);
-	erdma_cep_limit(child, ERDMA_MPA_REQUEST_MS);
-	erdma_cep_queue(child);
+	erdma_ep_adopt_sock(child, sock, ep);
+	listen_add_child(ep, child);
+	erdma_ep_set_state(child, ERDMA_EP_WAIT_REQUEST);
+	erdma_ep_set_deadline(child, ERDMA_MPA_REQUEST_MS);
+	erdma_ep_queue(child);
 	mutex_unlock(&child->lock);
-	erdma_cep_put(child);
+	erdma_ep_put(child);
 	return 0;
 }
 
 /**
- * erdma_listen_ready - connections may wait in TCP's queue
- * @cep: endpoint in LISTEN, locked
+ * erdma_listen_accept - connections may wait in TCP's queue
+ * @ep: endpoint in LISTEN, locked
  *
  * Takes what the backlog allows. The rest stays with TCP, which bounds it, until
- * erdma_cep_leave_parent() queues the endpoint again.
+ * erdma_ep_leave_parent() queues the endpoint again.
  *
  * Context: process.
  */
-void erdma_listen_ready(struct erdma_cep *cep)
+void erdma_listen_accept(struct erdma_ep *ep)
 {
 	int i, err;
 
 	for (i = 0; i < LISTEN_BUDGET; i++) {
-		err = listen_accept(cep);
+		err = listen_accept(ep);
 		if (err == -EAGAIN)
 			return;
 		if (err) {
-			erdma_stat_inc(&cep->dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
-			erdma_dbg(cep->dev, CM, ERR, "cannot take a connection: %pe\n",
+			erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
+			erdma_dbg(ep->dev, CM, ERR, "cannot take a connection: %pe\n",
 				  ERR_PTR(err));
-			erdma_cep_limit(cep, LISTEN_RETRY_MS);
+			erdma_ep_set_deadline(ep, LISTEN_RETRY_MS);
 			return;
 		}
 	}
-	erdma_cep_queue(cep);
+	erdma_ep_queue(ep);
 }
 
 /* ---- sockets of a listener ------------------------------------------------ */
 
-static int listen_open(struct erdma_listener *l, struct erdma_cep *cep)
+static int listen_open(struct erdma_listener *l, struct erdma_ep *ep)
 {
 	struct iw_cm_id *id = l->cm_id;
 	struct sockaddr_in local = {
 		.sin_family = AF_INET,
-		.sin_addr.s_addr = cep->addr,
+		.sin_addr.s_addr = ep->addr,
 		.sin_port = l->port,
 	};
 	int err;
 
-	err = erdma_cep_new_sock(cep, &local, id->tos_set ? id->tos : -1);
+	err = erdma_ep_new_sock(ep, &local, id->tos_set ? id->tos : -1);
 	if (err)
 		return err;
 
 	id->add_ref(id);
-	spin_lock(&cep->dev->cep_lock);
-	cep->cm_id = id;
-	spin_unlock(&cep->dev->cep_lock);
-	cep->backlog = l->backlog;
-	erdma_cep_set_state(cep, ERDMA_CEP_LISTEN);
+	spin_lock(&ep->dev->ep_lock);
+	ep->cm_id = id;
+	spin_unlock(&ep->dev->ep_lock);
+	ep->backlog = l->backlog;
+	erdma_ep_set_state(ep, ERDMA_EP_LISTEN);
 	/* A full queue costs the peer a second, until it repeats its SYN */
-	return kernel_listen(cep->sock, max_t(u32, l->backlog, LISTEN_TCP_BACKLOG));
+	return kernel_listen(ep->sock, max_t(u32, l->backlog, LISTEN_TCP_BACKLOG));
 }
 
 static int listen_add(struct erdma_listener *l, __be32 addr)
 {
-	struct erdma_cep *cep = erdma_cep_alloc(l->dev);
+	struct erdma_ep *ep = erdma_ep_alloc(l->dev);
 	int err;
 
 	lockdep_assert_held(&listen_mutex);
 
-	if (!cep)
+	if (!ep)
 		return -ENOMEM;
 
-	mutex_lock(&cep->lock);
-	cep->addr = addr;
-	err = listen_open(l, cep);
+	mutex_lock(&ep->lock);
+	ep->addr = addr;
+	err = listen_open(l, ep);
 	if (err)
-		erdma_cep_close(cep);
-	mutex_unlock(&cep->lock);
+		erdma_ep_close(ep);
+	mutex_unlock(&ep->lock);
 
 	if (err) {
 		erdma_dbg(l->dev, CM, ERR, "cannot listen on %pI4:%u: %pe\n",
 			  &addr, ntohs(l->port), ERR_PTR(err));
-		erdma_cep_put(cep);
+		erdma_ep_put(ep);
 		return err;
 	}
-	list_add_tail(&cep->listen_node, &l->socks);	/* with the reference */
+	list_add_tail(&ep->listen_node, &l->socks);	/* with the reference */
 	erdma_dbg(l->dev, CM, INFO, "listening on %pI4:%u\n", &addr, ntohs(l->port));
 	return 0;
 }
@@ -194,39 +194,39 @@ static int listen_add(struct erdma_listener *l, __be32 addr)
  * Connections whose request has not arrived go with the listener. Those the
  * application was asked about live on, it may still accept them.
  */
-static void listen_drop_children(struct erdma_cep *cep)
+static void listen_drop_children(struct erdma_ep *ep)
 {
-	struct erdma_dev *dev = cep->dev;
-	struct erdma_cep *child;
+	struct erdma_dev *dev = ep->dev;
+	struct erdma_ep *child;
 
 	for (;;) {
-		spin_lock(&dev->cep_lock);
-		child = list_first_entry_or_null(&cep->children, struct erdma_cep, sibling);
+		spin_lock(&dev->ep_lock);
+		child = list_first_entry_or_null(&ep->children, struct erdma_ep, sibling);
 		if (child)
 			kref_get(&child->refs);
-		spin_unlock(&dev->cep_lock);
+		spin_unlock(&dev->ep_lock);
 		if (!child)
 			return;
 
-		erdma_cep_leave_parent(child);
+		erdma_ep_leave_parent(child);
 		mutex_lock(&child->lock);
-		if (child->state == ERDMA_CEP_WAIT_REQUEST)
-			erdma_cep_close(child);
+		if (child->state == ERDMA_EP_WAIT_REQUEST)
+			erdma_ep_close(child);
 		mutex_unlock(&child->lock);
-		erdma_cep_put(child);
+		erdma_ep_put(child);
 	}
 }
 
-static void listen_remove(struct erdma_cep *cep)
+static void listen_remove(struct erdma_ep *ep)
 {
 	lockdep_assert_held(&listen_mutex);
 
-	list_del(&cep->listen_node);
-	mutex_lock(&cep->lock);
-	erdma_cep_close(cep);
-	mutex_unlock(&cep->lock);
-	listen_drop_children(cep);
-	erdma_cep_put(cep);
+	list_del(&ep->listen_node);
+	mutex_lock(&ep->lock);
+	erdma_ep_close(ep);
+	mutex_unlock(&ep->lock);
+	listen_drop_children(ep);
+	erdma_ep_put(ep);
 }
 
 /* ---- wildcard listeners --------------------------------------------------- */
@@ -252,10 +252,10 @@ static int listen_get_addrs(struct net_device *netdev, __be32 *addrs, int max)
 
 static bool listen_has(const struct erdma_listener *l, __be32 addr)
 {
-	const struct erdma_cep *cep;
+	const struct erdma_ep *ep;
 
-	list_for_each_entry(cep, &l->socks, listen_node)
-		if (cep->addr == addr)
+	list_for_each_entry(ep, &l->socks, listen_node)
+		if (ep->addr == addr)
 			return true;
 	return false;
 }
@@ -264,16 +264,16 @@ static bool listen_has(const struct erdma_listener *l, __be32 addr)
 static void listen_prune(struct erdma_listener *l)
 {
 	__be32 addrs[LISTEN_MAX_ADDRS];
-	struct erdma_cep *cep, *next;
+	struct erdma_ep *ep, *next;
 	int i, n;
 
 	n = listen_get_addrs(l->dev->netdev, addrs, LISTEN_MAX_ADDRS);
-	list_for_each_entry_safe(cep, next, &l->socks, listen_node) {
+	list_for_each_entry_safe(ep, next, &l->socks, listen_node) {
 		for (i = 0; i < n; i++)
-			if (addrs[i] == cep->addr)
+			if (addrs[i] == ep->addr)
 				break;
 		if (i == n)
-			listen_remove(cep);
+			listen_remove(ep);
 	}
 }
 
@@ -322,12 +322,12 @@ static struct notifier_block listen_addr_nb = {
 
 static void listen_destroy(struct erdma_listener *l)
 {
-	struct erdma_cep *cep, *next;
+	struct erdma_ep *ep, *next;
 
 	mutex_lock(&listen_mutex);
 	list_del(&l->node);
-	list_for_each_entry_safe(cep, next, &l->socks, listen_node)
-		listen_remove(cep);
+	list_for_each_entry_safe(ep, next, &l->socks, listen_node)
+		listen_remove(ep);
 	mutex_unlock(&listen_mutex);
 	kfree(l);
 }
@@ -371,7 +371,7 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
 	if (!l)
 		return ERR_PTR(-ENOMEM);
 
-	l->dev = to_edev(id->device);
+	l->dev = dev_of(id->device);
 	l->cm_id = id;
 	l->any = addr == htonl(INADDR_ANY) && !listen_is_ipv6_only(id);
 	l->port = port;
@@ -409,7 +409,7 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
  */
 int erdma_create_listen(struct iw_cm_id *id, int backlog)
 {
-	struct erdma_dev *dev = to_edev(id->device);
+	struct erdma_dev *dev = dev_of(id->device);
 	struct erdma_listener *l = listen_create(id, backlog);
 
 	if (IS_ERR(l)) {
@@ -433,27 +433,27 @@ int erdma_destroy_listen(struct iw_cm_id *id)
 {
 	listen_destroy(id->provider_data);
 	id->provider_data = NULL;
-	erdma_stat_inc(&to_edev(id->device)->stats, ERDMA_STAT_CM_LISTEN_DESTROY);
+	erdma_stat_inc(&dev_of(id->device)->stats, ERDMA_STAT_CM_LISTEN_DESTROY);
 	return 0;
 }
 
 /**
- * erdma_listen_init - module initialization
+ * erdma_listen_module_init - module initialization
  *
  * Context: process.
  * Return: 0 or -errno.
  */
-int erdma_listen_init(void)
+int erdma_listen_module_init(void)
 {
 	return register_inetaddr_notifier(&listen_addr_nb);
 }
 
 /**
- * erdma_listen_exit - module exit; no listener is left
+ * erdma_listen_module_exit - module exit; no listener is left
  *
  * Context: process.
  */
-void erdma_listen_exit(void)
+void erdma_listen_module_exit(void)
 {
 	unregister_inetaddr_notifier(&listen_addr_nb);
 	cancel_work_sync(&listen_follow_work);

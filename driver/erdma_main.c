@@ -78,20 +78,23 @@ static const struct ib_device_ops erdma_dev_ops = {
 
 /* ---- PCI function -------------------------------------------------------- */
 
-/* Registers that tell whether we can drive this function (2.2, 2.3) */
+/* Registers that show whether we can drive this function (2.2, 2.3) */
 static int pci_identify(struct erdma_dev *dev)
 {
 	struct device *parent = &dev->pdev->dev;
 	u32 version = erdma_read32(&dev->mmio, ERDMA_REG_VERSION);
 
 	if (version == 0 || version == U32_MAX) {
-		dev_err(parent, "the function is not usable (version register %#x)\n", version);
+		dev_err(parent,
+			"the function is not usable: version register is %#x, expected neither 0 nor %#x\n",
+			version, U32_MAX);
 		return -ENODEV;
 	}
 	dev->proto = erdma_read32(&dev->mmio, ERDMA_REG_PROTO);
 	if (dev->proto != ERDMA_PROTO_IWARP) {
-		dev_err(parent, "the adapter is set to %s; this driver supports iWARP only\n",
-			dev->proto == ERDMA_PROTO_ROCEV2 ? "RoCEv2" : "an unknown protocol");
+		dev_err(parent, "protocol register is %u (%s), expected %u (iWARP)\n", dev->proto,
+			dev->proto == ERDMA_PROTO_ROCEV2 ? "RoCEv2" : "unknown protocol",
+			ERDMA_PROTO_IWARP);
 		return -EOPNOTSUPP;
 	}
 	return 0;
@@ -105,7 +108,7 @@ static void pci_stop_leftovers(struct erdma_dev *dev)
 
 	if (!(status & ERDMA_STATUS_INIT_DONE))
 		return;
-	dev_info(&dev->pdev->dev, "the function was left running: reset\n");
+	dev_info(&dev->pdev->dev, "the function was left running (status %#x): reset\n", status);
 	err = erdma_reset_device(&dev->mmio);
 	if (err)
 		dev_warn(&dev->pdev->dev, "reset was not confirmed: %pe\n", ERR_PTR(err));
@@ -156,8 +159,8 @@ static int erdma_vectors_init(struct erdma_dev *dev)
 	/* One is not enough: it serves no completion EQ (1.4) */
 	got = pci_alloc_irq_vectors(dev->pdev, 2, want, PCI_IRQ_MSIX);
 	if (got < 0) {
-		dev_err(&dev->pdev->dev, "fewer than 2 of %d MSI-X vectors: %pe\n", want,
-			ERR_PTR(got));
+		dev_err(&dev->pdev->dev, "no MSI-X vectors: %pe, expected 2 to %d\n",
+			ERR_PTR(got), want);
 		return got;
 	}
 	dev->vectors = got;
@@ -177,9 +180,9 @@ static int erdma_pools_init(struct erdma_dev *dev)
 					  ERDMA_DBREC_SIZE, 0);
 	if (!dev->dbrec_pool)
 		return -ENOMEM;
-	dev->resp_pool = dma_pool_create("erdma_resp", parent, ERDMA_RESP_BUF_SIZE,
-					 ERDMA_RESP_BUF_SIZE, 0);
-	if (!dev->resp_pool) {
+	dev->response_pool = dma_pool_create("erdma_resp", parent, ERDMA_RESP_BUF_SIZE,
+					     ERDMA_RESP_BUF_SIZE, 0);
+	if (!dev->response_pool) {
 		dma_pool_destroy(dev->dbrec_pool);
 		return -ENOMEM;
 	}
@@ -188,7 +191,7 @@ static int erdma_pools_init(struct erdma_dev *dev)
 
 static void erdma_pools_exit(struct erdma_dev *dev)
 {
-	dma_pool_destroy(dev->resp_pool);
+	dma_pool_destroy(dev->response_pool);
 	dma_pool_destroy(dev->dbrec_pool);
 }
 
@@ -199,7 +202,7 @@ static irqreturn_t common_irq(int irq, void *arg)
 	struct erdma_dev *dev = arg;
 
 	erdma_cmdq_irq(&dev->cmdq);
-	erdma_aeq_irq(dev);
+	erdma_async_eq_irq(dev);
 	return IRQ_HANDLED;
 }
 
@@ -207,7 +210,7 @@ static int bringup_queues(struct erdma_dev *dev)
 {
 	int err;
 
-	err = erdma_aeq_init(dev);
+	err = erdma_async_eq_init(dev);
 	if (err)
 		return err;
 
@@ -218,7 +221,7 @@ static int bringup_queues(struct erdma_dev *dev)
 	dev->cmdq.dev = dev;
 	err = erdma_cmdq_init(&dev->cmdq);
 	if (err)
-		erdma_aeq_exit(dev);
+		erdma_async_eq_exit(dev);
 	return err;
 }
 
@@ -255,7 +258,7 @@ err_reset:
 	free_irq(dev->common_irq, dev);
 err_queues:
 	erdma_cmdq_exit(&dev->cmdq);
-	erdma_aeq_exit(dev);
+	erdma_async_eq_exit(dev);
 	return err;
 }
 
@@ -266,8 +269,8 @@ static void erdma_bringup_exit(struct erdma_dev *dev)
 		pci_clear_master(dev->pdev);
 	free_irq(dev->common_irq, dev);
 	erdma_cmdq_exit(&dev->cmdq);
-	erdma_aeq_exit(dev);
-	erdma_kept_free(dev);
+	erdma_async_eq_exit(dev);
+	erdma_free_deferred(dev);
 }
 
 /* Completion EQs are created while completions are still polled (15.1, step 8) */
@@ -275,7 +278,7 @@ static int erdma_events_init(struct erdma_dev *dev)
 {
 	int err;
 
-	err = erdma_ceqs_init(dev);
+	err = erdma_comp_eqs_init(dev);
 	if (err) {
 		dev_err(&dev->pdev->dev, "no completion EQs: %pe\n", ERR_PTR(err));
 		return err;
@@ -286,7 +289,7 @@ static int erdma_events_init(struct erdma_dev *dev)
 
 static void erdma_events_exit(struct erdma_dev *dev)
 {
-	erdma_ceqs_exit(dev);
+	erdma_comp_eqs_exit(dev);
 }
 
 /* ---- what the device is and has ------------------------------------------ */
@@ -305,22 +308,24 @@ static int erdma_attrs_init(struct erdma_dev *dev)
 	u64 cap0, cap1;
 	int err;
 
-	err = erdma_cmd_query_device(dev, &cap0, &cap1);
+	err = erdma_exec_query_device(dev, &cap0, &cap1);
 	if (err)
 		return err;
 	err = erdma_parse_caps(&dev->attrs, cap0, cap1);
 	if (err) {
-		dev_err(parent, "the device offers no queue pairs\n");
+		dev_err(parent, "the device offers no queue pairs: QBLOCK of capability word %#llx is 0\n",
+			cap1);
 		return err;
 	}
 	if (FIELD_GET(ERDMA_STAG_INDEX, dev->attrs.local_dma_key) < dev->attrs.max_mr)
-		dev_warn(parent, "the local DMA key could collide with a memory region's\n");
+		dev_warn(parent, "local DMA key %#x names a memory region, expected index %u or above\n",
+			 dev->attrs.local_dma_key, dev->attrs.max_mr);
 
-	err = erdma_cmd_query_fw(dev, &dev->attrs.fw_version);
+	err = erdma_exec_query_fw(dev, &dev->attrs.fw_version);
 	if (err)
 		return err;
 	if (dev->attrs.flags & ERDMA_FLAG_EXT_DB) {
-		err = erdma_cmd_conf_device(dev);
+		err = erdma_exec_conf_device(dev);
 		if (err)
 			return err;
 	}
@@ -331,9 +336,9 @@ static int erdma_attrs_init(struct erdma_dev *dev)
 /* Numbers, tables and work queues of the objects */
 static int erdma_objects_init(struct erdma_dev *dev)
 {
-	dev->reflush_wq = alloc_workqueue("erdma-reflush-%s", WQ_UNBOUND, 0,
-					  pci_name(dev->pdev));
-	if (!dev->reflush_wq)
+	dev->reflusher = alloc_workqueue("erdma-reflush-%s", WQ_UNBOUND, 0,
+					 pci_name(dev->pdev));
+	if (!dev->reflusher)
 		return -ENOMEM;
 
 	/* First number 1; the lowest may be handed out once it is its turn (6.4) */
@@ -348,11 +353,11 @@ static int erdma_objects_init(struct erdma_dev *dev)
 static void erdma_objects_exit(struct erdma_dev *dev)
 {
 	erdma_cm_dev_exit(dev);
-	destroy_workqueue(dev->reflush_wq);
+	destroy_workqueue(dev->reflusher);
 	erdma_idtab_exit(&dev->mr_ids);
 	erdma_idtab_exit(&dev->pd_ids);
-	WARN_ON(!xa_empty(&dev->qp_xa));
-	WARN_ON(!xa_empty(&dev->cq_xa));
+	WARN_ON(!xa_empty(&dev->qps));
+	WARN_ON(!xa_empty(&dev->cqs));
 }
 
 /* ---- registration -------------------------------------------------------- */
@@ -362,7 +367,7 @@ static int erdma_register(struct erdma_dev *dev)
 	struct ib_device *ibdev = &dev->ibdev;
 	int err;
 
-	ibdev->num_comp_vectors = dev->n_ceqs;
+	ibdev->num_comp_vectors = dev->n_comp_eqs;
 	ibdev->local_dma_lkey = dev->attrs.local_dma_key;
 	addrconf_addr_eui48((u8 *)&ibdev->node_guid, dev->netdev->dev_addr);
 	strscpy(ibdev->iw_ifname, dev->netdev->name, sizeof(ibdev->iw_ifname));
@@ -378,9 +383,8 @@ static int erdma_register(struct erdma_dev *dev)
 	if (err)
 		goto err_unregister;
 	/* The adapter works without its diagnostics node */
-	err = erdma_diag_add(dev);
-	if (err)
-		ibdev_warn(ibdev, "no diagnostics node: %pe\n", ERR_PTR(err));
+	if (!erdma_diag_has_node(dev))
+		ibdev_warn(ibdev, "no diagnostics node\n");
 	return 0;
 
 err_unregister:
@@ -422,9 +426,9 @@ static void erdma_undo_steps(struct erdma_dev *dev, int n)
 
 static void erdma_free(struct erdma_dev *dev)
 {
-	xa_destroy(&dev->cq_xa);
-	xa_destroy(&dev->qp_xa);
-	mutex_destroy(&dev->kept_lock);
+	xa_destroy(&dev->cqs);
+	xa_destroy(&dev->qps);
+	mutex_destroy(&dev->deferred_lock);
 	erdma_debug_exit(&dev->dbg);
 	ib_dealloc_device(&dev->ibdev);
 }
@@ -443,10 +447,10 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	dev->ibdev.node_type = RDMA_NODE_RNIC;
 	dev->ibdev.phys_port_cnt = 1;
 	erdma_debug_init(&dev->dbg);
-	INIT_LIST_HEAD(&dev->kept);
-	mutex_init(&dev->kept_lock);
-	xa_init_flags(&dev->qp_xa, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	xa_init_flags(&dev->cq_xa, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	INIT_LIST_HEAD(&dev->deferred);
+	mutex_init(&dev->deferred_lock);
+	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&dev->cqs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	pci_set_drvdata(pdev, dev);
 
 	for (i = 0; i < ARRAY_SIZE(erdma_steps); i++) {
@@ -456,7 +460,7 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	}
 	erdma_get_dev_fw_str(&dev->ibdev, fw);
 	ibdev_info(&dev->ibdev, "paired with %s, firmware %s, completion vectors: %u\n",
-		   netdev_name(dev->netdev), fw, dev->n_ceqs);
+		   netdev_name(dev->netdev), fw, dev->n_comp_eqs);
 	return 0;
 
 err_undo:
@@ -470,7 +474,7 @@ static void erdma_remove(struct pci_dev *pdev)
 	struct erdma_dev *dev = pci_get_drvdata(pdev);
 
 	/* Nobody answers from a slot that is empty: do not wait for it */
-	if (erdma_device_gone(&dev->mmio))
+	if (erdma_device_is_gone(&dev->mmio))
 		erdma_cmdq_kill(&dev->cmdq);
 	erdma_undo_steps(dev, ARRAY_SIZE(erdma_steps));
 	erdma_free(dev);
@@ -501,7 +505,7 @@ static int __init erdma_module_init(void)
 	err = erdma_netdev_module_init();
 	if (err)
 		return err;
-	err = erdma_cm_init();
+	err = erdma_cm_module_init();
 	if (err)
 		goto err_netdev;
 	err = erdma_diag_module_init();
@@ -515,7 +519,7 @@ static int __init erdma_module_init(void)
 err_diag:
 	erdma_diag_module_exit();
 err_cm:
-	erdma_cm_exit();
+	erdma_cm_module_exit();
 err_netdev:
 	erdma_netdev_module_exit();
 	return err;
@@ -527,7 +531,7 @@ static void __exit erdma_module_exit(void)
 	/* Before what a probe needs, because it may still be probing */
 	erdma_netdev_module_exit();
 	erdma_diag_module_exit();
-	erdma_cm_exit();
+	erdma_cm_module_exit();
 }
 
 module_init(erdma_module_init);

@@ -61,12 +61,13 @@ static int mmio_check_bars(struct pci_dev *pdev)
 	int bars = pci_select_bars(pdev, IORESOURCE_MEM);
 
 	if (bars != ERDMA_BAR_SET) {
-		dev_err(&pdev->dev, "memory resources %#x instead of BAR 0 and BAR 2\n", bars);
+		dev_err(&pdev->dev, "memory BARs are %#x, expected %#x (BAR 0 and BAR 2)\n", bars,
+			ERDMA_BAR_SET);
 		return -EINVAL;
 	}
 	if (pci_resource_len(pdev, ERDMA_BAR_REGS) < ERDMA_BAR0_MIN_SIZE) {
-		dev_err(&pdev->dev, "BAR 0 has only %#llx bytes\n",
-			(u64)pci_resource_len(pdev, ERDMA_BAR_REGS));
+		dev_err(&pdev->dev, "BAR 0 has %#llx bytes, expected at least %#x\n",
+			(u64)pci_resource_len(pdev, ERDMA_BAR_REGS), ERDMA_BAR0_MIN_SIZE);
 		return -EINVAL;
 	}
 	return 0;
@@ -124,16 +125,17 @@ void erdma_mmio_exit(struct erdma_mmio *m, struct pci_dev *pdev)
 }
 
 /**
- * erdma_device_gone - has the device left the bus?
+ * erdma_device_is_gone - has the device left the bus?
  * @m: BAR0
  *
  * Its registers read as ones then (2.2): neither of the version and the status
  * ever has this value. Where a bridge or a hypervisor gives zeros instead, only
- * configuration space tells.
+ * configuration space shows it.
  *
  * Context: any.
+ * Return: true if it has.
  */
-bool erdma_device_gone(const struct erdma_mmio *m)
+bool erdma_device_is_gone(const struct erdma_mmio *m)
 {
 	if (!m->ops->present(m->ctx))
 		return true;
@@ -164,7 +166,7 @@ static int mmio_wait_status(const struct erdma_mmio *m, u32 bits, int polls, int
  *
  * Section 2.4. All objects of the device are gone; queue memory may be freed.
  * Waits at most one second for the device to say so. A device that does not
- * confirm is no reason to keep the memory: the write itself stops it.
+ * confirm is no reason to retain the memory: the write itself stops it.
  *
  * Context: process, may sleep.
  * Return: 0; -ETIMEDOUT: not confirmed; -ENODEV: the device is not there.

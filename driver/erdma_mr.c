@@ -75,7 +75,7 @@ static void mr_free_mem(struct erdma_dev *dev, void *object)
 	erdma_mtt_exit(dev, &mr->mtt);
 }
 
-static const struct erdma_keeper mr_keeper = {
+static const struct erdma_free_kind mr_free_kind = {
 	.name = "MR",
 	.size = sizeof(struct erdma_mr),
 	.free = mr_free_mem,
@@ -85,9 +85,9 @@ static const struct erdma_keeper mr_keeper = {
 static int mr_release(struct erdma_dev *dev, struct erdma_mr *mr)
 {
 	u32 stag = FIELD_PREP(ERDMA_STAG_INDEX, mr->index) | (mr->ibmr.lkey & ERDMA_STAG_KEY);
-	int err = erdma_cmd_dereg_mr(dev, stag);
+	int err = erdma_exec_dereg_mr(dev, stag);
 
-	if (erdma_keep_memory(dev, &mr_keeper, mr, mr->index, err))
+	if (erdma_defer_free(dev, &mr_free_kind, mr, mr->index, err))
 		kfree(mr);
 	else
 		mr_free(dev, mr);
@@ -101,7 +101,7 @@ static int mr_register(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd 
 	struct erdma_mr_spec spec = {
 		.index = mr->index,
 		.key = mr->ibmr.lkey & ERDMA_STAG_KEY,
-		.pdn = to_epd(ibpd)->pdn,
+		.pdn = pd_of(ibpd)->pdn,
 		.type = mr->type,
 		.rights = mr->rights,
 		.va = va,
@@ -117,7 +117,7 @@ static int mr_register(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd 
 	else
 		memcpy(spec.page, mr->mtt.inline_page, sizeof(spec.page));
 
-	err = erdma_cmd_reg_mr(dev, &spec);
+	err = erdma_exec_reg_mr(dev, &spec);
 	if (err == -ETIMEDOUT)		/* the device may have it */
 		mr_release(dev, mr);
 	else if (err)
@@ -150,7 +150,7 @@ static struct ib_mr *mr_result(struct erdma_dev *dev, struct erdma_mr *mr, int e
  */
 struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access)
 {
-	struct erdma_dev *dev = to_edev(ibpd->device);
+	struct erdma_dev *dev = dev_of(ibpd->device);
 	struct erdma_mr *mr;
 	int err;
 
@@ -199,7 +199,7 @@ struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 len, u64 virt
 		.len = len,
 		.access = access,
 	};
-	struct erdma_dev *dev = to_edev(ibpd->device);
+	struct erdma_dev *dev = dev_of(ibpd->device);
 	struct erdma_mr *mr = NULL;
 	int err = -EINVAL;
 
@@ -230,7 +230,7 @@ out:
  */
 struct ib_mr *erdma_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_sg)
 {
-	struct erdma_dev *dev = to_edev(ibpd->device);
+	struct erdma_dev *dev = dev_of(ibpd->device);
 	struct erdma_mr *mr = NULL;
 	int err = -EOPNOTSUPP;
 
@@ -255,7 +255,7 @@ out:
 
 static int mr_set_page(struct ib_mr *ibmr, u64 page)
 {
-	struct erdma_mr *mr = to_emr(ibmr);
+	struct erdma_mr *mr = mr_of(ibmr);
 
 	if (mr->frmr_pages >= mr->frmr_max_pages)
 		return -ENOMEM;
@@ -277,7 +277,7 @@ static int mr_set_page(struct ib_mr *ibmr, u64 page)
 int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		    unsigned int *sg_offset)
 {
-	struct erdma_mr *mr = to_emr(ibmr);
+	struct erdma_mr *mr = mr_of(ibmr);
 
 	if (mr->type != ERDMA_MR_FRMR || ibmr->page_size != PAGE_SIZE)
 		return -EINVAL;
@@ -291,15 +291,15 @@ int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
  * @udata: unused
  *
  * The region is gone afterwards, whatever the device answers; see
- * erdma_keep_memory() for what happens to its memory then.
+ * erdma_defer_free() for what happens to its memory then.
  *
  * Context: may sleep.
  * Return: 0.
  */
 int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
-	struct erdma_dev *dev = to_edev(ibmr->device);
-	struct erdma_mr *mr = to_emr(ibmr);
+	struct erdma_dev *dev = dev_of(ibmr->device);
+	struct erdma_mr *mr = mr_of(ibmr);
 
 	erdma_dbg(dev, MR, INFO, "mr %u deregistered\n", mr->index);
 	if (mr_release(dev, mr))

@@ -140,7 +140,7 @@ static int mtt_alloc_tree(struct erdma_dev *dev, struct erdma_mtt *mtt)
 	return 0;
 }
 
-static __le64 *mtt_slot(const struct erdma_mtt *mtt, u32 i)
+static __le64 *mtt_find_entry(const struct erdma_mtt *mtt, u32 i)
 {
 	u32 leaves;
 
@@ -162,7 +162,7 @@ static __le64 *mtt_slot(const struct erdma_mtt *mtt, u32 i)
 void erdma_mtt_set(struct erdma_mtt *mtt, u32 i, u64 page)
 {
 	if (mtt->level)
-		*mtt_slot(mtt, i) = cpu_to_le64(page);
+		*mtt_find_entry(mtt, i) = cpu_to_le64(page);
 	else
 		mtt->inline_page[i] = page;
 }
@@ -177,7 +177,7 @@ void erdma_mtt_set(struct erdma_mtt *mtt, u32 i, u64 page)
  */
 u64 erdma_mtt_entry(const struct erdma_mtt *mtt, u32 i)
 {
-	return mtt->level ? le64_to_cpu(*mtt_slot(mtt, i)) : mtt->inline_page[i];
+	return mtt->level ? le64_to_cpu(*mtt_find_entry(mtt, i)) : mtt->inline_page[i];
 }
 
 static void mtt_fill(struct erdma_mtt *mtt)

@@ -117,7 +117,7 @@ static void netdev_mtu_work(struct work_struct *work)
 
 	if (mtu == dev->mtu)
 		return;
-	if (erdma_cmd_conf_mtu(dev, mtu))
+	if (erdma_exec_conf_mtu(dev, mtu))
 		ibdev_warn_ratelimited(&dev->ibdev, "the device does not know the new MTU %u\n",
 				       mtu);
 	else
@@ -147,7 +147,7 @@ static void netdev_link_changed(struct erdma_dev *dev)
 	netdev_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 
-static void netdev_gone_work(struct work_struct *work)
+static void netdev_reprobe(struct work_struct *work)
 {
 	struct netdev_gone_work *gone = container_of(work, struct netdev_gone_work, work);
 	int err;
@@ -173,16 +173,16 @@ static void netdev_unregistered(struct erdma_dev *dev)
 	dev->netdev_gone = true;
 	dev_info(&dev->pdev->dev, "network interface %s goes away, so does the RDMA device\n",
 		 dev->netdev->name);
-	INIT_WORK(&gone->work, netdev_gone_work);
+	INIT_WORK(&gone->work, netdev_reprobe);
 	gone->pdev = pci_dev_get(dev->pdev);
 	gone->driver = dev->pdev->dev.driver;
 	queue_work(netdev_wq, &gone->work);
 }
 
 /* Under rtnl */
-static int netdev_notify(struct notifier_block *nb, unsigned long event, void *ptr)
+static int netdev_handle_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
-	struct erdma_dev *dev = container_of(nb, struct erdma_dev, netdev_nb);
+	struct erdma_dev *dev = container_of(nb, struct erdma_dev, netdev_notifier);
 	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
 
 	if (netdev != dev->netdev || dev->netdev_gone)
@@ -216,8 +216,8 @@ static int netdev_notify(struct notifier_block *nb, unsigned long event, void *p
  * erdma_netdev_watch - follow the interface from now on
  * @dev: paired and registered
  *
- * Reports the state of the port as it is now, and tells the device an MTU that
- * it would not assume.
+ * Reports the state of the port as it is now, and configures the device with an
+ * MTU that it would not assume.
  *
  * Context: process, takes rtnl.
  * Return: 0 or the error of register_netdevice_notifier().
@@ -227,8 +227,8 @@ int erdma_netdev_watch(struct erdma_dev *dev)
 	int err;
 
 	INIT_WORK(&dev->mtu_work, netdev_mtu_work);
-	dev->netdev_nb.notifier_call = netdev_notify;
-	err = register_netdevice_notifier(&dev->netdev_nb);
+	dev->netdev_notifier.notifier_call = netdev_handle_event;
+	err = register_netdevice_notifier(&dev->netdev_notifier);
 	if (err)
 		return err;
 	schedule_work(&dev->mtu_work);
@@ -247,6 +247,6 @@ void erdma_netdev_unwatch(struct erdma_dev *dev)
 	rtnl_lock();
 	dev->netdev_gone = true;
 	rtnl_unlock();
-	unregister_netdevice_notifier(&dev->netdev_nb);
+	unregister_netdevice_notifier(&dev->netdev_notifier);
 	cancel_work_sync(&dev->mtu_work);
 }

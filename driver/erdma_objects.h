@@ -107,18 +107,18 @@ struct erdma_mmap_entry {
  * struct erdma_ucontext - an application's context
  * @ibucontext: core's part
  * @db: doorbell pages
- * @sdb: mmap entry of the SQ doorbell page
- * @rdb: mmap entry of the RQ doorbell page
- * @cdb: mmap entry of the CQ doorbell page
+ * @sq_page: mmap entry of the SQ doorbell page
+ * @rq_page: mmap entry of the RQ doorbell page
+ * @cq_page: mmap entry of the CQ doorbell page
  * @dbrec_lock: protects @dbrec_pages
  * @dbrec_pages: pinned pages of doorbell records (struct erdma_dbrec_page)
  */
 struct erdma_ucontext {
 	struct ib_ucontext ibucontext;
 	struct erdma_db_pages db;
-	struct rdma_user_mmap_entry *sdb;
-	struct rdma_user_mmap_entry *rdb;
-	struct rdma_user_mmap_entry *cdb;
+	struct rdma_user_mmap_entry *sq_page;
+	struct rdma_user_mmap_entry *rq_page;
+	struct rdma_user_mmap_entry *cq_page;
 	struct mutex dbrec_lock;
 	struct list_head dbrec_pages;
 };
@@ -155,25 +155,25 @@ void erdma_dbrec_unmap(struct erdma_dbrec_page *page);
 
 /* ---- erdma_udata.c: requests of the provider ------------------------------- */
 
-int erdma_copy_ureq(struct ib_udata *udata, void *req, size_t size);
+int erdma_udata_fetch(struct ib_udata *udata, void *req, size_t size);
 
-/* ---- erdma_kept.c: memory that the device may still use ------------------ */
+/* ---- erdma_deferred.c: deferred free of what the device may still use --------- */
 
 /**
- * struct erdma_keeper - kind of object whose memory may have to be kept
+ * struct erdma_free_kind - how to free the memory of a kind of object
  * @name: for the message
  * @size: bytes of the object
  * @free: frees its memory, given a copy of the object
  */
-struct erdma_keeper {
+struct erdma_free_kind {
 	const char *name;
 	size_t size;
 	void (*free)(struct erdma_dev *dev, void *object);
 };
 
-bool erdma_keep_memory(struct erdma_dev *dev, const struct erdma_keeper *keeper,
-		       const void *object, u32 id, int err);
-void erdma_kept_free(struct erdma_dev *dev);
+bool erdma_defer_free(struct erdma_dev *dev, const struct erdma_free_kind *kind,
+		      const void *object, u32 id, int err);
+void erdma_free_deferred(struct erdma_dev *dev);
 
 /* ---- erdma_mtt.c: translation tables ------------------------------------ */
 
@@ -216,7 +216,7 @@ enum erdma_mtt_kind {
 /**
  * struct erdma_user_range - user memory to pin and translate
  * @start: user address
- * @iova: address by which the device is told about it
+ * @iova: address by which work requests refer to it
  * @len: bytes, not 0
  * @access: IB_ACCESS_*
  */
@@ -236,13 +236,22 @@ void erdma_mtt_exit(struct erdma_dev *dev, struct erdma_mtt *mtt);
 
 /* ---- erdma_mr.c: memory regions ----------------------------------------- */
 
+/**
+ * struct erdma_mr - memory region
+ * @ibmr: core's part
+ * @mtt: translation
+ * @index: MR index
+ * @type: enum erdma_mr_type
+ * @rights: ERDMA_RIGHT_*
+ * @frmr_max_pages: FRMR: room in the level 1 table
+ * @frmr_pages: FRMR: pages of the next REG_MR work request, in that table
+ */
 struct erdma_mr {
 	struct ib_mr ibmr;
 	struct erdma_mtt mtt;
 	u32 index;
 	u32 type;
 	u32 rights;
-	/* FRMR: pages of the next REG_MR work request, in the level 1 table */
 	u32 frmr_max_pages;
 	u32 frmr_pages;
 };
@@ -264,7 +273,7 @@ u32 erdma_access_to_rights(int access);
  * @cqn: number
  * @eqn: completion EQ, 1..31
  * @depth: entries
- * @refs: dev->cq_xa and every lookup; the last one completes @free
+ * @refs: dev->cqs and every lookup; the last one completes @free
  * @free: nobody uses the CQ any more
  * @kernel: data path state of a kernel CQ
  * @user: memory of a user CQ
@@ -352,7 +361,7 @@ struct erdma_kqueue {
  * @ibqp: core's part
  * @dev: device
  * @qpn: number
- * @refs: dev->qp_xa, connections and every lookup; the last completes @free
+ * @refs: dev->qps, connections and every lookup; the last completes @free
  * @free: nobody uses the QP any more
  * @sq_depth: WQEBBs
  * @rq_depth: RQEs
@@ -376,8 +385,8 @@ struct erdma_kqueue {
  * @connected: @conn is valid
  * @conn: connection handed to the device
  * @stopped: set with WRITE_ONCE when the QP left RTS: posts schedule a REFLUSH
- * @reflush_work: tells the device the newest indices of a stopped kernel QP
- * @cep: connection, owned by erdma_cm.c (under its locks)
+ * @reflush_timer: sends the newest indices of a stopped kernel QP to the device
+ * @ep: connection, owned by erdma_cm.c (under its locks)
  * @state_ns: ktime_get_ns() of the last state change
  * @created_ns: ktime_get_ns()
  * @async_events: AEQ entries
@@ -411,8 +420,8 @@ struct erdma_qp {
 	bool connected;
 	struct erdma_conn conn;
 	bool stopped;
-	struct delayed_work reflush_work;
-	struct erdma_cep *cep;
+	struct delayed_work reflush_timer;
+	struct erdma_ep *ep;
 	u64 state_ns;
 	u64 created_ns;
 	atomic_t async_events;
@@ -446,7 +455,7 @@ bool erdma_qp_async_event(struct erdma_dev *dev, u32 qpn, u32 type);
  */
 int erdma_qp_to_rts(struct erdma_qp *qp, const struct erdma_conn *conn);
 int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state to);
-enum erdma_qp_state erdma_qp_state(struct erdma_qp *qp);
-void erdma_qp_kick_reflush(struct erdma_qp *qp);
+enum erdma_qp_state erdma_qp_read_state(struct erdma_qp *qp);
+void erdma_qp_schedule_reflush(struct erdma_qp *qp);
 
 #endif /* ERDMA_OBJECTS_H */

@@ -16,14 +16,14 @@
  */
 int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	struct erdma_dev *dev = to_edev(ibpd->device);
+	struct erdma_dev *dev = dev_of(ibpd->device);
 	int id = erdma_idtab_alloc(&dev->pd_ids);
 
 	if (id < 0) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_ALLOC_PD_FAILED);
 		return id;
 	}
-	to_epd(ibpd)->pdn = id;
+	pd_of(ibpd)->pdn = id;
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_ALLOC_PD);
 	return 0;
 }
@@ -37,9 +37,9 @@ int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
  */
 int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	struct erdma_dev *dev = to_edev(ibpd->device);
+	struct erdma_dev *dev = dev_of(ibpd->device);
 
-	erdma_idtab_free(&dev->pd_ids, to_epd(ibpd)->pdn);
+	erdma_idtab_free(&dev->pd_ids, pd_of(ibpd)->pdn);
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_DEALLOC_PD);
 	return 0;
 }

@@ -14,7 +14,7 @@
 
 /* ---- references --------------------------------------------------------- */
 
-static void qp_last_put(struct kref *refs)
+static void qp_complete_free(struct kref *refs)
 {
 	complete(&container_of(refs, struct erdma_qp, refs)->free);
 }
@@ -32,11 +32,11 @@ struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn)
 	struct erdma_qp *qp;
 	unsigned long flags;
 
-	xa_lock_irqsave(&dev->qp_xa, flags);
-	qp = xa_load(&dev->qp_xa, qpn);
+	xa_lock_irqsave(&dev->qps, flags);
+	qp = xa_load(&dev->qps, qpn);
 	if (qp)
 		kref_get(&qp->refs);
-	xa_unlock_irqrestore(&dev->qp_xa, flags);
+	xa_unlock_irqrestore(&dev->qps, flags);
 	return qp;
 }
 
@@ -59,7 +59,7 @@ void erdma_qp_hold(struct erdma_qp *qp)
  */
 void erdma_qp_put(struct erdma_qp *qp)
 {
-	kref_put(&qp->refs, qp_last_put);
+	kref_put(&qp->refs, qp_complete_free);
 }
 
 /**
@@ -109,17 +109,17 @@ static u16 kqueue_pi(struct erdma_kqueue *q)
 
 static void qp_reflush(struct work_struct *work)
 {
-	struct erdma_qp *qp = container_of(to_delayed_work(work), struct erdma_qp, reflush_work);
+	struct erdma_qp *qp = container_of(to_delayed_work(work), struct erdma_qp, reflush_timer);
 	u16 sq_pi = kqueue_pi(&qp->ksq);
 	u16 rq_pi = kqueue_pi(&qp->krq);
 
 	erdma_dbg(qp->dev, QP, DBG, "qp %u: flush up to sq %u rq %u\n", qp->qpn, sq_pi, rq_pi);
-	if (erdma_cmd_reflush(qp->dev, qp->qpn, sq_pi, rq_pi))
+	if (erdma_exec_reflush(qp->dev, qp->qpn, sq_pi, rq_pi))
 		erdma_dbg(qp->dev, QP, ERR, "qp %u: requests may not be flushed\n", qp->qpn);
 }
 
 /**
- * erdma_qp_kick_reflush - tell the device soon what was posted so far (5.2.8)
+ * erdma_qp_schedule_reflush - notify the device soon of what was posted (5.2.8)
  * @qp: stopped; nothing happens for an application's QP, whose indices the
  *	driver does not know
  *
@@ -128,10 +128,10 @@ static void qp_reflush(struct work_struct *work)
  *
  * Context: any.
  */
-void erdma_qp_kick_reflush(struct erdma_qp *qp)
+void erdma_qp_schedule_reflush(struct erdma_qp *qp)
 {
 	if (!qp->is_user)
-		mod_delayed_work(qp->dev->reflush_wq, &qp->reflush_work,
+		mod_delayed_work(qp->dev->reflusher, &qp->reflush_timer,
 				 usecs_to_jiffies(ERDMA_REFLUSH_DELAY_US));
 }
 
@@ -140,21 +140,21 @@ void erdma_qp_kick_reflush(struct erdma_qp *qp)
 /**
  * enum qp_move - what to do when a state is asked for
  * @MOVE_NONE: nothing
- * @MOVE_NOTE: record the state, the device is not told
- * @MOVE_STOP: tell the device, then record
+ * @MOVE_RECORD: record the state, the device is not involved
+ * @MOVE_STOP: stop the QP at the device, then record
  * @MOVE_CM: only the connection manager can do it
  * @MOVE_LATE: the QP is stopping already
  */
 enum qp_move {
 	MOVE_NONE,
-	MOVE_NOTE,
+	MOVE_RECORD,
 	MOVE_STOP,
 	MOVE_CM,
 	MOVE_LATE,
 };
 
 /* Table 11.1: [recorded][asked for] */
-static const u8 qp_moves[ERDMA_QPS_COUNT][ERDMA_QPS_COUNT] = {
+static const u8 qp_state_moves[ERDMA_QPS_COUNT][ERDMA_QPS_COUNT] = {
 	[ERDMA_QPS_IDLE] = {
 		[ERDMA_QPS_RTS] = MOVE_CM,
 		[ERDMA_QPS_ERROR] = MOVE_STOP,
@@ -169,7 +169,7 @@ static const u8 qp_moves[ERDMA_QPS_COUNT][ERDMA_QPS_COUNT] = {
 		[ERDMA_QPS_ERROR] = MOVE_STOP,
 	},
 	[ERDMA_QPS_CLOSING] = {
-		[ERDMA_QPS_IDLE] = MOVE_NOTE,
+		[ERDMA_QPS_IDLE] = MOVE_RECORD,
 		[ERDMA_QPS_RTR] = MOVE_LATE,
 		[ERDMA_QPS_RTS] = MOVE_LATE,
 		[ERDMA_QPS_TERMINATE] = MOVE_LATE,
@@ -180,7 +180,7 @@ static const u8 qp_moves[ERDMA_QPS_COUNT][ERDMA_QPS_COUNT] = {
 		[ERDMA_QPS_RTR] = MOVE_LATE,
 		[ERDMA_QPS_RTS] = MOVE_LATE,
 		[ERDMA_QPS_CLOSING] = MOVE_LATE,
-		[ERDMA_QPS_ERROR] = MOVE_NOTE,
+		[ERDMA_QPS_ERROR] = MOVE_RECORD,
 	},
 };
 
@@ -195,11 +195,11 @@ static void qp_record_state(struct erdma_qp *qp, enum erdma_qp_state to)
 }
 
 /* A QP that could not be stopped stays what it is, so that it can be tried again */
-static int qp_tell_stop(struct erdma_qp *qp, enum erdma_qp_state to)
+static int qp_stop_at_device(struct erdma_qp *qp, enum erdma_qp_state to)
 {
 	int err;
 
-	err = erdma_cmd_modify_qp(qp->dev, qp->qpn, to, NULL);
+	err = erdma_exec_modify_qp(qp->dev, qp->qpn, to, NULL);
 	if (err) {
 		erdma_dbg(qp->dev, QP, ERR, "qp %u: not stopped: %pe\n", qp->qpn, ERR_PTR(err));
 		return err;
@@ -210,20 +210,20 @@ static int qp_tell_stop(struct erdma_qp *qp, enum erdma_qp_state to)
 	 */
 	WRITE_ONCE(qp->stopped, true);
 	qp_record_state(qp, to);
-	erdma_qp_kick_reflush(qp);
+	erdma_qp_schedule_reflush(qp);
 	return 0;
 }
 
-static int qp_move(struct erdma_qp *qp, enum erdma_qp_state to)
+static int qp_change_state(struct erdma_qp *qp, enum erdma_qp_state to)
 {
 	int err = 0;
 
 	down_write(&qp->state_lock);
-	switch (qp_moves[qp->state][to]) {
+	switch (qp_state_moves[qp->state][to]) {
 	case MOVE_STOP:
-		err = qp_tell_stop(qp, to);
+		err = qp_stop_at_device(qp, to);
 		break;
-	case MOVE_NOTE:
+	case MOVE_RECORD:
 		qp_record_state(qp, to);
 		break;
 	case MOVE_CM:
@@ -254,9 +254,9 @@ int erdma_qp_to_rts(struct erdma_qp *qp, const struct erdma_conn *conn)
 	if (qp->stopped)
 		goto out;
 	err = -EINVAL;
-	if (qp_moves[qp->state][ERDMA_QPS_RTS] != MOVE_CM)
+	if (qp_state_moves[qp->state][ERDMA_QPS_RTS] != MOVE_CM)
 		goto out;
-	err = erdma_cmd_modify_qp(qp->dev, qp->qpn, ERDMA_QPS_RTS, conn);
+	err = erdma_exec_modify_qp(qp->dev, qp->qpn, ERDMA_QPS_RTS, conn);
 	if (err)
 		goto out;
 	qp->conn = *conn;
@@ -281,17 +281,17 @@ out:
  */
 int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state to)
 {
-	return qp_move(qp, to);
+	return qp_change_state(qp, to);
 }
 
 /**
- * erdma_qp_state - state as the driver recorded it
+ * erdma_qp_read_state - state as the driver recorded it
  * @qp: QP
  *
  * Context: any.
  * Return: enum erdma_qp_state.
  */
-enum erdma_qp_state erdma_qp_state(struct erdma_qp *qp)
+enum erdma_qp_state erdma_qp_read_state(struct erdma_qp *qp)
 {
 	return READ_ONCE(qp->state);
 }
@@ -332,7 +332,7 @@ static const u8 ib_state_of_qp[ERDMA_QPS_COUNT] = {
 int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
 {
-	struct erdma_qp *qp = to_eqp(ibqp);
+	struct erdma_qp *qp = qp_of(ibqp);
 	enum erdma_qp_state to;
 	int err;
 
@@ -344,11 +344,11 @@ int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		return -EINVAL;
 
 	to = qp_state_of_ib[attr->qp_state];
-	err = qp_move(qp, to);
+	err = qp_change_state(qp, to);
 	if (err || to < ERDMA_QPS_CLOSING)
 		return err;
-	if (erdma_qp_state(qp) >= ERDMA_QPS_CLOSING)
-		erdma_cm_qp_stopped(qp, false);
+	if (erdma_qp_read_state(qp) >= ERDMA_QPS_CLOSING)
+		erdma_cm_disconnect_qp(qp, false);
 	return 0;
 }
 
@@ -365,13 +365,13 @@ int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init_attr)
 {
-	struct erdma_qp *qp = to_eqp(ibqp);
+	struct erdma_qp *qp = qp_of(ibqp);
 	struct net_device *netdev = READ_ONCE(qp->dev->netdev);
 
 	/* The core copies to the application whatever is in there */
 	memset(attr, 0, sizeof(*attr));
 	memset(init_attr, 0, sizeof(*init_attr));
-	attr->qp_state = ib_state_of_qp[erdma_qp_state(qp)];
+	attr->qp_state = ib_state_of_qp[erdma_qp_read_state(qp)];
 	attr->cur_qp_state = attr->qp_state;
 	attr->path_mtu = netdev ? ib_mtu_int_to_enum(READ_ONCE(netdev->mtu)) : IB_MTU_1024;
 	attr->qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
@@ -478,27 +478,27 @@ static int qp_init_user(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_ud
 {
 	struct erdma_ucontext *ctx = rdma_udata_to_drv_context(udata, struct erdma_ucontext,
 							       ibucontext);
-	struct erdma_ureq_create_qp req = {};
+	struct erdma_abi_create_qp req = {};
 	struct erdma_dbrec_page *page;
 	int err;
 
-	err = erdma_copy_ureq(udata, &req, sizeof(req));
+	err = erdma_udata_fetch(udata, &req, sizeof(req));
 	if (err)
 		return err;
-	if (!IS_ALIGNED(req.qbuf_va, SZ_4K) ||
-	    req.qbuf_len < erdma_rq_offset(qp->sq_depth) + qp->rq_depth * ERDMA_RQE_SIZE)
+	if (!IS_ALIGNED(req.ring_addr, SZ_4K) ||
+	    req.ring_bytes < erdma_rq_offset(qp->sq_depth) + qp->rq_depth * ERDMA_RQE_SIZE)
 		return -EINVAL;
 
-	err = qp_pin_rings(dev, qp, req.qbuf_va);
+	err = qp_pin_rings(dev, qp, req.ring_addr);
 	if (err)
 		goto err_free;
-	page = erdma_dbrec_map(ctx, req.db_record_va, 2 * ERDMA_DBREC_SIZE, &qp->dbrec_dma);
+	page = erdma_dbrec_map(ctx, req.dbrec_addr, 2 * ERDMA_DBREC_SIZE, &qp->dbrec_dma);
 	if (IS_ERR(page)) {
 		err = PTR_ERR(page);
 		goto err_free;
 	}
 	qp->dbrec_page = page;
-	qp->dbrec_va = req.db_record_va;
+	qp->dbrec_va = req.dbrec_addr;
 	qp->db = ctx->db;
 	return 0;
 
@@ -517,7 +517,7 @@ static void qp_free_mem(struct erdma_dev *dev, void *object)
 		qp_free_kernel(dev, qp);
 }
 
-static const struct erdma_keeper qp_keeper = {
+static const struct erdma_free_kind qp_free_kind = {
 	.name = "QP",
 	.size = sizeof(struct erdma_qp),
 	.free = qp_free_mem,
@@ -551,15 +551,15 @@ static void qp_init_fields(struct erdma_dev *dev, struct erdma_qp *qp,
 	qp->rq_depth = erdma_rq_depth(attr->cap.max_recv_wr);
 	qp->cap = attr->cap;
 	qp->sig_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
-	qp->scq = to_ecq(attr->send_cq);
-	qp->rcq = to_ecq(attr->recv_cq);
-	qp->pd = to_epd(qp->ibqp.pd);
+	qp->scq = cq_of(attr->send_cq);
+	qp->rcq = cq_of(attr->recv_cq);
+	qp->pd = pd_of(qp->ibqp.pd);
 	qp->created_ns = ktime_get_ns();
 	qp->state_ns = qp->created_ns;
 	kref_init(&qp->refs);
 	init_completion(&qp->free);
 	init_rwsem(&qp->state_lock);
-	INIT_DELAYED_WORK(&qp->reflush_work, qp_reflush);
+	INIT_DELAYED_WORK(&qp->reflush_timer, qp_reflush);
 }
 
 /*
@@ -570,10 +570,10 @@ static int qp_release(struct erdma_dev *dev, struct erdma_qp *qp)
 {
 	int err;
 
-	cancel_delayed_work_sync(&qp->reflush_work);
+	cancel_delayed_work_sync(&qp->reflush_timer);
 	/* No event finds the QP any more; its number stays taken for now */
-	xa_store_irq(&dev->qp_xa, qp->qpn, NULL, GFP_KERNEL);
-	err = erdma_cmd_destroy_qp(dev, qp->qpn);
+	xa_store_irq(&dev->qps, qp->qpn, NULL, GFP_KERNEL);
+	err = erdma_exec_destroy_qp(dev, qp->qpn);
 	erdma_qp_put(qp);
 	wait_for_completion(&qp->free);
 
@@ -581,19 +581,19 @@ static int qp_release(struct erdma_dev *dev, struct erdma_qp *qp)
 		erdma_cq_purge(qp->scq, qp->qpn);
 		erdma_cq_purge(qp->rcq, qp->qpn);
 	}
-	if (!erdma_keep_memory(dev, &qp_keeper, qp, qp->qpn, err))
+	if (!erdma_defer_free(dev, &qp_free_kind, qp, qp->qpn, err))
 		qp_free_mem(dev, qp);
-	xa_erase_irq(&dev->qp_xa, qp->qpn);
+	xa_erase_irq(&dev->qps, qp->qpn);
 	return err;
 }
 
 static int qp_respond(const struct erdma_qp *qp, struct ib_udata *udata)
 {
-	struct erdma_uresp_create_qp resp = {
-		.qp_id = qp->qpn,
-		.num_sqe = qp->sq_depth,
-		.num_rqe = qp->rq_depth,
-		.rq_offset = erdma_rq_offset(qp->sq_depth),
+	struct erdma_abi_create_qp_resp resp = {
+		.qpn = qp->qpn,
+		.sq_depth = qp->sq_depth,
+		.rq_depth = qp->rq_depth,
+		.rq_start = erdma_rq_offset(qp->sq_depth),
 	};
 
 	if (!udata)
@@ -608,7 +608,7 @@ static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_udata *
 	err = udata ? qp_init_user(dev, qp, udata) : qp_init_kernel(dev, qp);
 	if (err)
 		goto err_number;
-	err = erdma_cmd_create_qp(dev, qp, &qp->cookie);
+	err = erdma_exec_create_qp(dev, qp, &qp->cookie);
 	if (err == -ETIMEDOUT)		/* the device may have it */
 		goto err_release;
 	if (err)
@@ -618,7 +618,7 @@ static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_udata *
 		goto err_release;
 	qp->ibqp.qp_num = qp->qpn;
 	/* The QP works: events may find it */
-	err = xa_err(xa_store_irq(&dev->qp_xa, qp->qpn, qp, GFP_KERNEL));
+	err = xa_err(xa_store_irq(&dev->qps, qp->qpn, qp, GFP_KERNEL));
 	if (err)
 		goto err_release;
 	return 0;
@@ -629,7 +629,7 @@ err_release:
 err_mem:
 	qp_free_mem(dev, qp);
 err_number:
-	xa_erase_irq(&dev->qp_xa, qp->qpn);
+	xa_erase_irq(&dev->qps, qp->qpn);
 	return err;
 }
 
@@ -646,19 +646,19 @@ err_number:
 int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		    struct ib_udata *udata)
 {
-	struct erdma_dev *dev = to_edev(ibqp->device);
-	struct erdma_qp *qp = to_eqp(ibqp);
+	struct erdma_dev *dev = dev_of(ibqp->device);
+	struct erdma_qp *qp = qp_of(ibqp);
 	u32 last = max(dev->attrs.max_qp, 1U) - 1;
 	int err;
 
 	err = qp_check_attr(dev, attr);
-	if (!err && udata && udata->outlen < sizeof(struct erdma_uresp_create_qp))
+	if (!err && udata && udata->outlen < sizeof(struct erdma_abi_create_qp_resp))
 		err = -EINVAL;
 	if (err)
 		goto err_count;
 
 	qp_init_fields(dev, qp, attr, !!udata);
-	err = xa_alloc_cyclic_irq(&dev->qp_xa, &qp->qpn, NULL, XA_LIMIT(1, last),
+	err = xa_alloc_cyclic_irq(&dev->qps, &qp->qpn, NULL, XA_LIMIT(1, last),
 				  &dev->next_qpn, GFP_KERNEL);
 	if (err < 0) {
 		err = err == -EBUSY ? -ENOSPC : err;
@@ -687,19 +687,19 @@ err_count:
  * @udata: NULL for kernel consumers
  *
  * The QP is gone afterwards, whatever the device answers; see
- * erdma_keep_memory() for what happens to its memory then.
+ * erdma_defer_free() for what happens to its memory then.
  *
  * Context: may sleep; takes state_lock.
  * Return: 0.
  */
 int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
-	struct erdma_dev *dev = to_edev(ibqp->device);
-	struct erdma_qp *qp = to_eqp(ibqp);
+	struct erdma_dev *dev = dev_of(ibqp->device);
+	struct erdma_qp *qp = qp_of(ibqp);
 
 	/* DESTROY_QP stops it as well, if this cannot (11.6) */
 	erdma_qp_stop(qp, ERDMA_QPS_ERROR);
-	erdma_cm_qp_stopped(qp, true);
+	erdma_cm_disconnect_qp(qp, true);
 
 	if (qp_release(dev, qp))
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DESTROY_QP_FAILED);

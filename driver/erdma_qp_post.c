@@ -111,8 +111,8 @@ static int sqe_put_data(const struct erdma_qp *qp, const struct ib_send_wr *wr, 
 	return 0;
 }
 
-static int sqe_write(const struct erdma_qp *qp, const struct ib_send_wr *wr, union sqe *sqe,
-		     struct sqe_info *info)
+static int sqe_build_write(const struct erdma_qp *qp, const struct ib_send_wr *wr, union sqe *sqe,
+			   struct sqe_info *info)
 {
 	struct erdma_sqe_write *w = &sqe->write;
 	u64 raddr = rdma_wr(wr)->remote_addr;
@@ -129,8 +129,8 @@ static int sqe_write(const struct erdma_qp *qp, const struct ib_send_wr *wr, uni
 	return sqe_put_data(qp, wr, sqe->bytes + sizeof(*w), &w->length, info);
 }
 
-static int sqe_send(const struct erdma_qp *qp, const struct ib_send_wr *wr, union sqe *sqe,
-		    struct sqe_info *info)
+static int sqe_build_send(const struct erdma_qp *qp, const struct ib_send_wr *wr, union sqe *sqe,
+			  struct sqe_info *info)
 {
 	struct erdma_sqe_send *s = &sqe->send;
 
@@ -151,7 +151,7 @@ static int sqe_send(const struct erdma_qp *qp, const struct ib_send_wr *wr, unio
  * invalidated is the sink itself, as iWARP defines it: the invalidate_rkey of
  * rdma_rw, whose key byte is out of date, is not looked at.
  */
-static int sqe_read(const struct ib_send_wr *wr, union sqe *sqe, struct sqe_info *info)
+static int sqe_build_read(const struct ib_send_wr *wr, union sqe *sqe, struct sqe_info *info)
 {
 	struct erdma_sqe_read *r = &sqe->read;
 	struct ib_sge sink = {};
@@ -175,7 +175,7 @@ static int sqe_read(const struct ib_send_wr *wr, union sqe *sqe, struct sqe_info
 	return 0;
 }
 
-static int sqe_atomic(const struct ib_send_wr *wr, union sqe *sqe, struct sqe_info *info)
+static int sqe_build_atomic(const struct ib_send_wr *wr, union sqe *sqe, struct sqe_info *info)
 {
 	const struct ib_atomic_wr *from = atomic_wr(wr);
 	struct erdma_sqe_atomic *a = &sqe->atomic;
@@ -198,11 +198,11 @@ static int sqe_atomic(const struct ib_send_wr *wr, union sqe *sqe, struct sqe_in
 }
 
 /* The key is that of the request: consumers change the key byte each time */
-static int sqe_reg_mr(const struct ib_send_wr *wr, union sqe *sqe, struct sqe_info *info)
+static int sqe_build_reg_mr(const struct ib_send_wr *wr, union sqe *sqe, struct sqe_info *info)
 {
 	const struct ib_reg_wr *from = reg_wr(wr);
 	struct erdma_sqe_reg_mr *r = &sqe->reg_mr;
-	struct erdma_mr *mr = to_emr(from->mr);
+	struct erdma_mr *mr = mr_of(from->mr);
 	u32 kind = ERDMA_REG_MR_TABLE, i;
 
 	if (mr->type != ERDMA_MR_FRMR || mr->ibmr.length > U32_MAX ||
@@ -227,7 +227,7 @@ static int sqe_reg_mr(const struct ib_send_wr *wr, union sqe *sqe, struct sqe_in
 	return 0;
 }
 
-static int sqe_local_inv(const struct ib_send_wr *wr, union sqe *sqe, struct sqe_info *info)
+static int sqe_build_local_inv(const struct ib_send_wr *wr, union sqe *sqe, struct sqe_info *info)
 {
 	info->opcode = ERDMA_OP_LOCAL_INV;
 	info->size = sizeof(sqe->inv);
@@ -241,28 +241,28 @@ static int sqe_build(const struct erdma_qp *qp, const struct ib_send_wr *wr, uni
 	switch (wr->opcode) {
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
-		return sqe_write(qp, wr, sqe, info);
+		return sqe_build_write(qp, wr, sqe, info);
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
 	case IB_WR_SEND_WITH_INV:
-		return sqe_send(qp, wr, sqe, info);
+		return sqe_build_send(qp, wr, sqe, info);
 	case IB_WR_RDMA_READ:
 	case IB_WR_RDMA_READ_WITH_INV:
-		return sqe_read(wr, sqe, info);
+		return sqe_build_read(wr, sqe, info);
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		return sqe_atomic(wr, sqe, info);
+		return sqe_build_atomic(wr, sqe, info);
 	case IB_WR_REG_MR:
-		return sqe_reg_mr(wr, sqe, info);
+		return sqe_build_reg_mr(wr, sqe, info);
 	case IB_WR_LOCAL_INV:
-		return sqe_local_inv(wr, sqe, info);
+		return sqe_build_local_inv(wr, sqe, info);
 	default:
 		return -EOPNOTSUPP;
 	}
 }
 
-static u64 sqe_header(const struct erdma_qp *qp, const struct ib_send_wr *wr,
-		      const struct sqe_info *info, u32 blocks)
+static u64 sqe_build_header(const struct erdma_qp *qp, const struct ib_send_wr *wr,
+			    const struct sqe_info *info, u32 blocks)
 {
 	u64 hdr = FIELD_PREP(ERDMA_SQE_HDR_PI, (u16)(qp->ksq.pi + blocks)) |
 		  FIELD_PREP(ERDMA_SQE_HDR_OPCODE, info->opcode) |
@@ -322,7 +322,7 @@ static int sq_post_one(struct erdma_qp *qp, const struct ib_send_wr *wr)
 		return -ENOMEM;
 
 	sq->wr_id[erdma_ring_slot(sq->pi, qp->sq_depth)] = wr->wr_id;
-	sq_copy(qp, &sqe, blocks, sqe_header(qp, wr, &info, blocks));
+	sq_copy(qp, &sqe, blocks, sqe_build_header(qp, wr, &info, blocks));
 	WRITE_ONCE(sq->pi, (u16)(sq->pi + blocks));
 	return 0;
 }
@@ -350,7 +350,7 @@ static void kqueue_ring(struct erdma_kqueue *q, u64 value)
 int erdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad)
 {
-	struct erdma_qp *qp = to_eqp(ibqp);
+	struct erdma_qp *qp = qp_of(ibqp);
 	struct erdma_kqueue *sq = &qp->ksq;
 	unsigned long flags;
 	int err = 0;
@@ -374,7 +374,7 @@ int erdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		kqueue_ring(sq, FIELD_PREP(ERDMA_SQE_HDR_QPN, qp->qpn) |
 				FIELD_PREP(ERDMA_SQE_HDR_PI, sq->pi));
 		if (READ_ONCE(qp->stopped))
-			erdma_qp_kick_reflush(qp);
+			erdma_qp_schedule_reflush(qp);
 	}
 	spin_unlock_irqrestore(&sq->lock, flags);
 
@@ -427,7 +427,7 @@ static int rq_post_one(struct erdma_qp *qp, const struct ib_recv_wr *wr)
 int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad)
 {
-	struct erdma_qp *qp = to_eqp(ibqp);
+	struct erdma_qp *qp = qp_of(ibqp);
 	struct erdma_kqueue *rq = &qp->krq;
 	unsigned long flags;
 	int err = 0;
@@ -446,7 +446,7 @@ int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			wr = wr->next;
 	}
 	if (rq->pi != before && READ_ONCE(qp->stopped))
-		erdma_qp_kick_reflush(qp);
+		erdma_qp_schedule_reflush(qp);
 	spin_unlock_irqrestore(&rq->lock, flags);
 
 	if (err)

@@ -8,7 +8,7 @@
 
 #include "erdma.h"
 
-static u64 fw_version(const struct erdma_dev *dev)
+static u64 fw_version_of(const struct erdma_dev *dev)
 {
 	u32 version = dev->attrs.fw_version;
 
@@ -29,14 +29,14 @@ static u64 fw_version(const struct erdma_dev *dev)
 int erdma_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata)
 {
-	struct erdma_dev *dev = to_edev(ibdev);
+	struct erdma_dev *dev = dev_of(ibdev);
 	const struct erdma_attrs *a = &dev->attrs;
 
 	if (udata->inlen || udata->outlen)
 		return -EINVAL;
 
 	memset(attr, 0, sizeof(*attr));
-	attr->fw_ver = fw_version(dev);
+	attr->fw_ver = fw_version_of(dev);
 	attr->sys_image_guid = ibdev->node_guid;
 	attr->vendor_id = ERDMA_PCI_VENDOR_ID;
 	attr->vendor_part_id = ERDMA_PCI_DEVICE_ID;
@@ -72,7 +72,7 @@ int erdma_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
  */
 void erdma_get_dev_fw_str(struct ib_device *ibdev, char *str)
 {
-	u32 version = to_edev(ibdev)->attrs.fw_version;
+	u32 version = dev_of(ibdev)->attrs.fw_version;
 
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%u",
 		 (u32)FIELD_GET(ERDMA_FW_MAJOR, version),
@@ -84,7 +84,7 @@ void erdma_get_dev_fw_str(struct ib_device *ibdev, char *str)
  * Paravirtual interfaces often do not know their speed, and ib_get_eth_speed()
  * says so in the log each time. Anybody may query a port.
  */
-static bool port_speed_known(struct net_device *netdev)
+static bool port_speed_is_known(struct net_device *netdev)
 {
 	struct ethtool_link_ksettings ks;
 	bool known;
@@ -108,7 +108,7 @@ static bool port_speed_known(struct net_device *netdev)
  */
 int erdma_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
 {
-	struct net_device *netdev = READ_ONCE(to_edev(ibdev)->netdev);
+	struct net_device *netdev = READ_ONCE(dev_of(ibdev)->netdev);
 
 	memset(attr, 0, sizeof(*attr));
 	attr->gid_tbl_len = 1;
@@ -124,7 +124,7 @@ int erdma_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *att
 		return 0;
 
 	attr->active_mtu = ib_mtu_int_to_enum(READ_ONCE(netdev->mtu));
-	if (port_speed_known(netdev))
+	if (port_speed_is_known(netdev))
 		ib_get_eth_speed(ibdev, port, &attr->active_speed, &attr->active_width);
 	if (netif_running(netdev) && netif_carrier_ok(netdev)) {
 		attr->state = IB_PORT_ACTIVE;
@@ -161,7 +161,7 @@ int erdma_get_port_immutable(struct ib_device *ibdev, u32 port,
  */
 int erdma_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid)
 {
-	struct erdma_dev *dev = to_edev(ibdev);
+	struct erdma_dev *dev = dev_of(ibdev);
 	struct net_device *netdev = READ_ONCE(dev->netdev);
 
 	memset(gid, 0, sizeof(*gid));

@@ -10,7 +10,7 @@
 #include "erdma/erdma_names.h"
 #include "erdma_diag_int.h"
 
-static int restrack_name(struct sk_buff *msg, const char *key, const char *name, u32 code)
+static int restrack_put_name(struct sk_buff *msg, const char *key, const char *name, u32 code)
 {
 	if (name)
 		return rdma_nl_put_driver_string(msg, key, name);
@@ -18,8 +18,8 @@ static int restrack_name(struct sk_buff *msg, const char *key, const char *name,
 }
 
 /* The keys of one queue: three literals, so that they can be searched for */
-static int restrack_queue(struct sk_buff *msg, const struct erdma_diag_queue *q,
-			  const char *depth, const char *pi, const char *ci)
+static int restrack_put_queue(struct sk_buff *msg, const struct erdma_diag_queue *q,
+			      const char *depth, const char *pi, const char *ci)
 {
 	if (rdma_nl_put_driver_u32(msg, depth, q->depth))
 		return -EMSGSIZE;
@@ -30,7 +30,7 @@ static int restrack_queue(struct sk_buff *msg, const struct erdma_diag_queue *q,
 	return 0;
 }
 
-static int restrack_qp_conn(struct sk_buff *msg, struct erdma_qp *qp)
+static int restrack_put_conn(struct sk_buff *msg, struct erdma_qp *qp)
 {
 	u32 peer = 0, cc = 0;
 	bool connected;
@@ -49,35 +49,35 @@ static int restrack_qp_conn(struct sk_buff *msg, struct erdma_qp *qp)
 		return 0;
 	if (rdma_nl_put_driver_u32_hex(msg, "peer_cookie", peer))
 		return -EMSGSIZE;
-	return restrack_name(msg, "cc", erdma_name_cc(cc), cc);
+	return restrack_put_name(msg, "cc", erdma_name_cc(cc), cc);
 }
 
-static int restrack_qp(struct sk_buff *msg, struct erdma_qp *qp)
+static int restrack_put_qp(struct sk_buff *msg, struct erdma_qp *qp)
 {
 	u32 state = READ_ONCE(qp->state);
 	struct erdma_diag_queue q;
 
-	if (restrack_name(msg, "state", erdma_name_qp_state(state), state) ||
+	if (restrack_put_name(msg, "state", erdma_name_qp_state(state), state) ||
 	    rdma_nl_put_driver_u32_hex(msg, "cookie", qp->cookie) ||
-	    restrack_qp_conn(msg, qp) ||
+	    restrack_put_conn(msg, qp) ||
 	    rdma_nl_put_driver_u32(msg, "send_cqn", qp->scq->cqn) ||
 	    rdma_nl_put_driver_u32(msg, "recv_cqn", qp->rcq->cqn) ||
 	    rdma_nl_put_driver_u32(msg, "async_events", atomic_read(&qp->async_events)))
 		return -EMSGSIZE;
 
-	erdma_diag_sq(qp, &q);
-	if (restrack_queue(msg, &q, "sq_depth", "sq_pi", "sq_ci"))
+	erdma_diag_fill_sq(qp, &q);
+	if (restrack_put_queue(msg, &q, "sq_depth", "sq_pi", "sq_ci"))
 		return -EMSGSIZE;
-	erdma_diag_rq(qp, &q);
-	return restrack_queue(msg, &q, "rq_depth", "rq_pi", "rq_ci");
+	erdma_diag_fill_rq(qp, &q);
+	return restrack_put_queue(msg, &q, "rq_depth", "rq_pi", "rq_ci");
 }
 
-static int restrack_cq(struct sk_buff *msg, struct erdma_cq *cq)
+static int restrack_put_cq(struct sk_buff *msg, struct erdma_cq *cq)
 {
 	struct erdma_diag_queue q;
 
-	erdma_diag_cq_ring(cq, &q);
-	if (restrack_queue(msg, &q, "depth", "pi", "ci") ||
+	erdma_diag_fill_cq(cq, &q);
+	if (restrack_put_queue(msg, &q, "depth", "pi", "ci") ||
 	    rdma_nl_put_driver_u32(msg, "cqn", cq->cqn) ||
 	    rdma_nl_put_driver_u32(msg, "eqn", cq->eqn) ||
 	    rdma_nl_put_driver_u32(msg, "cmdsn", atomic_read(&cq->cmdsn)) ||
@@ -90,9 +90,9 @@ static int restrack_cq(struct sk_buff *msg, struct erdma_cq *cq)
 	return 0;
 }
 
-static int restrack_mr(struct sk_buff *msg, struct erdma_mr *mr)
+static int restrack_put_mr(struct sk_buff *msg, struct erdma_mr *mr)
 {
-	if (restrack_name(msg, "mr_type", erdma_name_mr_type(mr->type), mr->type) ||
+	if (restrack_put_name(msg, "mr_type", erdma_name_mr_type(mr->type), mr->type) ||
 	    rdma_nl_put_driver_u32(msg, "index", mr->index) ||
 	    rdma_nl_put_driver_u32_hex(msg, "rights", mr->rights))
 		return -EMSGSIZE;
@@ -118,7 +118,7 @@ int erdma_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 
 	if (!table)
 		return -EMSGSIZE;
-	if (restrack_qp(msg, to_eqp(ibqp))) {
+	if (restrack_put_qp(msg, qp_of(ibqp))) {
 		nla_nest_cancel(msg, table);
 		return -EMSGSIZE;
 	}
@@ -139,7 +139,7 @@ int erdma_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 
 	if (!table)
 		return -EMSGSIZE;
-	if (restrack_cq(msg, to_ecq(ibcq))) {
+	if (restrack_put_cq(msg, cq_of(ibcq))) {
 		nla_nest_cancel(msg, table);
 		return -EMSGSIZE;
 	}
@@ -160,7 +160,7 @@ int erdma_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 
 	if (!table)
 		return -EMSGSIZE;
-	if (restrack_mr(msg, to_emr(ibmr))) {
+	if (restrack_put_mr(msg, mr_of(ibmr))) {
 		nla_nest_cancel(msg, table);
 		return -EMSGSIZE;
 	}

@@ -11,20 +11,10 @@
 
 #define STATS_LIFESPAN_MS	50	/* a read of all sysfs files is one command */
 
+#define STATS_DESC(id, text, group, error)	{ .name = text },
 static const struct rdma_stat_desc stats_descs[] = {
-	{ .name = "tx_reqs" },
-	{ .name = "tx_pkts" },
-	{ .name = "tx_bytes" },
-	{ .name = "tx_disable_drops" },
-	{ .name = "tx_bps_limit_drops" },
-	{ .name = "tx_pps_limit_drops" },
-	{ .name = "rx_pkts" },
-	{ .name = "rx_bytes" },
-	{ .name = "rx_disable_drops" },
-	{ .name = "rx_bps_limit_drops" },
-	{ .name = "rx_pps_limit_drops" },
-#define STATS_DESC(id, text)	{ .name = text },
-	ERDMA_SW_STATS(STATS_DESC)
+	ERDMA_DEVICE_COUNTERS(STATS_DESC)
+	ERDMA_DRIVER_COUNTERS(STATS_DESC)
 };
 
 static_assert(ARRAY_SIZE(stats_descs) == ERDMA_HW_STATS_COUNT + ERDMA_STAT_COUNT);
@@ -73,11 +63,11 @@ static void stats_fill_hw(const struct erdma_resp_stats *resp, u64 *v)
 int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       u32 port, int index)
 {
-	struct erdma_dev *dev = to_edev(ibdev);
+	struct erdma_dev *dev = dev_of(ibdev);
 	struct erdma_resp_stats resp;
 	int i;
 
-	if (erdma_cmd_get_stats(dev, &resp))
+	if (erdma_exec_get_stats(dev, &resp))
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_GET_STATS_FAILED);
 	else
 		stats_fill_hw(&resp, stats->value);

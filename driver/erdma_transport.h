@@ -42,21 +42,53 @@ struct erdma_mmio {
 	resource_size_t len;
 };
 
+/**
+ * erdma_read32 - read a register of 32 bits
+ * @m: BAR0
+ * @off: offset in BAR0
+ *
+ * Context: any.
+ * Return: its value.
+ */
 static inline u32 erdma_read32(const struct erdma_mmio *m, u32 off)
 {
 	return m->ops->read32(m->ctx, off);
 }
 
+/**
+ * erdma_read64 - read a register of 64 bits
+ * @m: BAR0
+ * @off: offset in BAR0
+ *
+ * Context: any.
+ * Return: its value.
+ */
 static inline u64 erdma_read64(const struct erdma_mmio *m, u32 off)
 {
 	return m->ops->read64(m->ctx, off);
 }
 
+/**
+ * erdma_write32 - write a register of 32 bits
+ * @m: BAR0
+ * @off: offset in BAR0
+ * @value: value
+ *
+ * Context: any.
+ */
 static inline void erdma_write32(const struct erdma_mmio *m, u32 off, u32 value)
 {
 	m->ops->write32(m->ctx, off, value);
 }
 
+/**
+ * erdma_write64 - write a register of 64 bits or ring a doorbell
+ * @m: BAR0
+ * @off: offset in BAR0
+ * @value: value
+ *
+ * Context: any.
+ */
 static inline void erdma_write64(const struct erdma_mmio *m, u32 off, u64 value)
 {
 	m->ops->write64(m->ctx, off, value);
@@ -64,7 +96,7 @@ static inline void erdma_write64(const struct erdma_mmio *m, u32 off, u64 value)
 
 int erdma_mmio_init(struct erdma_mmio *m, struct pci_dev *pdev);
 void erdma_mmio_exit(struct erdma_mmio *m, struct pci_dev *pdev);
-bool erdma_device_gone(const struct erdma_mmio *m);
+bool erdma_device_is_gone(const struct erdma_mmio *m);
 int erdma_reset_device(const struct erdma_mmio *m);
 int erdma_wait_init(const struct erdma_mmio *m);
 
@@ -134,11 +166,11 @@ struct erdma_ceq {
 	cpumask_t affinity;
 };
 
-int erdma_aeq_init(struct erdma_dev *dev);
-void erdma_aeq_exit(struct erdma_dev *dev);
-void erdma_aeq_irq(struct erdma_dev *dev);
-int erdma_ceqs_init(struct erdma_dev *dev);
-void erdma_ceqs_exit(struct erdma_dev *dev);
+int erdma_async_eq_init(struct erdma_dev *dev);
+void erdma_async_eq_exit(struct erdma_dev *dev);
+void erdma_async_eq_irq(struct erdma_dev *dev);
+int erdma_comp_eqs_init(struct erdma_dev *dev);
+void erdma_comp_eqs_exit(struct erdma_dev *dev);
 
 /* ---- erdma_cmdq.c: command transport ------------------------------------ */
 
@@ -170,7 +202,8 @@ struct erdma_resp_buf {
 };
 
 /**
- * struct erdma_cmd_slot - one command; owns its result
+ * struct erdma_cmd_ctx - a command from its submission to its completion; owns
+ *	the result
  * @state: see enum erdma_cmd_state
  * @done: completed when @state becomes DONE
  * @sq_index: free-running WQEBB index of the slot in the SQ
@@ -181,7 +214,7 @@ struct erdma_resp_buf {
  * @submit_ns: ktime_get_ns() at submission
  * @buf: of a QUARANTINED command: freed when the device cannot write it any more
  */
-struct erdma_cmd_slot {
+struct erdma_cmd_ctx {
 	enum erdma_cmd_state state;
 	struct completion done;
 	u16 sq_index;
@@ -205,7 +238,7 @@ struct erdma_cmd_slot {
  * @stats: counters
  * @dev: for messages; NULL in KUnit
  * @lock: protects everything below but @eq
- * @credits: free slots; taken before @lock
+ * @credits: free contexts; taken before @lock
  * @state: ERDMA_DIAG_CMDQ_*
  * @sq: WQEBBs
  * @sq_dma: bus address of @sq
@@ -219,13 +252,13 @@ struct erdma_cmd_slot {
  * @cq_ci: consumer index
  * @cmdsn: event sequence number, carried by the arm doorbell
  * @seen_ci: consumer index of the CQ at the last event
- * @barren: events in a row since which no completion was taken
- * @slots: contexts; the number of a slot is the CTX field of its header
- * @pos_ctx: by slot position in the SQ: context of the unanswered command
- *	there, ERDMA_CMDQ_NO_CTX = none
+ * @empty_events: events in a row since which no completion was taken
+ * @ctxs: contexts; the number of a context is the CTX field of the header
+ * @slot_ctx: by slot of the SQ: context of the unanswered command in it,
+ *	ERDMA_CMDQ_NO_CTX = none
  * @in_flight: submitted and not answered
  * @max_in_flight: high-water mark
- * @quarantined: slots in ERDMA_CMD_QUARANTINED
+ * @quarantined: contexts in ERDMA_CMD_QUARANTINED
  * @stuck: commands that timed out since the device answered one
  * @timeout_ms: per command; ERDMA_CMDQ_TIMEOUT_MS, shorter in KUnit
  * @eq: EQ 0
@@ -251,9 +284,9 @@ struct erdma_cmdq {
 	u32 cq_ci;
 	u32 cmdsn;
 	u32 seen_ci;
-	u32 barren;
-	struct erdma_cmd_slot slots[ERDMA_CMDQ_SLOTS];
-	u8 pos_ctx[ERDMA_CMDQ_SLOTS];
+	u32 empty_events;
+	struct erdma_cmd_ctx ctxs[ERDMA_CMDQ_SLOTS];
+	u8 slot_ctx[ERDMA_CMDQ_SLOTS];
 	u32 in_flight;
 	u32 max_in_flight;
 	u32 quarantined;
@@ -375,26 +408,26 @@ struct erdma_mr_spec {
 struct erdma_attrs;
 
 int erdma_parse_caps(struct erdma_attrs *attrs, u64 cap0, u64 cap1);
-int erdma_cmd_query_device(struct erdma_dev *dev, u64 *cap0, u64 *cap1);
-int erdma_cmd_query_fw(struct erdma_dev *dev, u32 *fw_version);
-int erdma_cmd_conf_device(struct erdma_dev *dev);
-int erdma_cmd_conf_mtu(struct erdma_dev *dev, u32 mtu);
-int erdma_cmd_create_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq);
-int erdma_cmd_destroy_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq);
-int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_db_pages *db);
-int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db);
-int erdma_cmd_create_cq(struct erdma_dev *dev, u32 cqn, u32 depth, u32 eqn,
-			const struct erdma_queue_mem *mem, const struct erdma_db_pages *db);
-int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn);
-int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie);
-int erdma_cmd_destroy_qp(struct erdma_dev *dev, u32 qpn);
-int erdma_cmd_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state state,
-			const struct erdma_conn *conn);
-int erdma_cmd_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi);
-int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec);
-int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 stag);
-int erdma_cmd_get_stats(struct erdma_dev *dev, struct erdma_resp_stats *out);
-int erdma_cmd_query_ctx(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
-			void *buf, size_t len, u8 *syndrome, u32 timeout_ms);
+int erdma_exec_query_device(struct erdma_dev *dev, u64 *cap0, u64 *cap1);
+int erdma_exec_query_fw(struct erdma_dev *dev, u32 *fw_version);
+int erdma_exec_conf_device(struct erdma_dev *dev);
+int erdma_exec_conf_mtu(struct erdma_dev *dev, u32 mtu);
+int erdma_exec_create_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq);
+int erdma_exec_destroy_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq);
+int erdma_exec_alloc_db(struct erdma_dev *dev, struct erdma_db_pages *db);
+int erdma_exec_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db);
+int erdma_exec_create_cq(struct erdma_dev *dev, u32 cqn, u32 depth, u32 eqn,
+			 const struct erdma_queue_mem *mem, const struct erdma_db_pages *db);
+int erdma_exec_destroy_cq(struct erdma_dev *dev, u32 cqn);
+int erdma_exec_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie);
+int erdma_exec_destroy_qp(struct erdma_dev *dev, u32 qpn);
+int erdma_exec_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state state,
+			 const struct erdma_conn *conn);
+int erdma_exec_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi);
+int erdma_exec_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec);
+int erdma_exec_dereg_mr(struct erdma_dev *dev, u32 stag);
+int erdma_exec_get_stats(struct erdma_dev *dev, struct erdma_resp_stats *out);
+int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
+		     void *buf, size_t len, u8 *syndrome, u32 timeout_ms);
 
 #endif /* ERDMA_TRANSPORT_H */

@@ -13,7 +13,7 @@
 
 /* ---- doorbell pages ------------------------------------------------------ */
 
-static bool db_page_ok(const struct erdma_dev *dev, u16 page)
+static bool db_page_is_valid(const struct erdma_dev *dev, u16 page)
 {
 	u64 end = ((u64)page + 1) << ERDMA_DB_PAGE_SHIFT;
 
@@ -35,32 +35,33 @@ static int ctx_alloc_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
 		return 0;
 	}
 
-	err = erdma_cmd_alloc_db(dev, &ctx->db);
+	err = erdma_exec_alloc_db(dev, &ctx->db);
 	if (err)
 		return -EIO;
-	if (db_page_ok(dev, ctx->db.sdb) && db_page_ok(dev, ctx->db.rdb) &&
-	    db_page_ok(dev, ctx->db.cdb)) {
+	if (db_page_is_valid(dev, ctx->db.sdb) && db_page_is_valid(dev, ctx->db.rdb) &&
+	    db_page_is_valid(dev, ctx->db.cdb)) {
 		ctx->db.valid = true;
 		return 0;
 	}
 
-	erdma_dbg(dev, CTX, ERR, "device gave doorbell pages %u, %u, %u outside BAR0\n",
-		  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb);
-	erdma_cmd_free_db(dev, &ctx->db);
+	erdma_dbg(dev, CTX, ERR, "doorbell pages are %u, %u, %u, expected %u to %llu\n",
+		  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb, ERDMA_DB_EXT_FIRST_PAGE,
+		  (u64)(dev->mmio.len >> ERDMA_DB_PAGE_SHIFT) - 1);
+	erdma_exec_free_db(dev, &ctx->db);
 	return -EIO;
 }
 
 static void ctx_free_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
 {
-	/* Lost pages are the device's; there is nothing of ours to keep */
-	if (ctx->db.valid && erdma_cmd_free_db(dev, &ctx->db))
+	/* Lost pages are the device's; there is nothing of ours to retain */
+	if (ctx->db.valid && erdma_exec_free_db(dev, &ctx->db))
 		erdma_dbg(dev, CTX, ERR, "doorbell pages %u, %u, %u were not freed\n",
 			  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb);
 }
 
 static struct rdma_user_mmap_entry *ctx_add_page(struct erdma_ucontext *ctx, u16 page)
 {
-	struct erdma_dev *dev = to_edev(ctx->ibucontext.device);
+	struct erdma_dev *dev = dev_of(ctx->ibucontext.device);
 	struct erdma_mmap_entry *entry;
 	int err;
 
@@ -76,49 +77,49 @@ static struct rdma_user_mmap_entry *ctx_add_page(struct erdma_ucontext *ctx, u16
 	return &entry->rdma;
 }
 
-/* RQ doorbells go to the page "cdb" and CQ doorbells to "rdb" (2.7) */
+/* RQ doorbells go to the page "db.cdb" and CQ doorbells to "db.rdb" (2.7) */
 static int ctx_add_pages(struct erdma_ucontext *ctx)
 {
 	int err;
 
-	ctx->sdb = ctx_add_page(ctx, ctx->db.sdb);
-	if (IS_ERR(ctx->sdb))
-		return PTR_ERR(ctx->sdb);
-	ctx->rdb = ctx_add_page(ctx, ctx->db.cdb);
-	if (IS_ERR(ctx->rdb)) {
-		err = PTR_ERR(ctx->rdb);
-		goto err_sdb;
+	ctx->sq_page = ctx_add_page(ctx, ctx->db.sdb);
+	if (IS_ERR(ctx->sq_page))
+		return PTR_ERR(ctx->sq_page);
+	ctx->rq_page = ctx_add_page(ctx, ctx->db.cdb);
+	if (IS_ERR(ctx->rq_page)) {
+		err = PTR_ERR(ctx->rq_page);
+		goto err_sq_page;
 	}
-	ctx->cdb = ctx_add_page(ctx, ctx->db.rdb);
-	if (IS_ERR(ctx->cdb)) {
-		err = PTR_ERR(ctx->cdb);
-		goto err_rdb;
+	ctx->cq_page = ctx_add_page(ctx, ctx->db.rdb);
+	if (IS_ERR(ctx->cq_page)) {
+		err = PTR_ERR(ctx->cq_page);
+		goto err_rq_page;
 	}
 	return 0;
 
-err_rdb:
-	rdma_user_mmap_entry_remove(ctx->rdb);
-err_sdb:
-	rdma_user_mmap_entry_remove(ctx->sdb);
+err_rq_page:
+	rdma_user_mmap_entry_remove(ctx->rq_page);
+err_sq_page:
+	rdma_user_mmap_entry_remove(ctx->sq_page);
 	return err;
 }
 
 static void ctx_remove_pages(struct erdma_ucontext *ctx)
 {
-	rdma_user_mmap_entry_remove(ctx->cdb);
-	rdma_user_mmap_entry_remove(ctx->rdb);
-	rdma_user_mmap_entry_remove(ctx->sdb);
+	rdma_user_mmap_entry_remove(ctx->cq_page);
+	rdma_user_mmap_entry_remove(ctx->rq_page);
+	rdma_user_mmap_entry_remove(ctx->sq_page);
 }
 
 /* ---- user contexts ------------------------------------------------------- */
 
 static int ctx_respond(const struct erdma_ucontext *ctx, struct ib_udata *udata)
 {
-	struct erdma_uresp_alloc_ctx resp = {
-		.dev_id = ERDMA_PCI_DEVICE_ID,
-		.sdb = rdma_user_mmap_get_offset(ctx->sdb),
-		.rdb = rdma_user_mmap_get_offset(ctx->rdb),
-		.cdb = rdma_user_mmap_get_offset(ctx->cdb),
+	struct erdma_abi_context_resp resp = {
+		.pci_device = ERDMA_PCI_DEVICE_ID,
+		.sq_db_page = rdma_user_mmap_get_offset(ctx->sq_page),
+		.rq_db_page = rdma_user_mmap_get_offset(ctx->rq_page),
+		.cq_db_page = rdma_user_mmap_get_offset(ctx->cq_page),
 	};
 
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
@@ -128,7 +129,7 @@ static int ctx_init(struct erdma_dev *dev, struct erdma_ucontext *ctx, struct ib
 {
 	int err;
 
-	if (udata->outlen < sizeof(struct erdma_uresp_alloc_ctx))
+	if (udata->outlen < sizeof(struct erdma_abi_context_resp))
 		return -EINVAL;
 	erdma_dbrec_init(ctx);
 
@@ -162,8 +163,8 @@ err_free_db:
  */
 int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 {
-	struct erdma_ucontext *ctx = to_ectx(ibctx);
-	struct erdma_dev *dev = to_edev(ibctx->device);
+	struct erdma_ucontext *ctx = ucontext_of(ibctx);
+	struct erdma_dev *dev = dev_of(ibctx->device);
 	int err = -ENOMEM;
 
 	if (atomic_inc_return(&dev->n_ctx) > ERDMA_MAX_CONTEXTS)
@@ -192,8 +193,8 @@ err_count:
  */
 void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
 {
-	struct erdma_ucontext *ctx = to_ectx(ibctx);
-	struct erdma_dev *dev = to_edev(ibctx->device);
+	struct erdma_ucontext *ctx = ucontext_of(ibctx);
+	struct erdma_dev *dev = dev_of(ibctx->device);
 
 	ctx_remove_pages(ctx);
 	ctx_free_db(dev, ctx);
@@ -224,7 +225,7 @@ void erdma_disassociate_ucontext(struct ib_ucontext *ibctx)
  */
 int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 {
-	struct erdma_dev *dev = to_edev(ibctx->device);
+	struct erdma_dev *dev = dev_of(ibctx->device);
 	struct rdma_user_mmap_entry *rdma;
 	struct erdma_mmap_entry *entry;
 	int err = -EINVAL;

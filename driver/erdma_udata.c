@@ -7,14 +7,14 @@
 #include "erdma.h"
 #include "uapi/erdma-abi.h"
 
-static_assert(sizeof(struct erdma_uresp_alloc_ctx) == 40);
-static_assert(sizeof(struct erdma_ureq_create_cq) == 24);
-static_assert(sizeof(struct erdma_uresp_create_cq) == 8);
-static_assert(sizeof(struct erdma_ureq_create_qp) == 24);
-static_assert(sizeof(struct erdma_uresp_create_qp) == 16);
+static_assert(sizeof(struct erdma_abi_context_resp) == 40);
+static_assert(sizeof(struct erdma_abi_create_cq) == 24);
+static_assert(sizeof(struct erdma_abi_create_cq_resp) == 8);
+static_assert(sizeof(struct erdma_abi_create_qp) == 24);
+static_assert(sizeof(struct erdma_abi_create_qp_resp) == 16);
 
 /**
- * erdma_copy_ureq - fetch the driver's part of a uverbs request (section 13)
+ * erdma_udata_fetch - fetch the driver's part of a uverbs request (section 13)
  * @udata: of the command
  * @req: destination
  * @size: bytes of the request as we know it
@@ -24,7 +24,7 @@ static_assert(sizeof(struct erdma_uresp_create_qp) == 16);
  * Context: may sleep.
  * Return: 0; -EINVAL: too short, or something we do not know; -EFAULT.
  */
-int erdma_copy_ureq(struct ib_udata *udata, void *req, size_t size)
+int erdma_udata_fetch(struct ib_udata *udata, void *req, size_t size)
 {
 	if (udata->inlen < size)
 		return -EINVAL;

@@ -15,7 +15,19 @@
 #include "model.h"
 #include "source.h"
 
-/* Exit status; the texts are in EXIT_CODES() */
+/**
+ * enum exit_code - exit status; the texts are in EXIT_CODES()
+ * @EX_DONE: all was done
+ * @EX_FAILED: driver, device or I/O error
+ * @EX_BAD_USAGE: unknown command or option, bad value
+ * @EX_NOT_FOUND: no such device or object
+ * @EX_DENIED: permission denied
+ * @EX_NO_DRIVER: driver not loaded, or without the diagnostic node
+ * @EX_UNSUPPORTED: driver, firmware or kernel cannot do it
+ * @EX_PARTIAL: some objects failed, or changed meanwhile
+ * @EX_NO_ANSWER: the device did not answer in time
+ * @EX_INTERRUPTED: by a signal
+ */
 enum exit_code {
 	EX_DONE		= 0,
 	EX_FAILED	= 1,
@@ -43,7 +55,13 @@ enum exit_code {
 	  "the device did not answer in time, or its command queue is down") \
 	X(EX_INTERRUPTED, "interrupted", "interrupted")
 
-enum format { FMT_TEXT, FMT_JSON, FMT_JSONL };
+/**
+ * enum out_format - format of the output
+ * @FMT_TEXT: for people
+ * @FMT_JSON: one document
+ * @FMT_JSONL: one document per line
+ */
+enum out_format { FMT_TEXT, FMT_JSON, FMT_JSONL };
 
 /**
  * struct opts - global options
@@ -64,7 +82,7 @@ enum format { FMT_TEXT, FMT_JSON, FMT_JSONL };
  */
 struct opts {
 	const char *device;
-	enum format format;
+	enum out_format format;
 	bool pretty;
 	int verbose;
 	const char *columns;
@@ -141,7 +159,32 @@ struct ctx {
 	bool looked;
 };
 
-/* Options of commands */
+/**
+ * enum opt_id - options of commands; what they do is in the table of options
+ * @OPT_STATE: --state
+ * @OPT_PID: --pid
+ * @OPT_COMM: --comm
+ * @OPT_PEER: --peer
+ * @OPT_SORT: --sort
+ * @OPT_SQ: --sq
+ * @OPT_RQ: --rq
+ * @OPT_CQ: --cq
+ * @OPT_EQ: --eq
+ * @OPT_RANGE: --range
+ * @OPT_INFLIGHT: --inflight
+ * @OPT_LAST: --last
+ * @OPT_HEX: --hex
+ * @OPT_RAW: --raw
+ * @OPT_GROUP: --group
+ * @OPT_NONZERO: --nonzero
+ * @OPT_ERRORS: --errors
+ * @OPT_INTERVAL: --interval
+ * @OPT_COUNT: --count
+ * @OPT_LIVE: --live
+ * @OPT_FOR: --for
+ * @OPT_DRY_RUN: --dry-run
+ * @OPT_MAX: their number
+ */
 enum opt_id {
 	OPT_STATE, OPT_PID, OPT_COMM, OPT_PEER, OPT_SORT, OPT_SQ, OPT_RQ, OPT_CQ, OPT_EQ,
 	OPT_RANGE, OPT_INFLIGHT, OPT_LAST, OPT_HEX, OPT_RAW, OPT_GROUP, OPT_NONZERO, OPT_ERRORS,
@@ -167,7 +210,17 @@ struct opt_def {
 	const char *help;
 };
 
-/* What the operands of a command are, for completion */
+/**
+ * enum operand - what the operands of a command are, for completion
+ * @OPERAND_NONE: nothing that can be completed
+ * @OPERAND_QP: QPNs
+ * @OPERAND_CQ: CQNs
+ * @OPERAND_EQ: numbers of event queues
+ * @OPERAND_CAT: debug categories
+ * @OPERAND_CMD: commands
+ * @OPERAND_SHELL: names of shells
+ * @OPERAND_COUNTER: names of counters
+ */
 enum operand { OPERAND_NONE, OPERAND_QP, OPERAND_CQ, OPERAND_EQ, OPERAND_CAT, OPERAND_CMD,
 	       OPERAND_SHELL, OPERAND_COUNTER };
 
@@ -249,6 +302,11 @@ struct id_range {
 	bool single;
 };
 
+/**
+ * struct id_set - ranges of numbers
+ * @r: ranges
+ * @n: their number
+ */
 struct id_set {
 	struct id_range *r;
 	size_t n;
@@ -275,7 +333,16 @@ void ctx_add(struct ctx *c, struct obj *o);
 enum exit_code ctx_exit(const struct ctx *c);
 enum exit_code exit_of_errno(int err);
 
-/* What a call was about */
+/**
+ * enum target - what a call is about
+ * @TARGET_DEV: the device
+ * @TARGET_QP: a QP
+ * @TARGET_CQ: a CQ
+ * @TARGET_EQ: an event queue
+ * @TARGET_CMDQ: the command queue
+ * @TARGET_DEBUG: debug levels
+ * @TARGET_STAT: counters
+ */
 enum target { TARGET_DEV, TARGET_QP, TARGET_CQ, TARGET_EQ, TARGET_CMDQ, TARGET_DEBUG,
 	      TARGET_STAT };
 

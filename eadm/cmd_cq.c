@@ -91,7 +91,7 @@ struct cq_dump {
 	struct id_set ids;
 };
 
-static int cq_dump(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
+static int cq_dump_one(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
 {
 	const struct cq_dump *q = arg;
 	struct dump d = {
@@ -120,7 +120,7 @@ static int cq_dump_dev(struct ctx *c, struct dev *dev, void *arg)
 {
 	struct cq_dump *q = arg;
 
-	return each_object(c, dev, TARGET_CQ, &q->ids, cq_dump, q);
+	return each_object(c, dev, TARGET_CQ, &q->ids, cq_dump_one, q);
 }
 
 /**

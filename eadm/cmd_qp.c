@@ -88,7 +88,7 @@ static bool state_exists(const char *state)
 	return false;
 }
 
-static int qp_filter(struct ctx *c, const struct args *a, struct qp_filter *f)
+static int qp_parse_filter(struct ctx *c, const struct args *a, struct qp_filter *f)
 {
 	*f = (struct qp_filter){ .state = a->opt[OPT_STATE], .comm = a->opt[OPT_COMM] };
 	if (f->state && !state_exists(f->state))
@@ -114,7 +114,7 @@ static int qp_filter(struct ctx *c, const struct args *a, struct qp_filter *f)
 int cmd_list_qp(struct ctx *c, const struct args *a)
 {
 	struct qp_filter f;
-	int ret = qp_filter(c, a, &f);
+	int ret = qp_parse_filter(c, a, &f);
 
 	if (ret)
 		return ret;
@@ -259,7 +259,7 @@ static int qp_show(struct ctx *c, struct dev *dev, const struct erdma_diag_qp *q
 	return ret ? ret : second;
 }
 
-static int qp_dump(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
+static int qp_dump_one(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
 {
 	struct erdma_diag_qp qp;
 	struct context x;
@@ -275,7 +275,7 @@ static int qp_dump_dev(struct ctx *c, struct dev *dev, void *arg)
 {
 	struct qp_dump *q = arg;
 
-	return each_object(c, dev, TARGET_QP, q->ids, qp_dump, q);
+	return each_object(c, dev, TARGET_QP, q->ids, qp_dump_one, q);
 }
 
 /**

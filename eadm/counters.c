@@ -1,12 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names of counters. The set is open: a driver may have more than this knows,
- * so groups go by prefix and errors by ending.
+ * Names of counters. Groups and errors are those of the list that the driver counts
+ * by. The set is open: another driver may have more.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "counters.h"
+#include "erdma/erdma_counters.h"
+
+struct counter {
+	const char *name;
+	const char *group;
+	bool error;
+};
+
+#define GROUP_CONST(id, group_name) static const char group_##id[] = group_name;
+ERDMA_COUNTER_GROUPS(GROUP_CONST)
+
+#define COUNTER_ROW(id, counter_name, group_id, is_error) \
+	{ counter_name, group_##group_id, is_error },
+static const struct counter counters[] = {
+	ERDMA_DEVICE_COUNTERS(COUNTER_ROW)
+	ERDMA_DRIVER_COUNTERS(COUNTER_ROW)
+};
+
+static const struct counter *counter_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		if (!strcmp(counters[i].name, name))
+			return &counters[i];
+	return NULL;
+}
 
 static bool starts(const char *s, const char *prefix)
 {
@@ -24,47 +51,26 @@ static bool ends(const char *s, const char *suffix)
  * counter_group - what a counter is about
  * @name: canonical name
  *
- * Return: name of the group.
+ * Return: name of the group, "other" for a counter that the list does not have.
  */
 const char *counter_group(const char *name)
 {
-	static const struct {
-		const char *prefix;
-		const char *group;
-	} groups[] = {
-		{ "tx_", "traffic" }, { "rx_", "traffic" }, { "cmdq_", "cmdq" },
-		{ "aeq_", "events" }, { "ceq_", "events" }, { "eq_", "events" },
-		{ "cm_", "cm" }, { "mpa_", "cm" },
-		{ "alloc_", "verbs" }, { "dealloc_", "verbs" }, { "create_", "verbs" },
-		{ "destroy_", "verbs" }, { "modify_", "verbs" }, { "get_", "verbs" },
-		{ "reg_", "verbs" }, { "dereg_", "verbs" }, { "mmap_", "verbs" },
-	};
-	size_t i;
+	const struct counter *c = counter_find(name);
 
-	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
-		if (starts(name, groups[i].prefix))
-			return groups[i].group;
-	return "other";
+	return c ? c->group : "other";
 }
 
 /**
  * counter_is_error - does a counter count things that went wrong?
  * @name: canonical name
  *
- * Return: true if it does.
+ * Return: true if it does; false too for a counter that the list does not have.
  */
 bool counter_is_error(const char *name)
 {
-	static const char *const endings[] = {
-		"_drops", "_failed", "_err", "_errs", "_errors", "_timeouts", "_rejected",
-		"_unknown", "_late", "_lost_irqs", "_bad_cqes", "_fatal",
-	};
-	size_t i;
+	const struct counter *c = counter_find(name);
 
-	for (i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-		if (ends(name, endings[i]))
-			return true;
-	return !strcmp(name, "aeq_other");
+	return c && c->error;
 }
 
 /* One word for another at the end of a name */

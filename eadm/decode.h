@@ -11,15 +11,24 @@
 #include "model.h"
 #include "uapi/erdma_diag.h"
 
-/* What a masked number means */
+/**
+ * enum xform - what a masked number means
+ * @X_NUM: as it is
+ * @X_PLUS1: counted from 0
+ * @X_LOG2: exponent of two
+ * @X_PAGE: exponent, 0 = 4096
+ * @X_UNIT: in place: not shifted down
+ * @X_NAME: code with a word
+ * @X_IPV4: network order
+ */
 enum xform {
-	X_NUM,		/* as it is */
-	X_PLUS1,	/* counted from 0 */
-	X_LOG2,		/* exponent of two */
-	X_PAGE,		/* exponent, 0 = 4096 */
-	X_UNIT,		/* in place: not shifted down */
-	X_NAME,		/* code with a word */
-	X_IPV4,		/* network order */
+	X_NUM,
+	X_PLUS1,
+	X_LOG2,
+	X_PAGE,
+	X_UNIT,
+	X_NAME,
+	X_IPV4,
 };
 
 #define BITS_BE		(1 << 0)	/* big endian */

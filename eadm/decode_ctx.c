@@ -459,7 +459,7 @@ void decode_cq_device(struct obj *o, const void *buf, size_t len)
 
 #define EQC(m)	MEMBER(erdma_resp_eqc, m)
 
-/* Head is where the device writes, tail what it was told to be consumed */
+/* Head is where the device writes, tail what was reported as consumed */
 static const struct bits eqc_bits[] = {
 	{ ES_DEPTH, EQC(depth) },
 	{ ES_VECTOR, EQC(vector) },

@@ -46,8 +46,8 @@ struct selector {
  * @index_mask: width of the indices; 0 = 32 bits
  * @data: what the driver returned
  * @r: the same with indices
- * @pi_from: who told PI
- * @ci_from: who told CI
+ * @pi_from: where PI is from
+ * @ci_from: where CI is from
  * @problems: sentences about the ring as a whole
  * @n_problems: their number
  */

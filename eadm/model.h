@@ -30,8 +30,20 @@ char *pool_vprintf(struct pool *p, const char *fmt, va_list ap);
 void pool_free(struct pool *p);
 void pool_release(struct pool *p, struct pool_block *mark);
 
+/**
+ * enum val_kind - kind of a value
+ * @V_NONE: not known, not applicable
+ * @V_U64: unsigned number
+ * @V_I64: signed number
+ * @V_DBL: fraction
+ * @V_STR: string
+ * @V_BYTES: bytes
+ * @V_WORDS: list of words
+ * @V_LIST: list of objects
+ * @V_OBJ: object
+ */
 enum val_kind {
-	V_NONE = 0,	/* not known, not applicable */
+	V_NONE = 0,
 	V_U64,
 	V_I64,
 	V_DBL,
@@ -71,6 +83,14 @@ struct list {
 /**
  * struct val - one value
  * @kind: which member holds it
+ * @u: V_U64
+ * @i: V_I64
+ * @d: V_DBL
+ * @s: V_STR
+ * @b: V_BYTES: address and number
+ * @w: V_WORDS
+ * @l: V_LIST
+ * @o: V_OBJ
  */
 struct val {
 	enum val_kind kind;

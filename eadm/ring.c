@@ -192,7 +192,7 @@ bool owner_bit(const struct ring *r, uint32_t slot, uint32_t owner_byte)
  * owner_find_pi - where the device writes next, by owner bits alone
  * @r: ring
  * @owner_byte: as in owner_bit()
- * @pi: result, modulo twice the depth: what the owner bits can tell
+ * @pi: result, modulo twice the depth: what the owner bits can show
  *
  * Return: false if the owner bits change more than once: entries were torn or
  * the ring is no ring.

@@ -9,23 +9,41 @@
 
 #include "model.h"
 
-/* How a value is shown. JSON: T_HEX* and T_BYTES are strings, T_NS is a number */
+/**
+ * enum field_type - how a value is shown; in JSON T_HEX* and T_BYTES are strings, T_NS
+ *	is a number
+ * @T_NUM: number
+ * @T_U64: 64-bit counter; a JSON string with --u64 string
+ * @T_SIZE: bytes; 64-bit counter in JSON
+ * @T_RATE: fraction, units per second
+ * @T_HEX: 0x2a
+ * @T_HEX32: 0x0000002a
+ * @T_HEX64: 0x000000000000002a
+ * @T_NS: nanoseconds; a duration in text
+ * @T_BOOL: yes or no
+ * @T_STR: text
+ * @T_BYTES: hex digits
+ * @T_DUMP: hex digits; a hex dump in text
+ * @T_WORDS: list of words
+ * @T_LIST: list of objects
+ * @T_OBJ: object
+ */
 enum field_type {
-	T_NUM,		/* number */
-	T_U64,		/* 64-bit counter; a JSON string with --u64 string */
-	T_SIZE,		/* bytes; 64-bit counter in JSON */
-	T_RATE,		/* fraction, units per second */
-	T_HEX,		/* 0x2a */
-	T_HEX32,	/* 0x0000002a */
-	T_HEX64,	/* 0x000000000000002a */
-	T_NS,		/* nanoseconds; a duration in text */
+	T_NUM,
+	T_U64,
+	T_SIZE,
+	T_RATE,
+	T_HEX,
+	T_HEX32,
+	T_HEX64,
+	T_NS,
 	T_BOOL,
 	T_STR,
-	T_BYTES,	/* hex digits */
-	T_DUMP,		/* hex digits; a hex dump in text */
-	T_WORDS,	/* list of words */
-	T_LIST,		/* list of objects */
-	T_OBJ,		/* object */
+	T_BYTES,
+	T_DUMP,
+	T_WORDS,
+	T_LIST,
+	T_OBJ,
 };
 
 #define F_DETAIL	(1 << 0)	/* text: in the lines below an entry */
@@ -77,13 +95,20 @@ struct column {
 #define COL_MAYBE	(1 << 1)	/* left out if no row has it */
 #define COL_BLANK	(1 << 2)	/* nothing instead of '-' */
 
-/* How a document's objects become text */
+/**
+ * enum view - how a document's objects become text
+ * @VIEW_TABLE: a line each
+ * @VIEW_BLOCK: a block each, a line per field
+ * @VIEW_SIDES: a block each, driver and device side by side
+ * @VIEW_RING: title, then a table of entries with details
+ * @VIEW_STAT: title, then a table of counters
+ */
 enum view {
-	VIEW_TABLE,	/* a line each */
-	VIEW_BLOCK,	/* a block each, a line per field */
-	VIEW_SIDES,	/* a block each, driver and device side by side */
-	VIEW_RING,	/* title, then a table of entries with details */
-	VIEW_STAT,	/* title, then a table of counters */
+	VIEW_TABLE,
+	VIEW_BLOCK,
+	VIEW_SIDES,
+	VIEW_RING,
+	VIEW_STAT,
 };
 
 /**

@@ -460,7 +460,7 @@ static int ring_copy_all(struct source *src, struct dev *dev, uint32_t ring, uin
  * @out: result
  *
  * The ring is in use meanwhile. Indices are those of the beginning; what the
- * producer overwrites until the end is told by @out->moved.
+ * producer overwrites until the end is reported by @out->moved.
  *
  * Return: 0 or -errno.
  */

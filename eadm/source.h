@@ -20,11 +20,18 @@
 #define DEV_NAME_LEN	64
 #define DEV_PATH_LEN	280
 
+/**
+ * enum dev_state - what is known of an adapter
+ * @DEV_OK: RDMA device with a diagnostic node
+ * @DEV_NO_NODE: RDMA device without one
+ * @DEV_NO_RDMA: bound to a driver that made no RDMA device
+ * @DEV_NO_DRIVER: adapter without a driver
+ */
 enum dev_state {
-	DEV_OK,		/* RDMA device with a diagnostic node */
-	DEV_NO_NODE,	/* RDMA device without one */
-	DEV_NO_RDMA,	/* bound to a driver that made no RDMA device */
-	DEV_NO_DRIVER,	/* adapter without a driver */
+	DEV_OK,
+	DEV_NO_NODE,
+	DEV_NO_RDMA,
+	DEV_NO_DRIVER,
 };
 
 /**

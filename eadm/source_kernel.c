@@ -110,7 +110,7 @@ static void unbang(char *name)
 			*name = '/';
 }
 
-/* The node below the adapter, for kernels whose netlink does not tell */
+/* The node below the adapter, for kernels whose netlink does not report it */
 static void find_node_sysfs(struct dev *dev, const char *dir)
 {
 	char sub[DEV_NAME_LEN + 32], name[DEV_NAME_LEN];

@@ -46,7 +46,7 @@ static void query_device_returns_capability_words(struct kunit *test)
 
 	f->default_answer.resp[0] = 0x00041400A80F0A1FULL;
 	f->default_answer.resp[1] = 0xFFFFFF0010400000ULL;
-	KUNIT_ASSERT_EQ(test, erdma_cmd_query_device(f->dev, &cap0, &cap1), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_query_device(f->dev, &cap0, &cap1), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(QUERY_DEVICE));
 	KUNIT_EXPECT_EQ(test, cap0, 0x00041400A80F0A1FULL);
 	KUNIT_EXPECT_EQ(test, cap1, 0xFFFFFF0010400000ULL);
@@ -59,22 +59,22 @@ static void query_fw_returns_version(struct kunit *test)
 	u32 version;
 
 	f->default_answer.resp[0] = 0xdeadbeef00000225ULL;
-	KUNIT_ASSERT_EQ(test, erdma_cmd_query_fw(f->dev, &version), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_query_fw(f->dev, &version), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_COMMON(QUERY_FW_INFO));
 	KUNIT_EXPECT_EQ(test, version, 0x225);
 }
 
-static void conf_device_tells_page_size(struct kunit *test)
+static void conf_device_carries_page_size(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, erdma_cmd_conf_device(fake_of(test)->dev), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_conf_device(fake_of(test)->dev), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_COMMON(CONF_DEVICE));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x80000000 | PAGE_SHIFT);
 	expect_zero_from(test, 12);
 }
 
-static void conf_mtu_tells_bytes(struct kunit *test)
+static void conf_mtu_carries_bytes(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, erdma_cmd_conf_mtu(fake_of(test)->dev, 8500), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_conf_mtu(fake_of(test)->dev, 8500), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_COMMON(CONF_MTU));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 8500);
 	expect_zero_from(test, 12);
@@ -83,13 +83,13 @@ static void conf_mtu_tells_bytes(struct kunit *test)
 static void create_eq_has_documented_layout(struct kunit *test)
 {
 	struct erdma_dev *dev = fake_of(test)->dev;
-	struct erdma_ceq *ceq = &dev->ceqs[4];
+	struct erdma_ceq *ceq = &dev->comp_eqs[4];
 
 	ceq->eqn = 5;
 	ceq->eq.dma = 0x123456000ULL;
 	ceq->eq.depth = ERDMA_EQ_DEPTH;
 	ceq->eq.dbrec_dma = 0x1aabbccd8ULL;
-	KUNIT_ASSERT_EQ(test, erdma_cmd_create_eq(dev, ceq), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_create_eq(dev, ceq), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_COMMON(CREATE_EQ));
 	KUNIT_EXPECT_EQ(test, slot64(test, 8), 0x123456000ULL);
 	KUNIT_EXPECT_EQ(test, slot8(test, 16), 5);
@@ -105,8 +105,8 @@ static void destroy_eq_names_vector_and_number(struct kunit *test)
 {
 	struct erdma_dev *dev = fake_of(test)->dev;
 
-	dev->ceqs[0].eqn = 1;
-	KUNIT_ASSERT_EQ(test, erdma_cmd_destroy_eq(dev, &dev->ceqs[0]), 0);
+	dev->comp_eqs[0].eqn = 1;
+	KUNIT_ASSERT_EQ(test, erdma_exec_destroy_eq(dev, &dev->comp_eqs[0]), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_COMMON(DESTROY_EQ));
 	KUNIT_EXPECT_EQ(test, slot8(test, 16), 1);
 	KUNIT_EXPECT_EQ(test, slot8(test, 17), 1);
@@ -119,7 +119,7 @@ static void doorbell_pages_match_vector(struct kunit *test)
 	struct erdma_db_pages db = {};
 
 	f->default_answer.resp[0] = 0x0081008200000080ULL;
-	KUNIT_ASSERT_EQ(test, erdma_cmd_alloc_db(f->dev, &db), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_alloc_db(f->dev, &db), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_COMMON(ALLOC_DB));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 7);
 	KUNIT_EXPECT_TRUE(test, db.valid);
@@ -127,7 +127,7 @@ static void doorbell_pages_match_vector(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, db.rdb, 0x81);
 	KUNIT_EXPECT_EQ(test, db.cdb, 0x82);
 
-	KUNIT_ASSERT_EQ(test, erdma_cmd_free_db(f->dev, &db), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_free_db(f->dev, &db), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_COMMON(FREE_DB));
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0x00800081);
 	KUNIT_EXPECT_EQ(test, slot32(test, 16), 0x00820000);
@@ -141,7 +141,7 @@ static void refused_alloc_db_gives_no_pages(struct kunit *test)
 
 	f->default_answer.syndrome = ERDMA_CMD_ENOMEM;
 	f->default_answer.resp[0] = 0x0081008200000080ULL;
-	KUNIT_EXPECT_EQ(test, erdma_cmd_alloc_db(f->dev, &db), -EIO);
+	KUNIT_EXPECT_EQ(test, erdma_exec_alloc_db(f->dev, &db), -EIO);
 	KUNIT_EXPECT_FALSE(test, db.valid);
 	KUNIT_EXPECT_EQ(test, db.sdb, 0);
 }
@@ -153,7 +153,7 @@ static void create_cq_matches_vectors(struct kunit *test)
 	};
 	const struct erdma_db_pages db = {};
 
-	KUNIT_ASSERT_EQ(test, erdma_cmd_create_cq(fake_of(test)->dev, 0x12, 64, 1, &mem, &db), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_create_cq(fake_of(test)->dev, 0x12, 64, 1, &mem, &db), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(CREATE_CQ));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x06000012);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0xabcd2000);
@@ -169,8 +169,8 @@ static void create_cq_names_doorbell_page(struct kunit *test)
 	const struct erdma_queue_mem mem = { .page_code = 13, .level = 1, .page_cnt = 3 };
 	const struct erdma_db_pages db = { .valid = true, .cdb = 0x82 };
 
-	KUNIT_ASSERT_EQ(test, erdma_cmd_create_cq(fake_of(test)->dev, 0xfffff, 1 << 20, 31, &mem,
-						  &db), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_create_cq(fake_of(test)->dev, 0xfffff, 1 << 20, 31, &mem,
+						   &db), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x14dfffff);
 	KUNIT_EXPECT_EQ(test, slot32(test, 20), 0x0003881f);
 	KUNIT_EXPECT_EQ(test, slot32(test, 36), 0x82);
@@ -178,7 +178,7 @@ static void create_cq_names_doorbell_page(struct kunit *test)
 
 static void destroy_cq_names_number(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, erdma_cmd_destroy_cq(fake_of(test)->dev, 0x12), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_destroy_cq(fake_of(test)->dev, 0x12), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(DESTROY_CQ));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x12);
 	expect_zero_from(test, 12);
@@ -215,7 +215,7 @@ static void create_kernel_qp_has_one_big_page(struct kunit *test)
 	qp->ksq.dbrec_dma = 0x333008;
 	qp->krq.dbrec_dma = 0x444010;
 	fake_of(test)->default_answer.resp[0] = 0x5555555512345678ULL;
-	KUNIT_ASSERT_EQ(test, erdma_cmd_create_qp(fake_of(test)->dev, qp, &cookie), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_create_qp(fake_of(test)->dev, qp, &cookie), 0);
 	KUNIT_EXPECT_EQ(test, cookie, 0x12345678);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(CREATE_QP));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x0090002A);
@@ -244,7 +244,7 @@ static void create_user_qp_matches_vectors(struct kunit *test)
 					  .top_dma = 0x999000 };
 	for (i = 0; i < 4; i++)
 		qp->user_sq.inline_page[i] = 0x10000 + 0x1000 * i;
-	KUNIT_ASSERT_EQ(test, erdma_cmd_create_qp(fake_of(test)->dev, qp, &cookie), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_create_qp(fake_of(test)->dev, qp, &cookie), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 16), 0x02000012);
 	KUNIT_EXPECT_EQ(test, slot32(test, 20), 0x00000012);
 	KUNIT_EXPECT_EQ(test, slot64(test, 24), 0x10000ULL);
@@ -262,7 +262,7 @@ static void create_user_qp_matches_vectors(struct kunit *test)
 
 static void destroy_qp_names_number(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, erdma_cmd_destroy_qp(fake_of(test)->dev, 0x2A), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_destroy_qp(fake_of(test)->dev, 0x2A), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(DESTROY_QP));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x2A);
 	expect_zero_from(test, 12);
@@ -278,8 +278,8 @@ static void modify_to_rts_hands_over_connection(struct kunit *test)
 		.peer_cookie = 0xcafe, .cc = ERDMA_CC_CUBIC,
 	};
 
-	KUNIT_ASSERT_EQ(test, erdma_cmd_modify_qp(fake_of(test)->dev, 0x2A, ERDMA_QPS_RTS,
-						  &conn), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_modify_qp(fake_of(test)->dev, 0x2A, ERDMA_QPS_RTS,
+						   &conn), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(MODIFY_QP));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x0210002A);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0xcafe);
@@ -292,7 +292,7 @@ static void modify_to_rts_needs_a_connection(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
 
-	KUNIT_EXPECT_EQ(test, erdma_cmd_modify_qp(f->dev, 1, ERDMA_QPS_RTS, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, erdma_exec_modify_qp(f->dev, 1, ERDMA_QPS_RTS, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, f->total, 0);
 }
 
@@ -303,15 +303,15 @@ static void modify_to_stopped_sends_no_address(struct kunit *test)
 	u32 state;
 
 	for (state = ERDMA_QPS_CLOSING; state <= ERDMA_QPS_ERROR; state++) {
-		KUNIT_ASSERT_EQ(test, erdma_cmd_modify_qp(dev, 0x2A, state, &conn), 0);
+		KUNIT_ASSERT_EQ(test, erdma_exec_modify_qp(dev, 0x2A, state, &conn), 0);
 		KUNIT_EXPECT_EQ(test, slot32(test, 8), state << 24 | 0x2A);
 		expect_zero_from(test, 12);
 	}
 }
 
-static void reflush_tells_16_bit_indices(struct kunit *test)
+static void reflush_carries_16_bit_indices(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, erdma_cmd_reflush(fake_of(test)->dev, 0x2A, 0xfffe, 3), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reflush(fake_of(test)->dev, 0x2A, 0xfffe, 3), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(REFLUSH));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x2A);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0xfffe);
@@ -329,7 +329,7 @@ static void reg_mr_matches_vectors(struct kunit *test)
 		.page = { 0x10000, 0x20000 },
 	};
 
-	KUNIT_ASSERT_EQ(test, erdma_cmd_reg_mr(fake_of(test)->dev, &spec), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(REG_MR));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x80000007);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0x0000303C);
@@ -350,7 +350,7 @@ static void large_mr_uses_version_1(struct kunit *test)
 		.page_cnt = 0x234567, .level = 2, .page = { 0x5000 },
 	};
 
-	KUNIT_ASSERT_EQ(test, erdma_cmd_reg_mr(fake_of(test)->dev, &spec), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x90000001);
 	KUNIT_EXPECT_EQ(test, slot32(test, 24), 0x34567000);
 	KUNIT_EXPECT_EQ(test, slot32(test, 28), 0x60234567);
@@ -367,7 +367,7 @@ static void frmr_is_registered_invalid(struct kunit *test)
 		.page_shift = 12, .page_cnt = 256, .level = 1, .page = { 0x7000 },
 	};
 
-	KUNIT_ASSERT_EQ(test, erdma_cmd_reg_mr(fake_of(test)->dev, &spec), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 9);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0x7e);
 	KUNIT_EXPECT_EQ(test, slot32(test, 28), 0x60100100);
@@ -382,7 +382,7 @@ static void dma_mr_has_shift_31(struct kunit *test)
 		.index = 2, .type = ERDMA_MR_DMA, .rights = ERDMA_RIGHT_LOCAL_READ,
 	};
 
-	KUNIT_ASSERT_EQ(test, erdma_cmd_reg_mr(fake_of(test)->dev, &spec), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 2);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0x84);
 	KUNIT_EXPECT_EQ(test, slot32(test, 28), 0xf8000000);
@@ -390,7 +390,7 @@ static void dma_mr_has_shift_31(struct kunit *test)
 
 static void dereg_mr_names_index_and_key(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, erdma_cmd_dereg_mr(fake_of(test)->dev, 0x0000075a), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_dereg_mr(fake_of(test)->dev, 0x0000075a), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(DEREG_MR));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x05a00007);
 	expect_zero_from(test, 12);
@@ -415,7 +415,7 @@ static void answer_without_magic(struct fake_dev *f, const struct fake_cmd *cmd,
 
 static int query(struct kunit *test, void *buf, u8 *syndrome)
 {
-	return erdma_cmd_query_ctx(fake_of(test)->dev, ERDMA_SUBMOD_RDMA, ERDMA_CMD_QUERY_QPC, 0x2A,
+	return erdma_exec_query(fake_of(test)->dev, ERDMA_SUBMOD_RDMA, ERDMA_CMD_QUERY_QPC, 0x2A,
 				   buf, sizeof(struct erdma_resp_qpc), syndrome, FAKE_TIMEOUT_MS);
 }
 
@@ -469,8 +469,8 @@ static void unanswered_query_keeps_its_buffer(struct kunit *test)
 
 	f->answer = answer_by_dma;
 	f->hold = true;
-	KUNIT_EXPECT_EQ(test, erdma_cmd_query_ctx(f->dev, ERDMA_SUBMOD_RDMA, ERDMA_CMD_QUERY_QPC, 1,
-						  &qpc, sizeof(qpc), &syndrome, FAKE_SHORT_MS),
+	KUNIT_EXPECT_EQ(test, erdma_exec_query(f->dev, ERDMA_SUBMOD_RDMA, ERDMA_CMD_QUERY_QPC, 1,
+					       &qpc, sizeof(qpc), &syndrome, FAKE_SHORT_MS),
 			-ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, f->dev->cmdq.quarantined, 1);
 	fake_answer_all(f);
@@ -484,7 +484,7 @@ static void stats_come_by_dma(struct kunit *test)
 	struct erdma_resp_stats stats;
 
 	fake_of(test)->answer = answer_by_dma;
-	KUNIT_ASSERT_EQ(test, erdma_cmd_get_stats(fake_of(test)->dev, &stats), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_get_stats(fake_of(test)->dev, &stats), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_COMMON(GET_STATS));
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(stats.rx_bytes), 0x7777777777777777ULL);
 }
@@ -492,8 +492,8 @@ static void stats_come_by_dma(struct kunit *test)
 static struct kunit_case cmd_cases[] = {
 	KUNIT_CASE(query_device_returns_capability_words),
 	KUNIT_CASE(query_fw_returns_version),
-	KUNIT_CASE(conf_device_tells_page_size),
-	KUNIT_CASE(conf_mtu_tells_bytes),
+	KUNIT_CASE(conf_device_carries_page_size),
+	KUNIT_CASE(conf_mtu_carries_bytes),
 	KUNIT_CASE(create_eq_has_documented_layout),
 	KUNIT_CASE(destroy_eq_names_vector_and_number),
 	KUNIT_CASE(doorbell_pages_match_vector),
@@ -507,7 +507,7 @@ static struct kunit_case cmd_cases[] = {
 	KUNIT_CASE(modify_to_rts_hands_over_connection),
 	KUNIT_CASE(modify_to_rts_needs_a_connection),
 	KUNIT_CASE(modify_to_stopped_sends_no_address),
-	KUNIT_CASE(reflush_tells_16_bit_indices),
+	KUNIT_CASE(reflush_carries_16_bit_indices),
 	KUNIT_CASE(reg_mr_matches_vectors),
 	KUNIT_CASE(large_mr_uses_version_1),
 	KUNIT_CASE(frmr_is_registered_invalid),

@@ -55,7 +55,7 @@ static void interrupted_command_succeeds(struct kunit *test)
 }
 
 /* The first arm carries the CI that polling reached (4.6) */
-static void first_arm_tells_true_ci(struct kunit *test)
+static void first_arm_carries_true_ci(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
 	int i;
@@ -170,7 +170,7 @@ static void largest_request_fills_the_slot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(fake_last_slot(f) + 8, req + 8, sizeof(req) - 8), 0);
 }
 
-static void rings_are_told_to_the_device(struct kunit *test)
+static void rings_are_written_to_the_registers(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
 	struct erdma_cmdq *q = queue_of(test);
@@ -576,7 +576,7 @@ static void event_without_completion_keeps_queue_armed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_LOST_IRQS), 0ULL);
 }
 
-/* As if each arm told the device that we have not seen what it wrote (4.6) */
+/* As if each arm showed the device that we have not seen what it wrote (4.6) */
 static void events_without_completions_do_not_go_on_for_ever(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
@@ -645,7 +645,7 @@ static void answer_after_kill_is_harmless(struct kunit *test)
 static struct kunit_case cmdq_cases[] = {
 	KUNIT_CASE(polled_command_succeeds),
 	KUNIT_CASE(interrupted_command_succeeds),
-	KUNIT_CASE(first_arm_tells_true_ci),
+	KUNIT_CASE(first_arm_carries_true_ci),
 	KUNIT_CASE(every_event_advances_cmdsn),
 	KUNIT_CASE(record_holds_last_doorbell),
 	KUNIT_CASE(response_words_are_returned),
@@ -653,7 +653,7 @@ static struct kunit_case cmdq_cases[] = {
 	KUNIT_CASE(failure_leaves_queue_usable),
 	KUNIT_CASE(slot_is_header_body_zeros),
 	KUNIT_CASE(largest_request_fills_the_slot),
-	KUNIT_CASE(rings_are_told_to_the_device),
+	KUNIT_CASE(rings_are_written_to_the_registers),
 	KUNIT_CASE(ring_wraps_in_poll_mode),
 	KUNIT_CASE(rings_wrap_with_interrupts),
 	KUNIT_CASE(sq_index_survives_16_bit_wrap),

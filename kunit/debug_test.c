@@ -138,7 +138,7 @@ static void loud_category_prints(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&dev->dbg.printed), 1);
 }
 
-/* A flood is cut, counted, and the cut is told once messages flow again */
+/* A flood is cut, counted, and the cut is reported once messages flow again */
 static void flood_is_suppressed_and_counted(struct kunit *test)
 {
 	struct erdma_dev *dev = test->priv;

@@ -11,14 +11,14 @@ static int list(struct kunit *test, struct erdma_diag_list *arg)
 	req->cursor = 0;
 	req->copied = 0;
 	req->chunk_len = 0;
-	return erdma_diag_list(setup_of(test)->f->dev, req);
+	return erdma_diag_handle_list(setup_of(test)->f->dev, req);
 }
 
 static int context(struct kunit *test, struct erdma_diag_context *arg)
 {
 	setup_of(test)->req.arg = arg;
 	setup_of(test)->req.chunk_len = 0;
-	return erdma_diag_context(setup_of(test)->f->dev, &setup_of(test)->req);
+	return erdma_diag_handle_context(setup_of(test)->f->dev, &setup_of(test)->req);
 }
 
 static const void *record(struct kunit *test, u32 at)
@@ -85,7 +85,7 @@ static void list_pages_through_small_buffer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arg.more, 0);
 }
 
-static void list_in_tiny_buffer_tells_size(struct kunit *test)
+static void list_in_tiny_buffer_reports_size(struct kunit *test)
 {
 	struct erdma_diag_list arg = { .obj = ERDMA_DIAG_OBJ_QP };
 
@@ -112,7 +112,7 @@ static void list_continues_after_each_chunk(struct kunit *test)
 		req->copied += req->chunk_len;
 		req->chunk_len = 0;
 		if (i < N_QPS - 1)
-			KUNIT_ASSERT_EQ(test, erdma_diag_list(setup_of(test)->f->dev, req),
+			KUNIT_ASSERT_EQ(test, erdma_diag_handle_list(setup_of(test)->f->dev, req),
 					i < N_QPS - 2 ? ERDMA_DIAG_MORE : 0);
 	}
 	KUNIT_EXPECT_EQ(test, arg.out_count, N_QPS);
@@ -164,7 +164,7 @@ static void unknown_object_type_is_refused(struct kunit *test)
 
 /* ---- CONTEXT ------------------------------------------------------------- */
 
-static void qp_record_tells_what_driver_knows(struct kunit *test)
+static void qp_record_shows_what_driver_knows(struct kunit *test)
 {
 	struct erdma_diag_context arg = { .obj = ERDMA_DIAG_OBJ_QP, .id = 2 };
 	static const u8 saddr[4] = { 10, 0, 0, 1 }, daddr[4] = { 10, 0, 0, 2 };
@@ -285,7 +285,7 @@ static void context_judges_ids_and_rights(struct kunit *test)
 	diag_expect_no_reference_left(test);
 }
 
-static void context_in_small_buffer_tells_size(struct kunit *test)
+static void context_in_small_buffer_reports_size(struct kunit *test)
 {
 	struct erdma_diag_context arg = { .obj = ERDMA_DIAG_OBJ_QP, .id = 1 };
 
@@ -300,7 +300,7 @@ static void context_in_small_buffer_tells_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, setup_of(test)->f->total, 0);
 }
 
-static void cq_record_tells_arms_and_ci(struct kunit *test)
+static void cq_record_shows_arms_and_ci(struct kunit *test)
 {
 	struct erdma_diag_context arg = { .obj = ERDMA_DIAG_OBJ_CQ, .id = 9 };
 	const struct erdma_diag_cq *out = record(test, 8);
@@ -402,7 +402,7 @@ static void device_context_without_addresses_under_lockdown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(qpc->sq_dbrec), 0x555ULL);
 }
 
-static void refused_query_tells_syndrome(struct kunit *test)
+static void refused_query_reports_syndrome(struct kunit *test)
 {
 	const struct erdma_diag_hw *hw;
 
@@ -422,9 +422,9 @@ static void eq_numbers_are_translated(struct kunit *test)
 
 	f->dev->attrs.flags = ERDMA_FLAG_QUERY_QC;
 	f->answer = answer_qpc;
-	f->dev->n_ceqs = 2;
-	f->dev->ceqs[1].ready = true;
-	f->dev->ceqs[1].eq = f->dev->aeq;
+	f->dev->n_comp_eqs = 2;
+	f->dev->comp_eqs[1].ready = true;
+	f->dev->comp_eqs[1].eq = f->dev->aeq;
 	hw_context(test, ERDMA_DIAG_OBJ_EQ, ERDMA_DIAG_EQ_AEQ);
 	index = fake_last_slot(f) + 12;
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(*index), 0);
@@ -467,7 +467,7 @@ static void info(struct kunit *test, struct erdma_diag_info *arg)
 {
 	memset(arg, 0xff, sizeof(*arg));
 	setup_of(test)->req.arg = arg;
-	erdma_diag_info(setup_of(test)->f->dev, &setup_of(test)->req);
+	erdma_diag_handle_info(setup_of(test)->f->dev, &setup_of(test)->req);
 }
 
 static void info_lists_capabilities_and_identity(struct kunit *test)
@@ -510,23 +510,23 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE(list_is_ascending_and_complete),
 	KUNIT_CASE(list_starts_at_cursor),
 	KUNIT_CASE(list_pages_through_small_buffer),
-	KUNIT_CASE(list_in_tiny_buffer_tells_size),
+	KUNIT_CASE(list_in_tiny_buffer_reports_size),
 	KUNIT_CASE(list_continues_after_each_chunk),
 	KUNIT_CASE(list_hides_others_from_nobody),
 	KUNIT_CASE(list_of_eqs_has_only_existing_ones),
 	KUNIT_CASE(unknown_object_type_is_refused),
-	KUNIT_CASE(qp_record_tells_what_driver_knows),
+	KUNIT_CASE(qp_record_shows_what_driver_knows),
 	KUNIT_CASE(unconnected_qp_has_no_addresses),
 	KUNIT_CASE(busy_qp_is_read_torn),
 	KUNIT_CASE(bus_addresses_are_hidden_under_lockdown),
 	KUNIT_CASE_PARAM(context_judges_ids_and_rights, id_gen_params),
-	KUNIT_CASE(context_in_small_buffer_tells_size),
-	KUNIT_CASE(cq_record_tells_arms_and_ci),
+	KUNIT_CASE(context_in_small_buffer_reports_size),
+	KUNIT_CASE(cq_record_shows_arms_and_ci),
 	KUNIT_CASE(cmdq_record_counts),
 	KUNIT_CASE(device_without_queries_is_not_asked),
 	KUNIT_CASE(device_context_is_returned),
 	KUNIT_CASE(device_context_without_addresses_under_lockdown),
-	KUNIT_CASE(refused_query_tells_syndrome),
+	KUNIT_CASE(refused_query_reports_syndrome),
 	KUNIT_CASE(eq_numbers_are_translated),
 	KUNIT_CASE(stuck_device_is_not_asked_again),
 	KUNIT_CASE(exhausted_budget_is_busy),

@@ -10,7 +10,7 @@ static int ring_read(struct kunit *test, struct erdma_diag_ring_read *arg)
 	req->arg = arg;
 	req->cursor = 0;
 	req->chunk_len = 0;
-	return erdma_diag_ring_read(setup_of(test)->f->dev, req);
+	return erdma_diag_handle_ring_read(setup_of(test)->f->dev, req);
 }
 
 static const void *record(struct kunit *test, u32 at)
@@ -69,7 +69,7 @@ static void whole_ring_from_any_index(struct kunit *test)
 	}
 }
 
-static void zero_entries_tell_the_ring(struct kunit *test)
+static void zero_entries_report_the_ring(struct kunit *test)
 {
 	struct erdma_diag_ring_read arg = { .ring = ERDMA_DIAG_RING_CQ, .id = 9 };
 
@@ -129,7 +129,7 @@ static void ring_read_judges_its_arguments(struct kunit *test)
 	diag_expect_no_reference_left(test);
 }
 
-static void ring_read_into_small_buffer_tells_size(struct kunit *test)
+static void ring_read_into_small_buffer_reports_size(struct kunit *test)
 {
 	struct erdma_diag_ring_read arg = { .ring = ERDMA_DIAG_RING_SQ, .id = 1, .count = 2 };
 
@@ -151,10 +151,11 @@ static void ring_read_continues_after_each_chunk(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ring_read(test, &arg), ERDMA_DIAG_MORE);
 	KUNIT_EXPECT_EQ(test, req->chunk_len, 64);
 	KUNIT_EXPECT_EQ(test, req->chunk[0], 4);
-	KUNIT_ASSERT_EQ(test, erdma_diag_ring_read(setup_of(test)->f->dev, req), ERDMA_DIAG_MORE);
+	KUNIT_ASSERT_EQ(test, erdma_diag_handle_ring_read(setup_of(test)->f->dev, req),
+			ERDMA_DIAG_MORE);
 	KUNIT_EXPECT_EQ(test, req->chunk[0], 6);
 	setup_of(test)->qp[0]->ksq.pi++;
-	KUNIT_ASSERT_EQ(test, erdma_diag_ring_read(setup_of(test)->f->dev, req), 0);
+	KUNIT_ASSERT_EQ(test, erdma_diag_handle_ring_read(setup_of(test)->f->dev, req), 0);
 	KUNIT_EXPECT_EQ(test, req->chunk_len, 32);
 	KUNIT_EXPECT_EQ(test, req->chunk[0], 8);
 	KUNIT_EXPECT_EQ(test, arg.out_count, 5);
@@ -170,7 +171,7 @@ static void ring_read_notices_another_object(struct kunit *test)
 	req->chunk_size = 32;
 	KUNIT_ASSERT_EQ(test, ring_read(test, &arg), ERDMA_DIAG_MORE);
 	setup_of(test)->qp[0]->created_ns++;
-	KUNIT_EXPECT_EQ(test, erdma_diag_ring_read(setup_of(test)->f->dev, req), -ENOENT);
+	KUNIT_EXPECT_EQ(test, erdma_diag_handle_ring_read(setup_of(test)->f->dev, req), -ENOENT);
 	diag_expect_no_reference_left(test);
 }
 
@@ -192,9 +193,9 @@ static void ring_read_is_masked_under_lockdown(struct kunit *test)
 static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(ring_read_wraps_around),
 	KUNIT_CASE(whole_ring_from_any_index),
-	KUNIT_CASE(zero_entries_tell_the_ring),
+	KUNIT_CASE(zero_entries_report_the_ring),
 	KUNIT_CASE_PARAM(ring_read_judges_its_arguments, read_gen_params),
-	KUNIT_CASE(ring_read_into_small_buffer_tells_size),
+	KUNIT_CASE(ring_read_into_small_buffer_reports_size),
 	KUNIT_CASE(ring_read_continues_after_each_chunk),
 	KUNIT_CASE(ring_read_notices_another_object),
 	KUNIT_CASE(ring_read_is_masked_under_lockdown),

@@ -37,7 +37,7 @@ static void add_qp(struct kunit *test, struct diag_setup *s, int i)
 	qp->cookie = 0x1000 + diag_qpns[i];
 	qp->created_ns = 1 + i;
 	s->qp[i] = qp;
-	KUNIT_ASSERT_EQ(test, xa_err(xa_store_irq(&s->f->dev->qp_xa, qp->qpn, qp, GFP_KERNEL)), 0);
+	KUNIT_ASSERT_EQ(test, xa_err(xa_store_irq(&s->f->dev->qps, qp->qpn, qp, GFP_KERNEL)), 0);
 }
 
 static void add_cq(struct kunit *test, struct diag_setup *s)
@@ -54,7 +54,7 @@ static void add_cq(struct kunit *test, struct diag_setup *s)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cq->kernel.buf);
 	cq->kernel.ci = 40;
 	cq->kernel.arm_count = 5;
-	KUNIT_ASSERT_EQ(test, xa_err(xa_store_irq(&s->f->dev->cq_xa, 9, cq, GFP_KERNEL)), 0);
+	KUNIT_ASSERT_EQ(test, xa_err(xa_store_irq(&s->f->dev->cqs, 9, cq, GFP_KERNEL)), 0);
 	s->cq = cq;
 }
 

@@ -23,8 +23,8 @@ extern const struct erdma_diag_who diag_nobody;
 /**
  * struct diag_setup - a device with three kernel QPs and a CQ, and a call to it
  * @f: fake device
- * @qp: in f->dev->qp_xa
- * @cq: in f->dev->cq_xa, used by all QPs
+ * @qp: in f->dev->qps
+ * @cq: in f->dev->cqs, used by all QPs
  * @pd: of all QPs
  * @diag: node, not registered
  * @req: a call by an administrator

@@ -173,7 +173,7 @@ static void rights_follow_the_table(struct kunit *test)
 	int rel;
 
 	for (rel = ERDMA_DIAG_REL_DEVICE; rel <= ERDMA_DIAG_REL_OTHER; rel++)
-		KUNIT_EXPECT_EQ(test, erdma_diag_may(c->who, c->scope, rel),
+		KUNIT_EXPECT_EQ(test, erdma_diag_is_allowed(c->who, c->scope, rel),
 				!!(c->allowed & BIT(rel)));
 }
 
@@ -298,7 +298,7 @@ static void hide_desc(const struct hide_case *c, char *desc)
 
 KUNIT_ARRAY_PARAM(hide, hide_cases, hide_desc);
 
-static void sq_block_is_kept_only_if_a_header(struct kunit *test)
+static void sq_block_is_shown_only_if_a_header(struct kunit *test)
 {
 	const struct erdma_diag_mask mask = {
 		.ring = ERDMA_DIAG_RING_SQ, .depth = 8, .qpn = MASK_QPN,
@@ -397,7 +397,7 @@ static struct kunit_case diag_cases[] = {
 	KUNIT_CASE(foreign_file_shows_nothing),
 	KUNIT_CASE(undumpable_process_is_not_self),
 	KUNIT_CASE(sq_keeps_headers_and_lengths_only),
-	KUNIT_CASE_PARAM(sq_block_is_kept_only_if_a_header, hide_gen_params),
+	KUNIT_CASE_PARAM(sq_block_is_shown_only_if_a_header, hide_gen_params),
 	KUNIT_CASE(rq_loses_address_and_key),
 	KUNIT_CASE(cq_loses_invalidated_key_only),
 	KUNIT_CASE(command_rings_keep_headers_only),

@@ -137,10 +137,10 @@ static void handler_has_a_budget(struct kunit *test)
 	f->dev->aeq = big;
 	for (i = 0; i < ERDMA_EQ_BUDGET + 5; i++)
 		put_entry(eq_of(test), i, ERDMA_AE_QP_FATAL, 1000 + i);
-	erdma_aeq_irq(f->dev);
-	/* The doorbell tells the device what is left: it interrupts again */
+	erdma_async_eq_irq(f->dev);
+	/* The doorbell shows the device what is left: it interrupts again */
 	KUNIT_EXPECT_EQ(test, f->wide[ERDMA_REG_AEQ_DB / 8], 0x80000000ULL | ERDMA_EQ_BUDGET);
-	erdma_aeq_irq(f->dev);
+	erdma_async_eq_irq(f->dev);
 	KUNIT_EXPECT_EQ(test, f->wide[ERDMA_REG_AEQ_DB / 8], 0x80000000ULL | (ERDMA_EQ_BUDGET + 5));
 	KUNIT_EXPECT_EQ(test, atomic64_read(&eq_of(test)->interrupts), 2);
 }
@@ -157,14 +157,14 @@ static void entry_that_cannot_be_seen_is_no_interrupt_storm(struct kunit *test)
 	put_entry(eq, 0, ERDMA_AE_QP_FATAL, 1000);
 	aeqe->hdr ^= cpu_to_le32(ERDMA_AEQE_OWNER);
 	for (i = 0; i < 1000; i++)
-		erdma_aeq_irq(f->dev);
+		erdma_async_eq_irq(f->dev);
 	rung = atomic64_read(&eq->notifies);
 	KUNIT_EXPECT_GT(test, rung, 1);
 	KUNIT_EXPECT_LT(test, rung, 100);
 
 	/* What can be seen again is taken, and asked for again */
 	aeqe->hdr ^= cpu_to_le32(ERDMA_AEQE_OWNER);
-	erdma_aeq_irq(f->dev);
+	erdma_async_eq_irq(f->dev);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&eq->events), 1);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&eq->notifies), rung + 1);
 	KUNIT_EXPECT_EQ(test, f->wide[ERDMA_REG_AEQ_DB / 8], 0x80000001ULL);
@@ -174,7 +174,7 @@ static void spurious_interrupt_only_arms(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
 
-	erdma_aeq_irq(f->dev);
+	erdma_async_eq_irq(f->dev);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&eq_of(test)->events), 0);
 	KUNIT_EXPECT_EQ(test, f->wide[ERDMA_REG_AEQ_DB / 8], 0x80000000ULL);
 }
@@ -210,7 +210,7 @@ static void async_event_of_unknown_object_is_counted(struct kunit *test)
 	struct fake_dev *f = fake_of(test);
 
 	put_entry(eq_of(test), 0, c->type, 0xffffffff);
-	erdma_aeq_irq(f->dev);
+	erdma_async_eq_irq(f->dev);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&f->dev->stats.v[ERDMA_STAT_AEQ_EVENTS]), 1);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&f->dev->stats.v[c->stat]), 1);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&eq_of(test)->by_type[c->by_type]), 1);

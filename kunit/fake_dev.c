@@ -334,11 +334,11 @@ static int fake_pools(struct fake_dev *f)
 		return PTR_ERR(f->platform);
 	dev->dbrec_pool = dma_pool_create("erdma_dbrec", &f->platform->dev, ERDMA_DBREC_SIZE,
 					  ERDMA_DBREC_SIZE, 0);
-	dev->resp_pool = dma_pool_create("erdma_resp", &f->platform->dev, ERDMA_RESP_BUF_SIZE,
-					 ERDMA_RESP_BUF_SIZE, 0);
-	if (dev->dbrec_pool && dev->resp_pool)
+	dev->response_pool = dma_pool_create("erdma_resp", &f->platform->dev, ERDMA_RESP_BUF_SIZE,
+					     ERDMA_RESP_BUF_SIZE, 0);
+	if (dev->dbrec_pool && dev->response_pool)
 		return 0;
-	dma_pool_destroy(dev->resp_pool);
+	dma_pool_destroy(dev->response_pool);
 	dma_pool_destroy(dev->dbrec_pool);
 	platform_device_unregister(f->platform);
 	return -ENOMEM;
@@ -396,8 +396,8 @@ int fake_init(struct kunit *test)
 	f->eq_armed = true;
 	f->dev->pdev = f->pci;
 	fake_pci(f);
-	xa_init_flags(&f->dev->qp_xa, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	xa_init_flags(&f->dev->cq_xa, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&f->dev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&f->dev->cqs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	erdma_debug_init(&f->dev->dbg);
 
 	ret = fake_pools(f);
@@ -423,9 +423,9 @@ void fake_exit(struct kunit *test)
 	cancel_work_sync(&f->irq);
 	erdma_cmdq_exit(&f->dev->cmdq);
 	erdma_debug_exit(&f->dev->dbg);
-	xa_destroy(&f->dev->qp_xa);
-	xa_destroy(&f->dev->cq_xa);
-	dma_pool_destroy(f->dev->resp_pool);
+	xa_destroy(&f->dev->qps);
+	xa_destroy(&f->dev->cqs);
+	dma_pool_destroy(f->dev->response_pool);
 	dma_pool_destroy(f->dev->dbrec_pool);
 	platform_device_unregister(f->platform);
 }

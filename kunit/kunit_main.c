@@ -14,7 +14,7 @@ static struct kunit_suite *suites[] = {
 	&erdma_eq_suite,
 	&erdma_caps_suite,
 	&erdma_idtab_suite,
-	&erdma_kept_suite,
+	&erdma_deferred_suite,
 	&erdma_debug_suite,
 	&erdma_diag_suite,
 	&erdma_diag_objects_suite,

@@ -39,7 +39,7 @@ static void request_is_parsed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, info.pdata_len, 0);
 }
 
-static void reply_is_told_from_request(struct kunit *test)
+static void reply_is_distinguished_from_request(struct kunit *test)
 {
 	struct mpa_frame *frame = frame_new(test);
 	struct erdma_mpa_info info;
@@ -239,7 +239,7 @@ static void cc_that_differs_becomes_cubic(struct kunit *test)
 
 static struct kunit_case mpa_cases[] = {
 	KUNIT_CASE(request_is_parsed),
-	KUNIT_CASE(reply_is_told_from_request),
+	KUNIT_CASE(reply_is_distinguished_from_request),
 	KUNIT_CASE_PARAM(each_field_is_judged, byte_gen_params),
 	KUNIT_CASE_PARAM(flags_are_reported, flag_gen_params),
 	KUNIT_CASE(every_prefix_asks_for_more),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Codes and words: include/erdma/erdma_names.h, ERDMA_SW_STATS */
+/* Codes and words: include/erdma/erdma_names.h, erdma_counters.h */
 #include "erdma.h"
 #include "erdma/erdma_names.h"
 #include "suites.h"
@@ -69,14 +69,17 @@ static void commands_are_named_per_submodule(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, !erdma_name_cmd(ERDMA_SUBMOD_RDMA, 13));
 }
 
-#define STAT_NAME(id, name) name,
-static const char * const stat_names[] = { ERDMA_SW_STATS(STAT_NAME) };
+#define STAT_NAME(id, name, group, error) name,
+static const char * const stat_names[] = {
+	ERDMA_DEVICE_COUNTERS(STAT_NAME)
+	ERDMA_DRIVER_COUNTERS(STAT_NAME)
+};
 
 static void counter_names_are_unique_words(struct kunit *test)
 {
 	u32 i, j;
 
-	KUNIT_ASSERT_EQ(test, ARRAY_SIZE(stat_names), ERDMA_STAT_COUNT);
+	KUNIT_ASSERT_EQ(test, ARRAY_SIZE(stat_names), ERDMA_HW_STATS_COUNT + ERDMA_STAT_COUNT);
 	for (i = 0; i < ARRAY_SIZE(stat_names); i++) {
 		KUNIT_EXPECT_EQ(test, strspn(stat_names[i], "abcdefghijklmnopqrstuvwxyz_"),
 				strlen(stat_names[i]));

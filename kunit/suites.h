@@ -14,7 +14,7 @@ extern struct kunit_suite erdma_cmdq_suite;
 extern struct kunit_suite erdma_eq_suite;
 extern struct kunit_suite erdma_caps_suite;
 extern struct kunit_suite erdma_idtab_suite;
-extern struct kunit_suite erdma_kept_suite;
+extern struct kunit_suite erdma_deferred_suite;
 extern struct kunit_suite erdma_debug_suite;
 extern struct kunit_suite erdma_diag_suite;
 extern struct kunit_suite erdma_diag_objects_suite;

@@ -18,6 +18,14 @@
 #endif
 
 #ifdef ERDMA_COMPAT_CREATE_CQ_BUNDLE
+/**
+ * erdma_create_cq_op - ib_device_ops.create_cq of newer kernels
+ * @ibcq: to fill
+ * @attr: attributes
+ * @attrs: bundle of the command, NULL for kernel consumers
+ *
+ * Return: see erdma_create_cq().
+ */
 static inline int erdma_create_cq_op(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 				     struct uverbs_attr_bundle *attrs)
 {

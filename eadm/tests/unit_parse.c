@@ -160,6 +160,9 @@ static void groups_of_counters(void **state)
 	assert_true(counter_is_error("aeq_other"));
 	assert_false(counter_is_error("tx_bytes"));
 	assert_false(counter_is_error("create_qp"));
+	/* Not in the list: nothing is concluded from the name */
+	assert_string_equal(counter_group("tx_something"), "other");
+	assert_false(counter_is_error("something_failed"));
 }
 
 static void names_of_other_drivers(void **state)

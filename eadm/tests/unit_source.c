@@ -183,7 +183,7 @@ static void list_replies_that_break_the_rules(void **state)
 	}
 }
 
-static void context_buffer_grows_when_told(void **state)
+static void context_buffer_grows_on_request(void **state)
 {
 	struct source src;
 	struct dev *d = open_scenario(&src, "big-context");
@@ -240,7 +240,7 @@ static void ring_replies_that_break_the_rules(void **state)
 	}
 }
 
-static void ring_tells_how_far_it_moved(void **state)
+static void ring_reports_how_far_it_moved(void **state)
 {
 	struct ring_data out;
 	struct source src;
@@ -429,9 +429,9 @@ int unit_source(void)
 		TEST(records_of_unknown_type_are_skipped),
 		TEST(records_shorter_and_longer_than_known), TEST(random_records),
 		TEST(list_comes_in_pages), TEST(list_replies_that_break_the_rules),
-		TEST(context_buffer_grows_when_told),
+		TEST(context_buffer_grows_on_request),
 		TEST(context_asks_the_device_only_if_allowed),
-		TEST(ring_replies_that_break_the_rules), TEST(ring_tells_how_far_it_moved),
+		TEST(ring_replies_that_break_the_rules), TEST(ring_reports_how_far_it_moved),
 		TEST(call_that_hangs_is_left_behind), TEST(debug_reply_with_too_many_categories),
 		TEST(netlink_device), TEST(netlink_device_with_short_number), TEST(netlink_node),
 		TEST(netlink_counters), TEST(netlink_counters_cut), TEST(netlink_random),

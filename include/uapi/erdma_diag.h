@@ -6,7 +6,7 @@
  * Rules. Every argument starts with its size as the caller knows it; the kernel
  * accepts older and newer callers (unknown non-zero tail: E2BIG). Reserved
  * fields are zero. Unknown flag bits are EOPNOTSUPP. What a driver offers is
- * told by the capability words of ERDMA_DIAG_INFO, never by a version.
+ * reported by the capability words of ERDMA_DIAG_INFO, never by a version.
  * Objects are returned as records: a header with length and type, then a
  * structure that only ever grows at its end. Readers skip types they do not
  * know and treat missing fields as zero.
@@ -189,6 +189,7 @@ struct erdma_diag_qp {
  * @created_ns: CLOCK_MONOTONIC
  * @events: completion events delivered
  * @async_events: AEQ entries seen
+ * @rsvd: 0
  * @owner: creator
  */
 struct erdma_diag_cq {
@@ -237,9 +238,9 @@ struct erdma_diag_eq {
 /**
  * struct erdma_diag_cmdq - driver side of the command queue
  * @state: ERDMA_DIAG_CMDQ_*
- * @credits: slots in all
+ * @credits: command contexts in all
  * @in_flight: commands the device has not answered
- * @quarantined: slots whose command timed out
+ * @quarantined: contexts whose command timed out
  * @max_in_flight: high-water mark
  * @slot_wqebbs: WQEBBs of one slot
  * @sq: command SQ, in WQEBBs
@@ -499,6 +500,7 @@ struct erdma_diag_context {
  * @out_pi: producer index, if ERDMA_DIAG_RING_PI
  * @out_ci: consumer index, if ERDMA_DIAG_RING_CI
  * @out_flags: ERDMA_DIAG_RING_*
+ * @rsvd: in, 0
  * @out_time_ns: CLOCK_MONOTONIC
  */
 struct erdma_diag_ring_read {

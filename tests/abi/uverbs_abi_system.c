@@ -4,6 +4,6 @@
 
 #include "uverbs_abi.h"
 
-const struct abi_field system_abi[] = { ABI_FIELDS };
+const struct abi_field system_abi[] = { ABI_FIELDS(SYSTEM_S, SYSTEM_F) };
 const int n_system_abi = sizeof(system_abi) / sizeof(system_abi[0]);
 const int system_abi_version = ERDMA_ABI_VERSION;

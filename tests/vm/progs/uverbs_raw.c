@@ -31,11 +31,11 @@
 
 /* What CREATE_CQ and CREATE_QP carry, and room for more than they should */
 struct request {
-	struct erdma_ureq_create_qp in;
+	struct erdma_abi_create_qp in;
 	uint64_t tail[4];
 };
 
-_Static_assert(sizeof(struct erdma_ureq_create_cq) == sizeof(struct erdma_ureq_create_qp), "");
+_Static_assert(sizeof(struct erdma_abi_create_cq) == sizeof(struct erdma_abi_create_qp), "");
 
 static struct ibv_device *device;
 static int fd = -1;
@@ -60,11 +60,11 @@ static int command(int number, const void *core, size_t core_len, const void *dr
 	return write(fd, message, len) == (ssize_t)len ? 0 : -errno;
 }
 
-static int get_context(struct erdma_uresp_alloc_ctx *ctx, size_t drv_resp_len)
+static int get_context(struct erdma_abi_context_resp *ctx, size_t drv_resp_len)
 {
 	struct {
 		struct ib_uverbs_get_context_resp core;
-		struct erdma_uresp_alloc_ctx drv;
+		struct erdma_abi_context_resp drv;
 		uint64_t room[8];
 	} resp;
 	struct ib_uverbs_get_context cmd = { .response = (uintptr_t)&resp };
@@ -90,7 +90,7 @@ static int alloc_pd(void)
 
 struct cq_resp {
 	struct ib_uverbs_create_cq_resp core;
-	struct erdma_uresp_create_cq drv;
+	struct erdma_abi_create_cq_resp drv;
 };
 
 static int create_cq(struct cq_resp *resp, uint32_t cqe, uint32_t vector,
@@ -118,7 +118,7 @@ static int destroy_cq(uint32_t handle)
 
 struct qp_resp {
 	struct ib_uverbs_create_qp_resp core;
-	struct erdma_uresp_create_qp drv;
+	struct erdma_abi_create_qp_resp drv;
 };
 
 struct qp_size {
@@ -171,7 +171,7 @@ static bool open_file(void)
 /* A raw context with a PD; closing takes with it what the test left */
 static bool with_context(bool (*test)(void))
 {
-	struct erdma_uresp_alloc_ctx ctx;
+	struct erdma_abi_context_resp ctx;
 	bool good;
 
 	if (!open_file())
@@ -200,7 +200,7 @@ static bool with_cq(bool (*test)(uint32_t cq))
 static bool short_context(void)
 {
 	static const size_t lens[] = { 0, 8, 32, 36 };
-	struct erdma_uresp_alloc_ctx ctx;
+	struct erdma_abi_context_resp ctx;
 	int err;
 
 	for (int i = 0; i < COUNT_OF(lens); i++) {
@@ -215,7 +215,7 @@ static bool short_context(void)
 
 static bool context(void)
 {
-	struct erdma_uresp_alloc_ctx ctx;
+	struct erdma_abi_context_resp ctx;
 	int err;
 
 	if (!open_file())
@@ -223,10 +223,10 @@ static bool context(void)
 	err = get_context(&ctx, sizeof(ctx));
 	close(fd);
 	EXPECT(!err, "%d", err);
-	EXPECT(ctx.dev_id == DEVICE_ID, "device %x", ctx.dev_id);
-	EXPECT(!ctx.pad && !ctx.sdb_type && !ctx.sdb_offset, "%x %x %x", ctx.pad, ctx.sdb_type,
-	       ctx.sdb_offset);
-	EXPECT(ctx.sdb != ctx.rdb && ctx.rdb != ctx.cdb && ctx.sdb != ctx.cdb, "one page for two");
+	EXPECT(ctx.pci_device == DEVICE_ID, "device %x", ctx.pci_device);
+	EXPECT(!ctx.rsvd && !ctx.sq_db_kind && !ctx.sq_db_start, "%x %x %x", ctx.rsvd, ctx.sq_db_kind,
+	       ctx.sq_db_start);
+	EXPECT(ctx.sq_db_page != ctx.rq_db_page && ctx.rq_db_page != ctx.cq_db_page && ctx.sq_db_page != ctx.cq_db_page, "one page for two");
 	return true;
 }
 
@@ -253,13 +253,13 @@ static bool mappings_of(int file, const uint64_t page[3])
 
 static bool mappings(void)
 {
-	struct erdma_uresp_alloc_ctx ctx;
+	struct erdma_abi_context_resp ctx;
 	bool good;
 
 	if (!open_file())
 		return false;
 	EXPECT(!get_context(&ctx, sizeof(ctx)), "context");
-	good = mappings_of(fd, (uint64_t[]){ ctx.sdb, ctx.rdb, ctx.cdb });
+	good = mappings_of(fd, (uint64_t[]){ ctx.sq_db_page, ctx.rq_db_page, ctx.cq_db_page });
 	close(fd);
 	return good;
 }
@@ -275,9 +275,9 @@ struct bad_case {
 	int want;
 };
 
-#define IN	sizeof(struct erdma_ureq_create_qp)
-#define CQ_OUT	sizeof(struct erdma_uresp_create_cq)
-#define QP_OUT	sizeof(struct erdma_uresp_create_qp)
+#define IN	sizeof(struct erdma_abi_create_qp)
+#define CQ_OUT	sizeof(struct erdma_abi_create_cq_resp)
+#define QP_OUT	sizeof(struct erdma_abi_create_qp_resp)
 #define REQ(db, buf, len)	{ .in = { db, buf, len, 0 } }
 
 static bool refused(const struct bad_case *c, int err)
@@ -295,15 +295,15 @@ static bool good_cqs(void)
 
 	err = create_cq(&cq, 100, 0, &r, IN, CQ_OUT);
 	EXPECT(!err, "%d", err);
-	EXPECT(cq.drv.cq_id && cq.drv.num_cqe >= 100, "CQN %u, %u entries", cq.drv.cq_id,
-	       cq.drv.num_cqe);
+	EXPECT(cq.drv.cqn && cq.drv.depth >= 100, "CQN %u, %u entries", cq.drv.cqn,
+	       cq.drv.depth);
 	EXPECT(!destroy_cq(cq.core.cq_handle), "destroy: %s", strerror(errno));
 	EXPECT(destroy_cq(cq.core.cq_handle), "destroyed twice");
 	/* What a newer provider may send */
 	err = create_cq(&cq, 100, 0, &r, IN + 16, CQ_OUT);
 	EXPECT(!err, "zeros behind the request: %d", err);
 	destroy_cq(cq.core.cq_handle);
-	r.in.db_record_va = rec + PAGE - 8;
+	r.in.dbrec_addr = rec + PAGE - 8;
 	err = create_cq(&cq, 100, 0, &r, IN, CQ_OUT);
 	EXPECT(!err, "last record of a page: %d", err);
 	destroy_cq(cq.core.cq_handle);
@@ -359,19 +359,19 @@ static bool good_qps_of(uint32_t cq)
 
 	err = create_qp(&qp, cq, small_qp, &r, IN, QP_OUT);
 	EXPECT(!err, "%d", err);
-	EXPECT(qp.drv.num_sqe == 64 && qp.drv.num_rqe == 16 && qp.drv.rq_offset == PAGE,
-	       "%u blocks, %u receives at %u", qp.drv.num_sqe, qp.drv.num_rqe, qp.drv.rq_offset);
+	EXPECT(qp.drv.sq_depth == 64 && qp.drv.rq_depth == 16 && qp.drv.rq_start == PAGE,
+	       "%u blocks, %u receives at %u", qp.drv.sq_depth, qp.drv.rq_depth, qp.drv.rq_start);
 	EXPECT(!destroy_qp(qp.core.qp_handle), "destroy: %s", strerror(errno));
-	r.in.qbuf_len = PAGE + 512;
+	r.in.ring_bytes = PAGE + 512;
 	err = create_qp(&qp, cq, small_qp, &r, IN, QP_OUT);
 	EXPECT(!err, "no byte too many: %d", err);
 	destroy_qp(qp.core.qp_handle);
-	r.in.db_record_va = rec + PAGE - 16;
+	r.in.dbrec_addr = rec + PAGE - 16;
 	err = create_qp(&qp, cq, small_qp, &r, IN, QP_OUT);
 	EXPECT(!err, "last records of a page: %d", err);
 	destroy_qp(qp.core.qp_handle);
 	/* 512 and 256 KiB; stays, closing the file must take it */
-	r.in.qbuf_len = RING_LEN;
+	r.in.ring_bytes = RING_LEN;
 	err = create_qp(&qp, cq, (struct qp_size){ 4096, 8192, IBV_QPT_RC }, &r, IN, QP_OUT);
 	EXPECT(!err, "large: %d", err);
 	return true;

@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Connection endpoints: references, states, socket callbacks, work, timer.
+ *
+ * A live endpoint (not CLOSED) holds one reference to itself. Whoever points to
+ * it without a reference of his own (sk_user_data, qp->ep, the table of ids,
+ * the children of a listener) relies on that one; erdma_ep_close() cuts all
+ * these pointers, under their locks, before it drops it.
+ *
+ * What happens on a socket or when a time is up is handled by work that holds a
+ * reference and takes the endpoint's lock; see docs/connections.md.
+ */
+#include <linux/in.h>
+#include <linux/tcp.h>
+#include <net/ip.h>
+#include <net/tcp.h>
+
+#include "erdma_cm.h"
+
+static struct workqueue_struct *ep_wq;
+
+/* Requested connections by the number that the IW CM has for them */
+static DEFINE_XARRAY_ALLOC1(ep_ids);
+static u32 ep_next_id;
+
+static const char * const ep_state_names[] = {
+	[ERDMA_EP_NEW] = "new",
+	[ERDMA_EP_LISTEN] = "listening",
+	[ERDMA_EP_CONNECTING] = "connecting",
+	[ERDMA_EP_WAIT_REPLY] = "waiting for the reply",
+	[ERDMA_EP_WAIT_REQUEST] = "waiting for the request",
+	[ERDMA_EP_REQUESTED] = "waiting for the application",
+	[ERDMA_EP_CONNECTED] = "connected",
+	[ERDMA_EP_CLOSED] = "closed",
+};
+
+static_assert(ARRAY_SIZE(ep_state_names) == ERDMA_EP_STATE_COUNT);
+
+static const u16 ep_successors[ERDMA_EP_STATE_COUNT] = {
+	[ERDMA_EP_NEW] = BIT(ERDMA_EP_LISTEN) | BIT(ERDMA_EP_CONNECTING) |
+			  BIT(ERDMA_EP_WAIT_REQUEST) | BIT(ERDMA_EP_CLOSED),
+	[ERDMA_EP_LISTEN] = BIT(ERDMA_EP_CLOSED),
+	[ERDMA_EP_CONNECTING] = BIT(ERDMA_EP_WAIT_REPLY) | BIT(ERDMA_EP_CLOSED),
+	[ERDMA_EP_WAIT_REPLY] = BIT(ERDMA_EP_CONNECTED) | BIT(ERDMA_EP_CLOSED),
+	[ERDMA_EP_WAIT_REQUEST] = BIT(ERDMA_EP_REQUESTED) | BIT(ERDMA_EP_CLOSED),
+	[ERDMA_EP_REQUESTED] = BIT(ERDMA_EP_CONNECTED) | BIT(ERDMA_EP_CLOSED),
+	[ERDMA_EP_CONNECTED] = BIT(ERDMA_EP_CLOSED),
+};
+
+/* What work does by state; states without an entry have nothing to do */
+static void (* const ep_handlers[ERDMA_EP_STATE_COUNT])(struct erdma_ep *ep) = {
+	[ERDMA_EP_LISTEN] = erdma_listen_accept,
+	[ERDMA_EP_CONNECTING] = erdma_cm_handle_connecting,
+	[ERDMA_EP_WAIT_REPLY] = erdma_cm_handle_wait_reply,
+	[ERDMA_EP_WAIT_REQUEST] = erdma_cm_handle_wait_request,
+	[ERDMA_EP_REQUESTED] = erdma_cm_handle_requested,
+	[ERDMA_EP_CONNECTED] = erdma_cm_handle_connected,
+};
+
+static void ep_free(struct kref *refs)
+{
+	struct erdma_ep *ep = container_of(refs, struct erdma_ep, refs);
+	struct erdma_dev *dev = ep->dev;
+
+	WARN_ON_ONCE(ep->state != ERDMA_EP_CLOSED);
+
+	/* The device may go as soon as the lock is free: nothing of it behind that */
+	spin_lock(&dev->ep_lock);
+	list_del(&ep->dev_node);
+	if (list_empty(&dev->endpoints))
+		wake_up_all(&dev->endpoints_wait);
+	spin_unlock(&dev->ep_lock);
+
+	mutex_destroy(&ep->lock);
+	kfree(ep);
+}
+
+/**
+ * erdma_ep_put - drop a reference
+ * @ep: endpoint
+ *
+ * Context: process; without dev->ep_lock. Any context if another reference is
+ * known to exist.
+ */
+void erdma_ep_put(struct erdma_ep *ep)
+{
+	kref_put(&ep->refs, ep_free);
+}
+
+/**
+ * erdma_ep_set_state - the only place that changes an endpoint's state
+ * @ep: endpoint, locked
+ * @to: new state
+ */
+void erdma_ep_set_state(struct erdma_ep *ep, enum erdma_ep_state to)
+{
+	lockdep_assert_held(&ep->lock);
+
+	WARN_ONCE(!(ep_successors[ep->state] & BIT(to)),
+		  "erdma: endpoint goes from \"%s\" to \"%s\"\n",
+		  ep_state_names[ep->state], ep_state_names[to]);
+	erdma_dbg(ep->dev, CM, DBG, "endpoint %p: %s -> %s\n", ep,
+		  ep_state_names[ep->state], ep_state_names[to]);
+	WRITE_ONCE(ep->state, to);
+}
+
+/**
+ * erdma_ep_state_name - a state in words
+ * @state: state
+ *
+ * Context: any.
+ * Return: static string.
+ */
+const char *erdma_ep_state_name(enum erdma_ep_state state)
+{
+	return ep_state_names[state];
+}
+
+/* ---- work and timer ------------------------------------------------------- */
+
+static void ep_work(struct work_struct *work)
+{
+	struct erdma_ep *ep = container_of(work, struct erdma_ep, work);
+
+	mutex_lock(&ep->lock);
+	if (ep_handlers[ep->state])
+		ep_handlers[ep->state](ep);
+	mutex_unlock(&ep->lock);
+	erdma_ep_put(ep);
+}
+
+/**
+ * erdma_ep_queue - have the socket of an endpoint looked at
+ * @ep: endpoint; the caller knows that a reference exists
+ *
+ * Context: any.
+ */
+void erdma_ep_queue(struct erdma_ep *ep)
+{
+	kref_get(&ep->refs);
+	if (!queue_work(ep_wq, &ep->work))
+		erdma_ep_put(ep);	/* pending work has its own: not the last */
+}
+
+static void ep_timeout(struct work_struct *work)
+{
+	struct erdma_ep *ep = container_of(to_delayed_work(work), struct erdma_ep, timer);
+
+	mutex_lock(&ep->lock);
+	if (ep->timed && time_after_eq(jiffies, ep->deadline)) {
+		ep->timed = false;
+		if (ep->state == ERDMA_EP_LISTEN)
+			erdma_listen_accept(ep);
+		else
+			erdma_cm_fail(ep, -ETIMEDOUT);
+	}
+	mutex_unlock(&ep->lock);
+	erdma_ep_put(ep);
+}
+
+/**
+ * erdma_ep_set_deadline - limit the time of a state: then -ETIMEDOUT; a listening
+ *	endpoint tries again to accept
+ * @ep: endpoint, locked
+ * @ms: limit; replaces the previous one
+ *
+ * Context: process.
+ */
+void erdma_ep_set_deadline(struct erdma_ep *ep, unsigned int ms)
+{
+	unsigned long delay = msecs_to_jiffies(ms);
+
+	lockdep_assert_held(&ep->lock);
+
+	ep->timed = true;
+	ep->deadline = jiffies + delay;
+	kref_get(&ep->refs);
+	if (mod_delayed_work(ep_wq, &ep->timer, delay))
+		erdma_ep_put(ep);	/* was armed, with a reference */
+}
+
+/**
+ * erdma_ep_clear_deadline - the state is no longer limited in time
+ * @ep: endpoint, locked
+ *
+ * Context: process. Does not wait for a timer that just ran out; that one sees
+ * erdma_ep.timed and does nothing.
+ */
+void erdma_ep_clear_deadline(struct erdma_ep *ep)
+{
+	lockdep_assert_held(&ep->lock);
+
+	ep->timed = false;
+	if (cancel_delayed_work(&ep->timer))
+		erdma_ep_put(ep);
+}
+
+/* ---- socket --------------------------------------------------------------- */
+
+/*
+ * Both callbacks. They run in softirq or under the socket's lock: only work is
+ * queued here. sk_user_data is not copied to the children of a listening socket
+ * (which do get the callback), so it is NULL until they are adopted.
+ */
+static void ep_sk_event(struct sock *sk)
+{
+	struct erdma_ep *ep;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	ep = __locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_NOCOPY);
+	if (ep)
+		erdma_ep_queue(ep);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * erdma_ep_adopt_sock - make a socket the endpoint's
+ * @ep: endpoint, locked; owns @sock from now on
+ * @sock: TCP socket
+ * @listening: endpoint whose listening socket produced @sock, else NULL. @sock
+ *	inherited our callbacks; the original ones are those of @listening
+ *
+ * What happened on the socket before is not noticed: erdma_ep_queue().
+ *
+ * Context: process.
+ */
+void erdma_ep_adopt_sock(struct erdma_ep *ep, struct socket *sock,
+			 const struct erdma_ep *listening)
+{
+	struct sock *sk = sock->sk;
+
+	ep->sock = sock;
+	write_lock_bh(&sk->sk_callback_lock);
+	ep->saved_data_ready = listening ? listening->saved_data_ready : sk->sk_data_ready;
+	ep->saved_state_change = listening ? listening->saved_state_change :
+					      sk->sk_state_change;
+	sk->sk_data_ready = ep_sk_event;
+	sk->sk_state_change = ep_sk_event;
+	__rcu_assign_sk_user_data_with_flags(sk, ep, SK_USER_DATA_NOCOPY);
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * erdma_ep_new_sock - give the endpoint a socket bound to a local address
+ * @ep: endpoint, locked
+ * @local: address and port of the local end
+ * @tos: type of service, negative for the default
+ *
+ * The socket is not bound to an interface: packets between two addresses of this
+ * host travel through lo.
+ *
+ * Context: process.
+ * Return: 0 or -errno, e.g. -EADDRINUSE; then the endpoint has no socket.
+ */
+int erdma_ep_new_sock(struct erdma_ep *ep, const struct sockaddr_in *local, int tos)
+{
+	struct sockaddr_in addr = *local;
+	struct socket *sock;
+	int err;
+
+	err = sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP, &sock);
+	if (err)
+		return err;
+
+	sock_set_reuseaddr(sock->sk);	/* the port may be in TIME_WAIT */
+	tcp_sock_set_nodelay(sock->sk);
+	if (tos >= 0)
+		ip_sock_set_tos(sock->sk, tos);
+
+	err = kernel_bind(sock, (struct sockaddr *)&addr, sizeof(addr));
+	if (err) {
+		sock_release(sock);
+		return err;
+	}
+	erdma_ep_adopt_sock(ep, sock, NULL);
+	return 0;
+}
+
+/**
+ * erdma_ep_discard_sock - close a socket without our callbacks
+ * @sock: TCP socket
+ * @from: endpoint that has the original callbacks: its own, or the listening one
+ *
+ * The sock may outlive the socket (FIN_WAIT) and this module.
+ *
+ * Context: process.
+ */
+void erdma_ep_discard_sock(struct socket *sock, const struct erdma_ep *from)
+{
+	struct sock *sk = sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_data_ready = from->saved_data_ready;
+	sk->sk_state_change = from->saved_state_change;
+	rcu_assign_sk_user_data(sk, NULL);
+	write_unlock_bh(&sk->sk_callback_lock);
+	sock_release(sock);
+}
+
+/* ---- ties to other objects ------------------------------------------------ */
+
+/**
+ * erdma_ep_publish - give a requested connection a number
+ * @ep: endpoint, locked
+ *
+ * The IW CM keeps the number, not a pointer: it forgets requests when a listener
+ * goes or memory is short, and endpoints vanish when the peer does.
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int erdma_ep_publish(struct erdma_ep *ep)
+{
+	int err;
+
+	lockdep_assert_held(&ep->lock);
+
+	err = xa_alloc_cyclic(&ep_ids, &ep->id, ep, xa_limit_32b, &ep_next_id,
+			      GFP_KERNEL);
+	return min(err, 0);	/* 1: wrapped */
+}
+
+static void ep_unpublish(struct erdma_ep *ep)
+{
+	if (ep->id)
+		xa_erase(&ep_ids, ep->id);
+	ep->id = 0;
+}
+
+/**
+ * erdma_ep_by_id - find a requested connection
+ * @dev: device
+ * @id: number given by erdma_ep_publish()
+ *
+ * Context: process.
+ * Return: endpoint with a reference, not locked; NULL if it is gone.
+ */
+struct erdma_ep *erdma_ep_by_id(struct erdma_dev *dev, u32 id)
+{
+	struct erdma_ep *ep;
+
+	xa_lock(&ep_ids);
+	ep = xa_load(&ep_ids, id);
+	if (ep && ep->dev == dev)
+		kref_get(&ep->refs);
+	else
+		ep = NULL;
+	xa_unlock(&ep_ids);
+	return ep;
+}
+
+/* In qp->ep of a QP that gets no connection any more */
+#define EP_REFUSED	ERR_PTR(-ESHUTDOWN)
+
+/**
+ * erdma_ep_by_qp - find the connection of a QP
+ * @qp: QP, held by the caller
+ * @last: the QP is being destroyed: it gets no other connection
+ *
+ * Context: process.
+ * Return: endpoint with a reference, not locked; NULL without one.
+ */
+struct erdma_ep *erdma_ep_by_qp(struct erdma_qp *qp, bool last)
+{
+	struct erdma_ep *ep;
+
+	spin_lock(&qp->dev->ep_lock);
+	ep = IS_ERR(qp->ep) ? NULL : qp->ep;
+	if (ep)
+		kref_get(&ep->refs);
+	if (last)
+		qp->ep = EP_REFUSED;
+	spin_unlock(&qp->dev->ep_lock);
+	return ep;
+}
+
+/**
+ * erdma_ep_attach_qp - tie a QP to the endpoint
+ * @ep: endpoint, locked
+ * @qp: QP; the caller's reference goes to the endpoint on success
+ *
+ * Context: process.
+ * Return: 0; -EISCONN if the QP has a connection; -ESHUTDOWN if it is going.
+ */
+int erdma_ep_attach_qp(struct erdma_ep *ep, struct erdma_qp *qp)
+{
+	int err;
+
+	lockdep_assert_held(&ep->lock);
+
+	spin_lock(&ep->dev->ep_lock);
+	err = qp->ep && !IS_ERR(qp->ep) ? -EISCONN : PTR_ERR(qp->ep);
+	if (!err) {
+		qp->ep = ep;
+		ep->qp = qp;
+	}
+	spin_unlock(&ep->dev->ep_lock);
+	return err;
+}
+
+static void ep_detach_qp(struct erdma_ep *ep)
+{
+	struct erdma_qp *qp = ep->qp;
+
+	if (!qp)
+		return;
+
+	spin_lock(&ep->dev->ep_lock);
+	if (qp->ep == ep)
+		qp->ep = NULL;
+	spin_unlock(&ep->dev->ep_lock);
+	ep->qp = NULL;
+	erdma_qp_put(qp);
+}
+
+/**
+ * erdma_ep_leave_parent - count no longer against the listener's backlog
+ * @ep: endpoint, held by the caller; locked or not
+ *
+ * Context: process; without dev->ep_lock.
+ */
+void erdma_ep_leave_parent(struct erdma_ep *ep)
+{
+	struct erdma_ep *parent;
+
+	spin_lock(&ep->dev->ep_lock);
+	parent = ep->parent;
+	ep->parent = NULL;
+	if (parent) {
+		list_del_init(&ep->sibling);
+		parent->n_children--;
+	}
+	spin_unlock(&ep->dev->ep_lock);
+
+	if (parent) {
+		erdma_ep_queue(parent);	/* it may accept another one */
+		erdma_ep_put(parent);
+	}
+}
+
+static void ep_drop_cm_id(struct erdma_ep *ep)
+{
+	struct iw_cm_id *id = ep->cm_id;
+
+	spin_lock(&ep->dev->ep_lock);
+	ep->cm_id = NULL;
+	spin_unlock(&ep->dev->ep_lock);
+	if (id)
+		id->rem_ref(id);
+}
+
+/* ---- beginning and end ---------------------------------------------------- */
+
+/**
+ * erdma_ep_alloc - a new endpoint
+ * @dev: device
+ *
+ * Context: process.
+ * Return: endpoint in state NEW with a reference for the caller, who also ends
+ * its life with erdma_ep_close(); NULL without memory.
+ */
+struct erdma_ep *erdma_ep_alloc(struct erdma_dev *dev)
+{
+	struct erdma_ep *ep;
+
+	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
+	if (!ep)
+		return NULL;
+
+	kref_init(&ep->refs);
+	kref_get(&ep->refs);
+	ep->dev = dev;
+	mutex_init(&ep->lock);
+	INIT_WORK(&ep->work, ep_work);
+	INIT_DELAYED_WORK(&ep->timer, ep_timeout);
+	INIT_LIST_HEAD(&ep->sibling);
+	INIT_LIST_HEAD(&ep->children);
+	INIT_LIST_HEAD(&ep->listen_node);
+
+	spin_lock(&dev->ep_lock);
+	list_add_tail(&ep->dev_node, &dev->endpoints);
+	spin_unlock(&dev->ep_lock);
+	return ep;
+}
+
+/**
+ * erdma_ep_close - end of an endpoint: everything it owns goes
+ * @ep: endpoint, locked, with a reference of the caller
+ *
+ * Closes the socket (the peer sees FIN), drops the QP and the IW CM's id
+ * without notifying either. Idempotent.
+ *
+ * Context: process.
+ */
+void erdma_ep_close(struct erdma_ep *ep)
+{
+	lockdep_assert_held(&ep->lock);
+
+	if (ep->state == ERDMA_EP_CLOSED)
+		return;
+
+	erdma_ep_set_state(ep, ERDMA_EP_CLOSED);
+	erdma_ep_clear_deadline(ep);
+	if (ep->sock)
+		erdma_ep_discard_sock(ep->sock, ep);
+	ep->sock = NULL;
+	ep_unpublish(ep);
+	erdma_ep_leave_parent(ep);
+	ep_detach_qp(ep);
+	ep_drop_cm_id(ep);
+	erdma_ep_put(ep);
+}
+
+/**
+ * erdma_ep_next_live - any endpoint that is not CLOSED
+ * @dev: device
+ *
+ * Context: process.
+ * Return: endpoint with a reference, not locked; NULL if all are closed.
+ */
+struct erdma_ep *erdma_ep_next_live(struct erdma_dev *dev)
+{
+	struct erdma_ep *ep;
+
+	spin_lock(&dev->ep_lock);
+	list_for_each_entry(ep, &dev->endpoints, dev_node) {
+		if (READ_ONCE(ep->state) != ERDMA_EP_CLOSED &&
+		    kref_get_unless_zero(&ep->refs)) {
+			spin_unlock(&dev->ep_lock);
+			return ep;
+		}
+	}
+	spin_unlock(&dev->ep_lock);
+	return NULL;
+}
+
+/**
+ * erdma_ep_module_init - module initialization
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int erdma_ep_module_init(void)
+{
+	/* Unbound: work sleeps in device commands */
+	ep_wq = alloc_workqueue("erdma_cm", WQ_UNBOUND, 0);
+	return ep_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * erdma_ep_module_exit - module exit; no endpoint is left
+ *
+ * Context: process. Waits for work that is about to return.
+ */
+void erdma_ep_module_exit(void)
+{
+	destroy_workqueue(ep_wq);
+	WARN_ON(!xa_empty(&ep_ids));
+}
