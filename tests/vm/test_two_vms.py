@@ -81,9 +81,9 @@ def test_payload_is_read_out_of_the_senders_memory(two_vms):
     """20 MB: all of it read by the receiver's QEMU, none of it on the socket."""
     a, b = two_vms
     perf('ib_write_bw -s 4096 -n 20', server=b, client=a)   # now b has a peer to count for
-    before = b.card.get('peers')[0]
+    before = b.card.get('peers')['peers'][0]
     perf('ib_write_bw -s 1048576 -n 20', server=b, client=a)
-    after = b.card.get('peers')[0]
+    after = b.card.get('peers')['peers'][0]
     assert after['read-bytes'] - before['read-bytes'] >= 20 * 1048576
     assert after['received-bytes'] - before['received-bytes'] < 1000000
 
