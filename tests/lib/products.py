@@ -14,7 +14,13 @@ from .paths import BUILD, LOGS, TOP, relative
 
 sys.path.insert(0, os.path.join(TOP, 'tools'))
 
+UNAVAILABLE = 3         # exit status of tools/setup: this machine cannot have it
+
 _built = {}
+
+
+class Unavailable(RuntimeError):
+    """This machine cannot have it: what needs it is skipped."""
 
 
 def _setup(*words):
@@ -46,6 +52,9 @@ PRODUCTS = {
     'unit-eadm': (900, lambda: _make('-C', 'eadm', 'unit')),
     'image': (1200, lambda: _setup('image')),
     'qemu-asan': (3600, lambda: _setup('qemu-asan')),
+    'intree-6.1': (1200, lambda: _setup('intree', '6.1')),
+    'intree-6.12': (1200, lambda: _setup('intree', '6.12')),
+    'kernel-6.12': (1200, lambda: _setup('kernel-612')),
     'kernel-debug': (7200, lambda: _setup('kernel', 'debug')),
     'kernel-kcsan': (7200, lambda: _setup('kernel', 'kcsan')),
     'modules-debug': (900, lambda: _modules('debug')),
@@ -67,14 +76,23 @@ def _run(name):
         err.write(done.stdout)
     if done.returncode:
         with open(log, encoding='utf-8', errors='replace') as f:
-            last = '\n'.join('  | ' + x.rstrip() for x in f.readlines()[-10:])
+            lines = [x.rstrip() for x in f]
+        if done.returncode == UNAVAILABLE and argv[0].endswith('setup'):
+            why = [x.partition(': ')[2] for x in lines if x.startswith('setup: ')]
+            raise Unavailable(why[0] if why else name)
+        last = '\n'.join('  | ' + x for x in lines[-10:])
         raise RuntimeError(f'{name} does not build (status {done.returncode}):\n{last}\n'
                            f'log: {relative(log)}')
     return done.stdout.decode().strip()
 
 
 def build(name):
-    """Build a product, unless this run has; returns its path where it has one."""
+    """Build a product, unless this run has; returns its path where it has one.
+
+    Skips the test if this machine cannot have it.
+    """
+    if isinstance(_built.get(name), Unavailable):
+        pytest.skip(str(_built[name]))
     if isinstance(_built.get(name), RuntimeError):
         raise _built[name]
     if name not in _built:
@@ -86,6 +104,8 @@ def build(name):
                 _built[name] = _run(name)
             except RuntimeError as e:
                 _built[name] = e
+                if isinstance(e, Unavailable):
+                    pytest.skip(str(e))
                 raise
     return _built[name]
 

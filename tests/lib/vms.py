@@ -9,7 +9,8 @@
 
 vms(count, **spec) takes the fields of erdma.vm.VmSpec; qemu='asan' is the QEMU with sanitizers;
 private=(3, 4) are VMs whose memory is private; driver='intree' (or a tuple, one per VM) chooses
-drivers; shared=True: tests of this module build on what those before them left behind.
+drivers; shared=True: tests of this module build on what those before them left behind. A field
+may be a function that returns its value, for what must be built first.
 
 variants(name={...}, ...): every test runs in each of these, which change the spec of vms().
 
@@ -66,15 +67,22 @@ def wish_of(item):
     fields = {**_kernel_fields(kind, item.config.option.slow), **words}
     if more['qemu'] == 'asan':
         fields['qemu'] = products.build('qemu-asan')
+    for name, value in fields.items():
+        fields[name] = value() if callable(value) else value
     for name in ('props', 'qemu_args', 'shares'):
         if name in fields:
-            value = fields[name]() if callable(fields[name]) else fields[name]
+            value = fields[name]
             fields[name] = (value,) if isinstance(value, str) else tuple(value)
     specs = tuple(VmSpec(**fields, private_ram=i in (more['private'] or ()))
                   for i in range(1, count + 1))
     drivers = more['driver'] or 'erdma'
     drivers = tuple(drivers) if not isinstance(drivers, str) else (drivers,) * count
     return Wish(specs, drivers, item.nodeid.split('::')[0] if more['shared'] else '', kind)
+
+
+def _of_use(vm, shared):
+    """Can a test have this VM? A module with shared VMs may kill one and start it later."""
+    return vm.killed if shared and not vm.running else vm.running and not vm.agent.gone
 
 
 class Pool:
@@ -85,7 +93,7 @@ class Pool:
 
     def get(self, wish, name):
         """VMs of this wish: those there are, if they fit and live; else new ones."""
-        fits = wish == self._wish and all(vm.running and not vm.agent.gone for vm in self.hosts)
+        fits = wish == self._wish and all(_of_use(vm, wish.shared) for vm in self.hosts)
         if not fits:
             self.retire()
             hosts = Hosts(name, list(wish.specs))
@@ -174,7 +182,7 @@ def hosts(request, _pool, variant):
         vm.complaints()                     # older ones are not this test's
     yield found
     if wish.shared:
-        if not all(vm.running for vm in found):
+        if not all(_of_use(vm, True) for vm in found):
             _pool.retire()
     elif not _clean(item, found):
         _pool.retire()
