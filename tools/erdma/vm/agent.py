@@ -70,12 +70,15 @@ class Process:
         self.command = shown(command)
         self._parts = ([], [])
         self._size = 0
+        self.on_output = None
         self._changed = agent.changed
         self.status = None              # exit status once it has ended
         self.problem = None             # why it did not start, or will never end
 
     # -- called by the agent, with the lock held
     def _output(self, which, data):
+        if self.on_output:
+            self.on_output(which, data)
         self._size += len(data)
         if self._size <= MAX_OUTPUT:
             self._parts[which].append(data)
@@ -251,8 +254,12 @@ class Agent:
             self.changed.notify_all()
         self.ready.set()
 
-    def popen(self, command, input=None, env=None, cwd=None):
-        """Start a command; returns a Process. input: its stdin, bytes or text."""
+    def popen(self, command, input=None, env=None, cwd=None, on_output=None):
+        """Start a command; returns a Process. input: its stdin, bytes or text.
+
+        on_output(which, data): called with what it prints as soon as it is there, bytes; which:
+        0 for stdout, 1 for stderr. It must return soon: nothing else is read meanwhile.
+        """
         argv = words(command)
         if env or cwd:
             argv = ['env'] + (['-C', cwd] if cwd else []) + \
@@ -268,6 +275,7 @@ class Agent:
             self._next += 1
             number = self._next
             p = self._processes[number] = Process(self, number, command)
+            p.on_output = on_output
         for i in range(0, len(input or b''), MAX_FRAME // 2):
             self.send('I', number, input[i:i + MAX_FRAME // 2])
         self.send('R', number, data)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tools/bench-model: two VMs, the card beside Soft-RoCE and Soft-iWARP over the same network.
+
+The host's memory bandwidth is measured before and after. While the card is at its best, perf
+shows where the time of the QEMU processes goes. Exit status 1 if a target is missed.
+"""
+import argparse
+import os
+import re
+import statistics
+import subprocess
+
+from . import bench, kernels, terminal
+from .bench import AVERAGE_MBS, MESSAGES, TYPICAL_US, say
+from .bench_report import TWO_VMS, Values, report
+from .paths import BUILD
+from .step import Failure
+from .step import report as report_failure
+from .vm import Hosts, Traffic, VmError, VmSpec
+
+JSON = BUILD / 'bench-model.json'
+LOGS = BUILD / 'bench-model'
+# A rate needs a deep queue: with perftest's 128 requests, a completion for each hundredth, it is
+# the time of an answer that is measured. That, too, is shown.
+DEEP = '--tx-depth=512 --cq-mod=64'
+DEEP_SENDS = f'{DEEP} --rx-depth=2048'
+PROFILE_SECONDS = 5
+PROFILE_ROWS = 12
+
+
+def measure(b, vms, driver, writes, latencies, rates) -> None:
+    """All metrics of one driver; so many messages each."""
+    for vm in vms:
+        vm.driver.kind = driver
+        vm.driver.load()
+    b.metric(driver, 'write_bw_1m_mbs', AVERAGE_MBS, f'ib_write_bw -s 1048576 -n {writes}')
+    b.metric(driver, 'write_lat_2b_us', TYPICAL_US, f'ib_write_lat -s 2 -n {latencies}')
+    b.metric(driver, 'write_rate_64b_mpps', MESSAGES, f'ib_write_bw -s 64 -n {rates} {DEEP}')
+    b.metric(driver, 'send_rate_64b_mpps', MESSAGES, f'ib_send_bw -s 64 -n {rates} {DEEP_SENDS}')
+    b.metric(driver, 'short_write_rate_mpps', MESSAGES, f'ib_write_bw -s 64 -n {rates}')
+    b.metric(driver, 'short_send_rate_mpps', MESSAGES, f'ib_send_bw -s 64 -n {rates}')
+
+
+def profile(vms, name) -> None:
+    """perf of the QEMU processes for a while; without perf the report says so."""
+    data, text = LOGS / f'{name}.perf.data', LOGS / f'{name}.perf.txt'
+    pids = ','.join(str(vm.proc.pid) for vm in vms)
+    quiet = {'stdin': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL, 'check': True}
+    LOGS.mkdir(parents=True, exist_ok=True)
+    try:
+        subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock', '-F', '499', '-p', pids, '-o',
+                        data, '--', 'sleep', str(PROFILE_SECONDS)],
+                       stdout=subprocess.DEVNULL, timeout=PROFILE_SECONDS + 60, **quiet)
+        with open(text, 'w', encoding='utf-8') as f:
+            subprocess.run(['perf', 'report', '--stdio', '-i', data, '--sort', 'dso,symbol'],
+                           stdout=f, timeout=120, **quiet)
+    except (OSError, subprocess.SubprocessError) as e:
+        text.write_text(f'# no profile: {e}\n', encoding='utf-8')
+    finally:
+        data.unlink(missing_ok=True)
+
+
+def show_profile(name) -> None:
+    """The first rows of a profile."""
+    path = LOGS / f'{name}.perf.txt'
+    say(f'\nWhere the time goes, {name} (both QEMU processes, {path}):')
+    rows = [x for x in path.read_text(encoding='utf-8', errors='replace').splitlines()
+            if re.match(r' +\d|# no profile', x)] if path.exists() else []
+    say('\n'.join(rows[:PROFILE_ROWS]) or '  no profile')
+
+
+def measure_ours(b, vms, less) -> None:
+    """The card, and its profiles."""
+    measure(b, vms, 'erdma', 2000 // less, 5000 // less, 100000 // less)
+    client, server = vms
+    for name, size, program in (('bandwidth', 1048576, 'ib_write_bw'),
+                                ('rate', 64, f'ib_send_bw {DEEP_SENDS}')):
+        with Traffic(server, size, program, client):
+            profile(vms, name)
+    for vm in vms:
+        vm.driver.unload()
+
+
+def measure_other(b, vms, driver, *messages) -> bool:
+    """Another driver. It may fail without that being ours: the report shows what is missing."""
+    try:
+        measure(b, vms, driver, *messages)
+        good = True
+    except VmError as e:
+        say(f'  {driver}: {e}')
+        good = False
+    for vm in vms:
+        vm.driver.unload()
+    return good
+
+
+def stock_siw() -> tuple:
+    """The share with Soft-iWARP, or nothing."""
+    try:
+        return (('siw', str(kernels.stock_drivers('6.1')[0])),)
+    except Failure as e:
+        say(f'no siw.ko: the run goes on without Soft-iWARP ({e.message})')
+        return ()
+
+
+def run(args) -> int:
+    """Measure and report; returns the exit status."""
+    bench.prepare()
+    shares = stock_siw()
+    say('Host memory:')
+    before = bench.memcpy()
+    say(f'  memcpy of 1 MiB blocks: {before:.0f} MB/s')
+    say(f'Two VMs with one CPU each (this machine has {os.cpu_count()}), {args.rounds} runs each:')
+    less, ok = args.less, True
+    with Hosts('bench-model', VmSpec(smp=1, shares=shares), 2) as vms:
+        client, server = vms
+        values = Values(os.path.join(client.dir, 'bench.txt'))
+        client.wait_until('VM 2', ['ping', '-c', '1', '-W', '1', server.address()], 120)
+        b = bench.Bench(values, server, client, args.rounds)
+        measure_ours(b, vms, less)
+        ok = measure_other(b, vms, 'rxe', 50 // less, 300 // less, 2000 // less) and ok
+        if shares:
+            ok = measure_other(b, vms, 'siw', 100 // less, 500 // less, 5000 // less) and ok
+        found = [x for vm in vms for x in vm.complaints()]
+    if found:
+        raise VmError(f'the kernel complained: {found[0]}')
+    after = bench.memcpy()
+    say(f'Host memory again: {after:.0f} MB/s')
+    ok = report(values.medians(), statistics.median((before, after)), TWO_VMS, ('rxe', 'siw'),
+                JSON) and ok
+    for name in ('bandwidth', 'rate'):
+        show_profile(name)
+    return 0 if ok else 1
+
+
+def main(argv=None) -> int:
+    """Returns the exit status."""
+    terminal.interrupt_on_signals()
+    p = argparse.ArgumentParser(prog='bench-model', description=__doc__.split('\n', 2)[2])
+    p.add_argument('--rounds', type=int, default=bench.number('ROUNDS', 3), metavar='N',
+                   help='measurements of each metric; the median counts (default $ROUNDS, or 3)')
+    p.add_argument('--less', type=int, default=bench.number('LESS', 1), metavar='N',
+                   help='N times fewer messages, for a first look (default $LESS, or 1)')
+    try:
+        return run(p.parse_args(argv))
+    except Failure as e:
+        return report_failure('bench-model', e)
+    except VmError as e:
+        say(f'bench-model: {e} (what it left is in build/vm/bench-model)')
+        return 1
+    except KeyboardInterrupt:
+        return 130
