@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Turns, timers, and the budget that all work of one entry shares. */
 #include "core_int.h"
-#include "drv.h"
+#include "guest.h"
 
 #define QPS     6u
 #define DEPTH   4096u
 
 /* Six QPs with 4096 receives each, all on one CQ */
 typedef struct Full {
-    Scene *s;
+    Fixture *s;
     Cq cq;
     Qp qp[QPS];
 } Full;
@@ -20,7 +20,7 @@ static void full_init(Full *f)
         .scq = &f->cq, .rcq = &f->cq,
     };
 
-    f->s = scene_new_idle(1, QUEUE_KERNEL, 4096, NULL);
+    f->s = fixture_new_idle(1, QUEUE_KERNEL, 4096, NULL);
     cq_init(&f->cq, f->s->a, 32768, 1);
     for (unsigned i = 0; i < QPS; i++) {
         qp_init_opt(&f->qp[i], f->s->a, &o);
@@ -35,7 +35,7 @@ static void full_expect_all_flushed(Full *f)
 {
     unsigned seen[QPS] = { 0 };
 
-    bed_run(&f->s->bed);
+    hosts_run(&f->s->hosts);
     for (unsigned i = 0; i < QPS * DEPTH; i++) {
         Wc wc = cq_expect(&f->cq);
         unsigned k = 0;
@@ -76,7 +76,7 @@ TEST(commands_of_one_doorbell_share_a_budget_of_flushes)
         CHECK(card_poll_cmd(c, &cqe));
         CHECK_EQ(ERDMA_GET(ERDMA_CQE_SYNDROME, be32toh(cqe.hdr)), 0);
     }
-    scene_free(f.s);
+    fixture_free(f.s);
 }
 
 TEST(requests_timed_out_together_share_a_budget_of_flushes)
@@ -97,10 +97,10 @@ TEST(requests_timed_out_together_share_a_budget_of_flushes)
     CHECK(counters(c).cqes >= DEPTH);
     CHECK(counters(c).cqes <= ERDMA_LIMIT_ENTRY_STEPS + QPS);
     CHECK(c->f.timer && c->f.timer <= c->h->now);
-    bed_advance(&f.s->bed, 0);
+    hosts_advance(&f.s->hosts, 0);
     CHECK_EQ(counters(c).retry_exceeded, QPS);
     CHECK_EQ(counters(c).cqes, QPS * (DEPTH + 1));
-    scene_free(f.s);
+    fixture_free(f.s);
 }
 
 TEST(one_run_flushes_no_more_than_its_budget)
@@ -121,7 +121,7 @@ TEST(one_run_flushes_no_more_than_its_budget)
         CHECK(counters(c).cqes - before <= ERDMA_LIMIT_ENTRY_STEPS);
     }
     full_expect_all_flushed(&f);
-    scene_free(f.s);
+    fixture_free(f.s);
 }
 
 /* ---- kicks and timers by themselves ---- */
@@ -161,10 +161,10 @@ static void kick_once(ErdmaCore *c)
 
 TEST(who_spends_everything_comes_last_in_the_next_run)
 {
-    Bed b;
+    Hosts b;
     ErdmaCore *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = b.card[0].core;
     ncalled = 0;
     erdma_kick_init(&kick[0], kick_greedy);
@@ -183,9 +183,9 @@ TEST(who_spends_everything_comes_last_in_the_next_run)
     CHECK(!strcmp(called, "gaoga"));
     CHECK(b.card[0].f.kicked);
     erdma_kick_cancel(&kick[1]);
-    bed_run(&b);
+    hosts_run(&b);
     CHECK(!strcmp(called, "gaoga"));
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 static void timer_note(ErdmaCore *c, ErdmaTimer *t)
@@ -197,11 +197,11 @@ static void timer_note(ErdmaCore *c, ErdmaTimer *t)
 
 TEST(timers_expire_in_order_and_the_earliest_is_set)
 {
-    Bed b;
+    Hosts b;
     FakeCard *f;
     ErdmaCore *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     f = &b.card[0].f;
     c = b.card[0].core;
     ncalled = 0;
@@ -216,12 +216,12 @@ TEST(timers_expire_in_order_and_the_earliest_is_set)
     CHECK(erdma_timer_first(&queue) == &timer[2]);
     erdma_timer_arm(c, &queue, &timer[0], 4000);
     erdma_timer_cancel(&timer[2]);
-    bed_advance(&b, 2000);              /* early: nothing is due */
+    hosts_advance(&b, 2000);              /* early: nothing is due */
     CHECK_EQ(ncalled, 0);
     CHECK_EQ(f->timer, 4000);
-    bed_advance(&b, 2000);
+    hosts_advance(&b, 2000);
     CHECK(!strcmp(called, "01"));
     CHECK_EQ(f->timer, 0);
     CHECK(!erdma_timer_first(&queue));
-    bed_free(&b);
+    hosts_free(&b);
 }

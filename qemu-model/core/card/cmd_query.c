@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Commands that tell: capabilities, statistics, contexts (6, 14, A). */
+/* Commands that query: capabilities, statistics, contexts (6, 14, A). */
 #include "core_int.h"
 
 unsigned erdma_cmd_query_device(ErdmaCore *c, ErdmaCmd *cmd)
@@ -31,7 +31,7 @@ unsigned erdma_cmd_query_fw(ErdmaCore *c, ErdmaCmd *cmd)
 static unsigned query_respond(ErdmaCore *c, const ErdmaCmd *cmd,
                               struct erdma_resp_hdr *hdr, size_t size)
 {
-    const struct erdma_cmd_query *req = (const void *)cmd->slot;
+    const struct erdma_cmd_query *req = (const void *)cmd->request;
     uint32_t length = le32toh(req->length);
 
     hdr->magic = htole16(ERDMA_RESP_MAGIC);
@@ -44,7 +44,7 @@ static unsigned query_respond(ErdmaCore *c, const ErdmaCmd *cmd,
         size = length;
     }
     if (size && !erdma_dma_write(c, le64toh(req->target), hdr, size)) {
-        erdma_guest_error(c, "response buffer at 0x%llx cannot be written",
+        erdma_guest_error(c, "response buffer at 0x%llx is not writable memory",
                           (unsigned long long)le64toh(req->target));
         return ERDMA_CMD_EFAULT;
     }
@@ -53,7 +53,7 @@ static unsigned query_respond(ErdmaCore *c, const ErdmaCmd *cmd,
 
 static uint32_t query_index(const ErdmaCmd *cmd)
 {
-    const struct erdma_cmd_query *req = (const void *)cmd->slot;
+    const struct erdma_cmd_query *req = (const void *)cmd->request;
 
     return le32toh(req->index);
 }
@@ -220,7 +220,7 @@ unsigned erdma_cmd_query_eqc(ErdmaCore *c, ErdmaCmd *cmd)
 /* Legacy mode connects without addresses: there is nobody to be found */
 unsigned erdma_cmd_set_ext_attr(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    const struct erdma_cmd_set_ext_attr *req = (const void *)cmd->slot;
+    const struct erdma_cmd_set_ext_attr *req = (const void *)cmd->request;
     uint32_t mask = le32toh(req->mask);
 
     if ((mask & ERDMA_EXT_ATTR_LEGACY_MODE) && req->enable) {

@@ -66,7 +66,7 @@ static void doorbell_ring_cq(ErdmaCore *c, uint64_t offset, uint64_t value,
 
 /*
  * RDB and CDB of a context are one window: the stock driver maps them crosswise
- * (2.7). Page offset and owner tell which kind a write is.
+ * (2.7). Page offset and owner say which kind a write is.
  */
 static void doorbell_ring_crossed(ErdmaCore *c, uint64_t offset, uint64_t value,
                                   uint32_t ctx)

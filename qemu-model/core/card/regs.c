@@ -26,7 +26,7 @@ static uint64_t regs_counter(const ErdmaCore *c, uint32_t offset)
     }
 }
 
-/* Where a queue register that is written as one word is kept */
+/* Where a queue register that is written as one word is stored */
 static uint32_t *regs_word(ErdmaRegs *r, uint32_t offset)
 {
     switch (offset) {
@@ -232,7 +232,11 @@ static void regs_write_long(ErdmaCore *c, uint32_t offset, uint64_t value)
     } else if (offset == ERDMA_REG_CMDQ_CQ_DB) {
         erdma_cmdq_arm(c, value);
     } else {
-        erdma_guest_error(c, "write to register 0x%x", offset);
+        erdma_guest_error(c,
+                          "write of 8 bytes to offset 0x%x, expected a "
+                          "register of "
+                          "8 bytes",
+                          offset);
     }
 }
 
@@ -248,7 +252,8 @@ void erdma_reg_write(ErdmaCore *c, uint64_t offset, uint64_t value,
     } else if (size == 4 && word) {
         *word = value;
     } else {
-        erdma_guest_error(c, "write of %u bytes to register 0x%llx", size,
+        erdma_guest_error(c, "write of %u bytes to offset 0x%llx, expected a "
+                          "writable register of that size", size,
                           (unsigned long long)offset);
     }
 }

@@ -200,7 +200,7 @@ bool erdma_core_fault_clear(ErdmaCore *c, const char *which, char *why,
             continue;
         }
         if (c->faults->fault[i].action == ACT_REMOVE) {
-            c->gone = false;            /* back in its slot, just powered */
+            c->gone = false;            /* plugged in again, just powered */
             c->power->on(c);
         }
         fault_drop(c, i);

@@ -4,7 +4,7 @@
  *
  * A cursor walks a list of ranges named by keys. It translates as far as bus
  * addresses are contiguous, maps that, and copies straight between two maps.
- * Maps are given back before the call ends; nothing is kept between calls.
+ * Maps are given back before the call ends; no pointer outlives a call.
  */
 #include "core_int.h"
 

@@ -48,7 +48,7 @@ static uint8_t exec_start(ErdmaQp *qp, Window *w)
     qp->shaper.attempts = 0;
     qp->shaper.twice = false;
     if (!sqe) {
-        erdma_guest_error(qp->core, "QP %u: send queue cannot be read at %u",
+        erdma_guest_error(qp->core, "QP %u: send queue at %u is not memory",
                           qp->qpn, qp->sq_next);
         qp->req.opcode = ERDMA_OP_WRITE;
         qp->req.wqebbs = 1;
@@ -56,8 +56,8 @@ static uint8_t exec_start(ErdmaQp *qp, Window *w)
     }
     syndrome = erdma_wqe_decode(qp, qp->sq_next, sqe, &qp->req);
     if (syndrome) {
-        erdma_guest_error(qp->core, "QP %u: malformed send request at %u",
-                          qp->qpn, qp->sq_next);
+        erdma_guest_error(qp->core, "QP %u: send request at %u: %s", qp->qpn,
+                          qp->sq_next, erdma_name_syndrome(syndrome));
     }
     erdma_trace(qp->core, "QP %u: %u at %u, %llu bytes", qp->qpn,
                 qp->req.opcode, qp->sq_next,
@@ -91,8 +91,12 @@ static uint8_t exec_check_local(const ErdmaQp *qp)
                                        &reach);
 
         if (a) {
-            erdma_guest_error(qp->core, "QP %u: bad local key 0x%x or range",
-                              qp->qpn, req->local[i].key);
+            erdma_guest_error(qp->core,
+                              "QP %u: local key 0x%x, 0x%llx + %llu: %s",
+                              qp->qpn, req->local[i].key,
+                              (unsigned long long)req->local[i].va,
+                              (unsigned long long)req->local[i].len,
+                              erdma_name_syndrome(erdma_access_send(a)));
             return erdma_access_send(a);
         }
     }

@@ -10,7 +10,7 @@
 #include "core_int.h"
 
 /* The same for both ends: mirroring swaps what is mixed symmetrically */
-static ErdmaLink *match_bucket(ErdmaFabric *f, const ErdmaConn *conn)
+static ErdmaLink *bucket(ErdmaFabric *f, const ErdmaConn *conn)
 {
     uint32_t h = (conn->sip ^ conn->dip) * 2654435761u;
 
@@ -20,7 +20,7 @@ static ErdmaLink *match_bucket(ErdmaFabric *f, const ErdmaConn *conn)
     return &f->waiting[h % ERDMA_FABRIC_BUCKETS];
 }
 
-static bool match_mirrored(const ErdmaConn *a, const ErdmaConn *b)
+static bool mirrored(const ErdmaConn *a, const ErdmaConn *b)
 {
     return a->sip == b->dip && a->dip == b->sip && a->sport == b->dport &&
            a->dport == b->sport;
@@ -30,10 +30,10 @@ static bool match_mirrored(const ErdmaConn *a, const ErdmaConn *b)
  * 12.5: 4-tuple, cookies and sequence numbers must all agree. @told: whose host
  * may have made the mistake.
  */
-static bool match_fits(const ErdmaQp *a, const ErdmaConn *conn, uint32_t cookie,
-                       const ErdmaQp *told)
+static bool matches(const ErdmaQp *a, const ErdmaConn *conn, uint32_t cookie,
+                    const ErdmaQp *told)
 {
-    if (!match_mirrored(&a->conn, conn)) {
+    if (!mirrored(&a->conn, conn)) {
         return false;
     }
     if (a->conn.cookie != cookie || conn->cookie != a->cookie) {
@@ -55,12 +55,12 @@ static bool match_fits(const ErdmaQp *a, const ErdmaConn *conn, uint32_t cookie,
 ErdmaQp *erdma_net_match(ErdmaFabric *f, const ErdmaConn *conn,
                          uint32_t cookie, const ErdmaQp *seeker)
 {
-    ErdmaLink *head = match_bucket(f, conn);
+    ErdmaLink *head = bucket(f, conn);
 
     for (ErdmaLink *l = head->next; l != head; l = l->next) {
         ErdmaQp *qp = ERDMA_ENTRY(l, ErdmaQp, fabric_link);
 
-        if (match_fits(qp, conn, cookie, seeker ? seeker : qp)) {
+        if (matches(qp, conn, cookie, seeker ? seeker : qp)) {
             erdma_list_del(&qp->fabric_link);
             return qp;
         }
@@ -82,7 +82,7 @@ void erdma_net_connect(ErdmaQp *qp)
     ErdmaQp *other = erdma_net_match(f, &qp->conn, qp->cookie, qp);
 
     if (!other) {
-        erdma_list_add_tail(match_bucket(f, &qp->conn), &qp->fabric_link);
+        erdma_list_add_tail(bucket(f, &qp->conn), &qp->fabric_link);
         if (f->remote_ops) {
             f->remote_ops->offer(qp);
         }

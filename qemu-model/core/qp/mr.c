@@ -30,7 +30,7 @@ static uint64_t mr_table_capacity(const ErdmaMr *mr)
 }
 
 /*
- * True length: VERSION 0 carries its low 32 bits only, the page count tells
+ * True length: VERSION 0 carries its low 32 bits only, the page count says
  * the rest (10.3). False: no length fits the page count.
  */
 static bool mr_true_length(ErdmaMr *mr, uint32_t size)
@@ -138,8 +138,8 @@ unsigned erdma_mr_register(ErdmaCore *c, const struct erdma_cmd_reg_mr *cmd)
     ErdmaMr *mr;
 
     if (index >= c->mrs.limit) {
-        erdma_guest_error(c, "REG_MR: index %u is not below %u", index,
-                          c->mrs.limit);
+        erdma_guest_error(c, "REG_MR: index %u, expected 0 to %u", index,
+                          c->mrs.limit - 1);
         return ERDMA_CMD_EINVAL;
     }
     if (erdma_table_get(&c->mrs, index)) {
@@ -156,8 +156,11 @@ unsigned erdma_mr_register(ErdmaCore *c, const struct erdma_cmd_reg_mr *cmd)
     mr->rights = (cfg1 & ERDMA_REG_MR_RIGHTS) | ERDMA_RIGHT_LOCAL_READ;
     mr->page_shift = ERDMA_GET(ERDMA_REG_MR_PAGE_SHIFT, le32toh(cmd->cfg2));
     if (!mr_fill(c, mr, cmd)) {
-        erdma_guest_error(c, "REG_MR: index %u, type %u: page count, size or "
-                          "table do not fit", index, mr->type);
+        erdma_guest_error(c, "REG_MR: index %u, type %u: %llu pages of 2^%u "
+                          "at level %u do not fit %llu bytes or the device",
+                          index, mr->type, (unsigned long long)mr->npages,
+                          mr->page_shift, mr->level,
+                          (unsigned long long)mr->length);
         free(mr);
         return ERDMA_CMD_EINVAL;
     }
@@ -274,12 +277,12 @@ uint8_t erdma_mr_fast_register(const ErdmaQp *qp, const ErdmaRegMr *reg)
 
 /* ---- translation ---- */
 
-static bool mr_read_slot(ErdmaCore *c, uint64_t table, uint64_t slot,
+static bool mr_read_entry(ErdmaCore *c, uint64_t table, uint64_t at,
                          uint64_t *value)
 {
     uint64_t raw;
 
-    if (!erdma_dma_read(c, table + slot * sizeof(raw), &raw, sizeof(raw))) {
+    if (!erdma_dma_read(c, table + at * sizeof(raw), &raw, sizeof(raw))) {
         return false;
     }
     *value = le64toh(raw);
@@ -298,12 +301,13 @@ static uint64_t mr_leaf(ErdmaCore *c, const ErdmaMr *mr, ErdmaXlate *x,
         return x->leaf_addr;
     }
     if (mr->level == 3 &&
-        (!mr_read_slot(c, table, leaf_index >> mr->mtt_shift, &table) ||
+        (!mr_read_entry(c, table, leaf_index >> mr->mtt_shift, &table) ||
          !table)) {
         return 0;
     }
-    if (!mr_read_slot(c, table, mr->level == 3 ? leaf_index & mask : leaf_index,
-                      &table)) {
+    if (!mr_read_entry(c, table,
+                       mr->level == 3 ? leaf_index & mask : leaf_index,
+                       &table)) {
         return 0;
     }
     x->leaf_valid = true;
@@ -316,15 +320,15 @@ static uint64_t mr_leaf(ErdmaCore *c, const ErdmaMr *mr, ErdmaXlate *x,
 static bool mr_fetch(ErdmaCore *c, ErdmaMr *mr, ErdmaXlate *x, uint64_t index,
                      uint64_t want)
 {
-    uint64_t slot = index;
+    uint64_t at = index;
     uint64_t table = mr->page[0];
     uint64_t n = mr->npages - index;
 
     if (mr->level >= 2) {
-        slot = index & ((1ull << mr->mtt_shift) - 1);
+        at = index & ((1ull << mr->mtt_shift) - 1);
         table = mr_leaf(c, mr, x, index);
-        if (n > (1ull << mr->mtt_shift) - slot) {
-            n = (1ull << mr->mtt_shift) - slot;
+        if (n > (1ull << mr->mtt_shift) - at) {
+            n = (1ull << mr->mtt_shift) - at;
         }
         if (!table) {
             return false;
@@ -332,7 +336,7 @@ static bool mr_fetch(ErdmaCore *c, ErdmaMr *mr, ErdmaXlate *x, uint64_t index,
     }
     n = n < want ? n : want;
     n = n < ERDMA_LIMIT_MTT_FETCH ? n : ERDMA_LIMIT_MTT_FETCH;
-    if (!erdma_dma_read(c, table + slot * 8, x->entry, n * 8)) {
+    if (!erdma_dma_read(c, table + at * 8, x->entry, n * 8)) {
         x->count = 0;
         return false;
     }

@@ -114,12 +114,20 @@ static unsigned qp_build(ErdmaQp *qp, const struct erdma_cmd_create_qp *cmd,
 
     qp_fill(qp, cmd);
     if (!qp->scq || !qp->rcq) {
-        erdma_guest_error(c, "CREATE_QP %u: no such CQ", qp->qpn);
+        erdma_guest_error(c, "CREATE_QP %u: CQNs %u and %u, expected two that "
+                          "exist", qp->qpn, (unsigned)
+                          ERDMA_GET(ERDMA_CREATE_QP_CQN, le32toh(cmd->sq_cfg)),
+                          (unsigned)ERDMA_GET(ERDMA_CREATE_QP_CQN,
+                                              le32toh(cmd->rq_cfg)));
         return ERDMA_CMD_ENOENT;
     }
     if (!qp_bind_doorbells(qp, cmd, extended)) {
-        erdma_guest_error(c, "CREATE_QP %u: not doorbell pages of a context",
-                          qp->qpn);
+        erdma_guest_error(c, "CREATE_QP %u: pages %u and %u, expected SDB and "
+                          "RDB of one context", qp->qpn, (unsigned)
+                          ERDMA_GET(ERDMA_CREATE_QP_SQ_DB,
+                                    le32toh(cmd->db_cfg)), (unsigned)
+                          ERDMA_GET(ERDMA_CREATE_QP_RQ_DB,
+                                    le32toh(cmd->db_cfg)));
         return ERDMA_CMD_EINVAL;
     }
     if (qp->db_assoc) {
@@ -145,7 +153,7 @@ unsigned erdma_qp_create(ErdmaCore *c, const struct erdma_cmd_create_qp *cmd,
     unsigned err;
 
     if (!qpn || qpn >= c->qps.limit) {
-        erdma_guest_error(c, "CREATE_QP: number %u is not in 1..%u", qpn,
+        erdma_guest_error(c, "CREATE_QP: QPN %u, expected 1 to %u", qpn,
                           c->qps.limit - 1);
         return ERDMA_CMD_EINVAL;
     }
@@ -226,7 +234,8 @@ void erdma_qp_fatal(ErdmaQp *qp, enum erdma_ae_type type)
 static unsigned qp_to_rts(ErdmaQp *qp, const struct erdma_cmd_modify_qp *cmd)
 {
     if (qp->state > ERDMA_QPS_RTR) {
-        erdma_guest_error(qp->core, "QP %u: cannot become RTS from %s",
+        erdma_guest_error(qp->core,
+                          "QP %u: RTS from %s, expected from IDLE or RTR",
                           qp->qpn, erdma_name_qp_state(qp->state));
         return ERDMA_CMD_EINVAL;
     }
@@ -276,7 +285,8 @@ unsigned erdma_qp_modify(ErdmaQp *qp, const struct erdma_cmd_modify_qp *cmd)
     case ERDMA_QPS_ERROR:
         return qp_to_stopped(qp, state);
     default:
-        erdma_guest_error(qp->core, "QP %u: no such state %u", qp->qpn, state);
+        erdma_guest_error(qp->core, "QP %u: state %u, expected 0 to %u",
+                          qp->qpn, state, ERDMA_QPS_ERROR);
         return ERDMA_CMD_EINVAL;
     }
 }
@@ -320,8 +330,8 @@ static bool qp_index_fits(ErdmaQp *qp, const char *what, uint16_t pi,
     if (erdma_ring_used16(pi, ci) <= depth) {
         return qp_advances(pi, old, ci, depth);
     }
-    erdma_guest_error(qp->core, "QP %u: %s index %u is more than %u beyond %u",
-                      qp->qpn, what, pi, depth, ci);
+    erdma_guest_error(qp->core, "QP %u: %s index %u, expected %u to %u",
+                      qp->qpn, what, pi, ci, (ci + depth) & 0xffff);
     erdma_qp_fatal(qp, type);
     return false;
 }

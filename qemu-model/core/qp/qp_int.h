@@ -184,7 +184,7 @@ bool erdma_op_pulls(uint8_t opcode);
 bool erdma_op_writes(uint8_t opcode);
 /*
  * Where the bytes of a SEND or WRITE go, checked; syndrome of the requester.
- * The peer was told if it is not 0.
+ * If it is not 0, the peer was stopped.
  */
 uint8_t erdma_resp_target(ErdmaQp *peer, const ErdmaReq *req,
                           const ErdmaRecv *recv, ErdmaSpan *span);
@@ -212,7 +212,7 @@ ErdmaStep erdma_resp_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
  * checks, order, flush, timers) is common, and resp.c is the receiving side.
  */
 struct ErdmaTransport {
-    /* The QP leaves RTS or is destroyed: forget it, tell the peer's side */
+    /* The QP leaves RTS or is destroyed: forget it, also at the peer */
     void (*disconnect)(ErdmaQp *qp);
     /* Advance the active request; *@syndrome is its end if DONE */
     ErdmaStep (*step)(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome);
@@ -261,7 +261,7 @@ struct ErdmaFabric {
     ErdmaLink wires;            /* ErdmaWire.link */
     uint8_t *scratch;           /* one message being built */
     ErdmaRemote **id;           /* what peers may name */
-    uint32_t ids, ids_used;     /* slots; of them in use or freed before */
+    uint32_t ids, ids_used;     /* entries; of them in use or freed before */
     uint32_t *free_id;          /* stack of those freed */
     uint32_t free_ids;
     uint32_t generation;

@@ -177,7 +177,7 @@ static void qp_run_hold_expired(ErdmaCore *c, ErdmaTimer *t)
 
     c->n.retry_exceeded++;
     if (!qp->active) {          /* see erdma_qp_peer_lost() */
-        erdma_info(c, "QP %u: its peer's process has gone", qp->qpn);
+        erdma_info(c, "QP %u: peer lost", qp->qpn);
         erdma_qp_fatal(qp, ERDMA_AE_QP_FATAL);
         return;
     }

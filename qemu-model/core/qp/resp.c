@@ -17,7 +17,9 @@ bool erdma_resp_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome)
     if (!erdma_queue_read(peer->core, &peer->rq, peer->rq_ci, 1, &rqe) ||
         le16toh(rqe.qe_idx) != (uint16_t)(peer->rq_ci + 1) ||
         le32toh(rqe.qpn) != peer->qpn) {
-        erdma_guest_error(peer->core, "QP %u: malformed receive at %u",
+        erdma_guest_error(peer->core,
+                          "QP %u: receive at %u: not memory, or its index "
+                          "or QPN is another",
                           peer->qpn, peer->rq_ci);
         *syndrome = ERDMA_WC_RQE_FORMAT;
         return false;

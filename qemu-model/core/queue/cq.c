@@ -50,8 +50,8 @@ void erdma_cq_write(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned flags)
     }
     erdma_queue_locate(&cq->q, cq->pi, &addr);
     if (!erdma_dma_publish(c, addr, cqe, sizeof(*cqe), sizeof(cqe->hdr))) {
-        erdma_guest_error(c, "CQ %u cannot be written at 0x%llx", cq->cqn,
-                          (unsigned long long)addr);
+        erdma_guest_error(c, "CQ %u: entry at 0x%llx is not writable memory",
+                          cq->cqn, (unsigned long long)addr);
         cq->broken = true;
         erdma_aeq_post(c, &cq->error, ERDMA_AE_CQ_ERR, cq->cqn);
         return;
@@ -80,7 +80,7 @@ void erdma_cq_post(ErdmaCq *cq, const ErdmaWc *wc)
     erdma_cq_write(cq, &cqe, flags);
 }
 
-/* IDX counts arms; what it tells about doorbells is only for A.2 */
+/* IDX counts arms; what it says about doorbells is only for A.2 */
 static void cq_account_doorbell(ErdmaCq *cq, uint64_t value)
 {
     uint8_t idx = ERDMA_GET(ERDMA_CQ_DB_IDX, value);
@@ -141,7 +141,8 @@ static unsigned cq_fill(ErdmaCq *cq, const struct erdma_cmd_create_cq *cmd)
     ErdmaQueueSpec spec;
 
     if (!eqn || eqn >= ERDMA_MAX_VECTORS || !c->eq[eqn].live) {
-        erdma_guest_error(c, "CREATE_CQ %u: no event queue %u", cq->cqn, eqn);
+        erdma_guest_error(c, "CREATE_CQ %u: EQN %u, expected one that exists",
+                          cq->cqn, eqn);
         return ERDMA_CMD_ENOENT;
     }
     cq->eq = &c->eq[eqn];
@@ -150,13 +151,15 @@ static unsigned cq_fill(ErdmaCq *cq, const struct erdma_cmd_create_cq *cmd)
     if (cq->db_assoc &&
         !erdma_db_context(c, ERDMA_GET(ERDMA_CREATE_CQ_DB, le32toh(cmd->cfg2)),
                           ERDMA_DB_CDB, &cq->db_ctx)) {
-        erdma_guest_error(c, "CREATE_CQ %u: not a doorbell page", cq->cqn);
+        erdma_guest_error(c, "CREATE_CQ %u: page %u, expected an allocated CDB "
+                          "page", cq->cqn, (unsigned)
+                          ERDMA_GET(ERDMA_CREATE_CQ_DB, le32toh(cmd->cfg2)));
         return ERDMA_CMD_EINVAL;
     }
     cq_queue_spec(cmd, &spec);
     if (spec.depth_log > c->cfg.max_cqe) {
-        erdma_guest_error(c, "CREATE_CQ %u: depth 2^%u is above 2^%u", cq->cqn,
-                          spec.depth_log, c->cfg.max_cqe);
+        erdma_guest_error(c, "CREATE_CQ %u: depth 2^%u, expected at most 2^%u",
+                          cq->cqn, spec.depth_log, c->cfg.max_cqe);
         return ERDMA_CMD_EINVAL;
     }
     return erdma_queue_setup(c, &cq->q, &spec);
@@ -169,7 +172,7 @@ unsigned erdma_cq_create(ErdmaCore *c, const struct erdma_cmd_create_cq *cmd)
     unsigned err;
 
     if (!cqn || cqn >= c->cqs.limit) {
-        erdma_guest_error(c, "CREATE_CQ: number %u is not in 1..%u", cqn,
+        erdma_guest_error(c, "CREATE_CQ: CQN %u, expected 1 to %u", cqn,
                           c->cqs.limit - 1);
         return ERDMA_CMD_EINVAL;
     }

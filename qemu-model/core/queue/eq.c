@@ -51,8 +51,10 @@ static void eq_write_entry(ErdmaCore *c, ErdmaEq *eq, uint64_t word0,
     }
     if (!erdma_dma_publish(c, eq->base + (uint64_t)slot * ERDMA_EQE_SIZE,
                            entry, sizeof(entry), sizeof(entry[0]))) {
-        erdma_guest_error(c, "event queue of vector %u cannot be written",
-                          eq->vector);
+        erdma_guest_error(c, "event queue of vector %u: entry %u at 0x%llx is "
+                          "not writable memory", eq->vector, slot,
+                          (unsigned long long)eq->base +
+                          slot * ERDMA_EQE_SIZE);
     }
     eq->pi++;
 }

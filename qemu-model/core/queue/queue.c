@@ -18,7 +18,7 @@ static unsigned queue_read_pages(ErdmaCore *c, const ErdmaQueueSpec *spec,
 {
     if (spec->table) {
         if (!erdma_dma_read(c, spec->addr, page, n * sizeof(*page))) {
-            erdma_guest_error(c, "queue page table at 0x%llx cannot be read",
+            erdma_guest_error(c, "queue page table at 0x%llx is not memory",
                               (unsigned long long)spec->addr);
             return ERDMA_CMD_EFAULT;
         }
@@ -34,8 +34,10 @@ static unsigned queue_read_pages(ErdmaCore *c, const ErdmaQueueSpec *spec,
     for (uint32_t i = 0; i < n; i++) {
         if (page[i] % ENTRY_SIZE ||
             page[i] > UINT64_MAX - (1ull << spec->page_shift)) {
-            erdma_guest_error(c, "queue page %u at 0x%llx is misaligned", i,
-                              (unsigned long long)page[i]);
+            erdma_guest_error(c,
+                              "queue page %u: address 0x%llx, expected a "
+                              "multiple of 32",
+                              i, (unsigned long long)page[i]);
             return ERDMA_CMD_EINVAL;
         }
     }
@@ -66,7 +68,9 @@ unsigned erdma_queue_setup(ErdmaCore *c, ErdmaQueue *q,
     if (!spec->mtt_cnt || need > spec->mtt_cnt ||
         spec->first_off % ENTRY_SIZE ||
         (!spec->table && spec->mtt_cnt > spec->inline_cnt)) {
-        erdma_guest_error(c, "queue of %llu bytes does not fit %u pages",
+        erdma_guest_error(c,
+                          "queue of %llu bytes: %u pages are not enough or not "
+                          "given",
                           (unsigned long long)bytes, spec->mtt_cnt);
         return ERDMA_CMD_EINVAL;
     }
