@@ -104,12 +104,12 @@ check-qemu10:
 # QEMU's generic fuzzer on the card, for FUZZ_TIME seconds
 FUZZ_TIME ?= 600
 generic-fuzz:
-	@tests/generic-fuzz.sh $(FUZZ_TIME)
+	@tests/fuzz/generic.py $(FUZZ_TIME)
 
 # Do the tests of the device notice when a check is taken out?
 mutate-qemu:
 	@tests/setup/setup.sh check && eval "$$(tests/setup/qemu-asan.sh --base)" && export QEMU_SRC BASE && \
-		qemu-model/tests/mutate-qemu.sh '$(T)'
+		tests/qemu/mutate.py pci '$(T)'
 
 cache-clean:
 	@. tests/lib/common.sh && dir=$$(cache_root) && echo "removing $$dir" && rm -rf "$$dir"

@@ -1,21 +1,17 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Migration and snapshots with a card: refused, with a reason. Usage:
-monitor_test.py --qemu FILE [--preload FILE]
-
-Prints TAP. Any QEMU will do: no guest runs and no qtest is needed, so this is
-the test for the distribution's own binary, too.
-"""
-import argparse
+"""Migration and snapshots with a card: refused, with a reason. Warnings about how
+the VM is set up. No guest runs and no qtest is needed, so the installed QEMU with the
+preloaded device is tested, too."""
+import fcntl
 import json
 import os
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 import time
-import traceback
+
+import pytest
 
 LIMIT = 60                      # seconds for any answer; TCG on a busy machine
 MAC = '52:54:00:77:00:01'
@@ -23,11 +19,39 @@ CARD = ['-device', f'erdma,id=rdma7,bus=rp,mac={MAC}']
 WORDS = ('rdma7', 'cannot be migrated or saved', 'connections')
 
 
+pytestmark = [pytest.mark.group('model'), pytest.mark.limit(300)]
+
+
+class Machine:
+    """A QEMU binary, and what it needs to know the card"""
+
+    def __init__(self, qemu, preload=None):
+        self.qemu = qemu
+        self.preload = preload
+
+    def command(self, args, machine='q35'):
+        return [self.qemu, '-nodefaults', '-display', 'none', '-machine', f'{machine},accel=tcg',
+                '-m', '64M', '-device', 'pcie-root-port,id=rp,slot=1,chassis=1', *args]
+
+    def environment(self):
+        env = dict(os.environ, ASAN_OPTIONS='detect_leaks=0')
+        if self.preload:
+            env['LD_PRELOAD'] = self.preload
+        return env
+
+
+@pytest.fixture(name='machine', params=['asan', 'preload'])
+def fixture_machine(request):
+    """QEMU with the device built in, and the installed one with the preloaded device."""
+    if request.param == 'asan':
+        return Machine(request.getfixturevalue('qemu_asan'))
+    return Machine('qemu-system-x86_64', request.getfixturevalue('preload'))
+
+
 class Vm:
     """QEMU with a root port, stopped before its first instruction"""
-    options = None
 
-    def __init__(self, args, more=()):
+    def __init__(self, qemu, args, more=(), fds=(), machine='q35'):
         self.dir = tempfile.mkdtemp(prefix='erdma-monitor-')
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(os.path.join(self.dir, 'qmp'))
@@ -35,8 +59,9 @@ class Vm:
         listener.settimeout(LIMIT)
         with open(os.path.join(self.dir, 'log'), 'wb') as log:
             self.proc = subprocess.Popen(
-                command(['-S', '-qmp', f'unix:{self.dir}/qmp', *more, *args]), env=environment(),
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                qemu.command(['-S', '-qmp', f'unix:{self.dir}/qmp', *more, *args], machine),
+                env=qemu.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                pass_fds=fds)
         self.conn = listener.accept()[0]
         self.conn.settimeout(LIMIT)
         listener.close()
@@ -54,6 +79,11 @@ class Vm:
         self.conn.close()
         shutil.rmtree(self.dir, ignore_errors=True)
 
+    def output(self):
+        """What QEMU printed so far."""
+        with open(os.path.join(self.dir, 'log'), encoding='utf-8', errors='replace') as log:
+            return log.read()
+
     def qmp(self, command_, **arguments):
         """(answer, error text)"""
         self.file.write(json.dumps({'execute': command_, 'arguments': arguments}) + '\n')
@@ -66,46 +96,34 @@ class Vm:
                 return None, answer['error']['desc']
 
 
-def command(args):
-    o = Vm.options
-    return [o.qemu, '-nodefaults', '-display', 'none', '-machine', 'q35,accel=tcg', '-m', '64M',
-            '-device', 'pcie-root-port,id=rp,slot=1,chassis=1', *args]
-
-
-def environment():
-    env = dict(os.environ, ASAN_OPTIONS='detect_leaks=0')
-    if Vm.options.preload:
-        env['LD_PRELOAD'] = Vm.options.preload
-    return env
-
-
 def must_say(text, *words):
     for word in words:
         assert word in text, f'"{word}" is not in: {text}'
 
 
-def migrate_is_refused_with_a_reason():
-    with Vm(CARD) as vm:
+def test_migrate_is_refused_with_a_reason(machine):
+    with Vm(machine, CARD) as vm:
         must_say(vm.qmp('migrate', uri='exec:cat >/dev/null')[1], *WORDS)
         assert vm.qmp('query-status')[0]['status'] == 'prelaunch'
 
 
-def savevm_is_refused_with_a_reason():
-    with Vm(CARD) as vm:
+def test_savevm_is_refused_with_a_reason(machine):
+    with Vm(machine, CARD) as vm:
         must_say(vm.qmp('human-monitor-command', **{'command-line': 'savevm snap'})[0], *WORDS)
         # and does not depend on the monitor used
-        must_say(vm.qmp('human-monitor-command', **{'command-line': 'migrate -d tcp:127.0.0.1:1'})[0], *WORDS)
+        must_say(vm.qmp('human-monitor-command',
+                        **{'command-line': 'migrate -d tcp:127.0.0.1:1'})[0], *WORDS)
 
 
-def only_migratable_refuses_the_card():
-    out = subprocess.run(command(['-only-migratable', *CARD]), env=environment(), timeout=LIMIT, check=False,
-                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+def test_only_migratable_refuses_the_card(machine):
+    out = subprocess.run(machine.command(['-only-migratable', *CARD]), env=machine.environment(),
+                         timeout=LIMIT, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert out.returncode == 1, out
     must_say(out.stdout.decode(), 'only-migratable', 'rdma7')
 
 
-def a_card_that_was_refused_blocks_nothing():
-    with Vm([]) as vm:
+def test_a_card_that_was_refused_blocks_nothing(machine):
+    with Vm(machine, []) as vm:
         for wrong in ({'vectors': 1}, {'failover_pair_id': 'nobody'}):
             assert vm.qmp('device_add', driver='erdma', id='no', bus='rp', mac=MAC, **wrong)[1]
         assert vm.qmp('migrate', uri='exec:cat >/dev/null')[1] == ''
@@ -119,27 +137,53 @@ def a_card_that_was_refused_blocks_nothing():
             time.sleep(0.05)
 
 
-CASES = [migrate_is_refused_with_a_reason, savevm_is_refused_with_a_reason,
-         only_migratable_refuses_the_card, a_card_that_was_refused_blocks_nothing]
+# -- warnings about how the VM is set up ------------------------------------
+
+def fabric_cards(path, count=1):
+    args = []
+    for n in range(count):
+        args += ['-device', f'erdma,addr={4 + n},mac=52:54:00:77:00:0{1 + n},fabric={path}']
+    return args
 
 
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument('--qemu', required=True)
-    p.add_argument('--preload')
-    Vm.options = p.parse_args()
-    failed = 0
-    print(f'1..{len(CASES)}', flush=True)
-    for n, case in enumerate(CASES, 1):
-        try:
-            case()
-            print(f'ok {n} - {case.__name__}', flush=True)
-        except Exception:                   # pylint: disable=broad-except
-            failed += 1
-            print(f'not ok {n} - {case.__name__}')
-            print(''.join('# ' + line + '\n' for line in traceback.format_exc().splitlines()), end='')
-    return 1 if failed else 0
+@pytest.mark.parametrize('smp, cards, warnings', [('1', 2, 1), ('1,maxcpus=2', 1, 0), ('2', 1, 0)])
+def test_one_processor_under_tcg_is_warned_about_once(machine, tmp_path, smp, cards, warnings):
+    """TCG then makes plain loads and stores of atomic instructions"""
+    with Vm(machine, fabric_cards(tmp_path / 'f', cards), ['-smp', smp]) as vm:
+        assert vm.output().count('maxcpus 1, expected 2') == warnings, vm.output()
 
 
-if __name__ == '__main__':
-    sys.exit(main())
+def test_one_processor_without_a_fabric_is_no_concern(machine):
+    with Vm(machine, CARD, ['-smp', '1']) as vm:
+        assert 'maxcpus' not in vm.output(), vm.output()
+
+
+F_SEAL_FUTURE_WRITE = 0x10
+SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | F_SEAL_FUTURE_WRITE
+
+
+def test_memory_that_allows_it_is_sealed(machine, tmp_path):
+    """A memfd made by whoever starts QEMU: no peer can write it, and nothing is warned about"""
+    memory = os.memfd_create('ram', os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.ftruncate(memory, 64 << 20)
+        backend = f'memory-backend-file,id=m,size=64M,share=on,mem-path=/proc/self/fd/{memory}'
+        with Vm(machine, fabric_cards(tmp_path / 'f'), ['-object', backend], fds=[memory],
+                machine='q35,memory-backend=m') as vm:
+            assert fcntl.fcntl(memory, fcntl.F_GET_SEALS) == SEALS
+            assert 'not sealed' not in vm.output(), vm.output()
+            with pytest.raises(PermissionError):
+                os.pwrite(memory, b'x', 0)
+            with pytest.raises(PermissionError):
+                os.ftruncate(memory, 4096)
+    finally:
+        os.close(memory)
+
+
+@pytest.mark.parametrize('seal', ['on', 'off'])
+def test_memory_that_cannot_be_sealed_is_warned_about_once(machine, tmp_path, seal):
+    """QEMU's memfd backend: seal=on forbids more seals, seal=off forbids all"""
+    backend = f'memory-backend-memfd,id=m,size=64M,share=on,seal={seal}'
+    with Vm(machine, fabric_cards(tmp_path / 'f', 2), ['-object', backend],
+            machine='q35,memory-backend=m') as vm:
+        assert vm.output().count('not sealed') == 1, vm.output()
