@@ -173,7 +173,7 @@ kernel_style()
 		--show-types --max-line-length=100 -f)
 	# It leaves a cache file in the current folder.
 	cd "$work" || return
-	(cd "$ERDMA_TOP" && files 'driver/*.[ch]' 'tests/vm/kverbs/*.[ch]') | sed 's,^,../../,' |
+	(cd "$ERDMA_TOP" && files 'driver/*.[ch]' 'tests/kernel/kverbs/*.[ch]') | sed 's,^,../../,' |
 		xargs -r -d '\n' "${check[@]}" --ignore "$ignore" | grep -v '^$' || true
 	# KUNIT_ARRAY_PARAM() stands right below its table.
 	(cd "$ERDMA_TOP" && files 'kunit/*.[ch]') | sed 's,^,../../,' |
