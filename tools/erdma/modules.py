@@ -65,7 +65,7 @@ def copy_driver(out) -> None:
             mirror(out / folder.relative_to(TOP), [p for p in folder.iterdir() if p.is_file()])
 
 
-def build(kernel, out, extra=(TOP / 'tests/kernel/plants',)) -> Path:
+def build(kernel, out, extra=(TOP / 'tests/kernel/seeded_bugs',)) -> Path:
     """Driver, kernel consumer and the modules of the folders EXTRA, for KERNEL/build
     (kernels.debug_kernel()), into the folder OUT, where they have the places that
     they have in the checkout. Returns OUT."""
