@@ -104,7 +104,7 @@ fuzz:
 # Do the tests of the device notice when a check is taken out?
 mutate-qemu:
 	@tools/setup packages check && eval "$$(tools/setup qemu-asan --base)" && export QEMU_SRC BASE && \
-		tests/qemu/mutate.py pci '$(T)'
+		tests/mutate.py pci '$(T)'
 
 cache-clean:
 	@tools/setup cache-clean

@@ -3,16 +3,20 @@
 
 MESH_SRCS := $(wildcard fabric/*.c)
 MESH_BUILD := build/mesh
-MESH_TEST_SRCS := $(MESH_SRCS) $(wildcard fabric/tests/*.c) tests/tap.c
-MESH_CFLAGS := $(CORE_CFLAGS) $(CORE_WARN) -D_GNU_SOURCE -Ifabric -Ifabric/tests \
-	-Itests -O1 -g
+MESH_TEST_DIR := ../tests/unit/fabric
+MESH_TEST_SRCS := $(wildcard $(MESH_TEST_DIR)/*.c)
+MESH_CFLAGS := $(CORE_CFLAGS) $(CORE_WARN) -D_GNU_SOURCE -Ifabric -I$(MESH_TEST_DIR) \
+	-I$(TEST_DIR) -O1 -g
 MESH_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer
-MESH_OBJS := $(MESH_TEST_SRCS:%.c=$(MESH_BUILD)/%.o)
+MESH_HDRS := $(wildcard fabric/*.h $(MESH_TEST_DIR)/*.h) $(TEST_HDRS)
+MESH_OBJS := $(MESH_SRCS:fabric/%.c=$(MESH_BUILD)/fabric/%.o) \
+	$(MESH_TEST_SRCS:$(MESH_TEST_DIR)/%.c=$(MESH_BUILD)/tests/%.o) $(MESH_BUILD)/cases.o
 
 .PHONY: check-mesh
 
 check: check-mesh
+unit: $(MESH_BUILD)/mesh-tests
 
 check-mesh: $(MESH_BUILD)/mesh-tests
 	$<
@@ -20,6 +24,14 @@ check-mesh: $(MESH_BUILD)/mesh-tests
 $(MESH_BUILD)/mesh-tests: $(MESH_OBJS)
 	$(CC) $(MESH_SAN) -o $@ $^
 
-$(MESH_BUILD)/%.o: %.c $(wildcard fabric/*.h fabric/tests/*.h tests/*.h)
+$(MESH_BUILD)/fabric/%.o: fabric/%.c $(MESH_HDRS)
+	@mkdir -p $(@D)
+	$(CC) $(MESH_CFLAGS) $(MESH_SAN) -c -o $@ $<
+
+$(MESH_BUILD)/tests/%.o: $(MESH_TEST_DIR)/%.c $(MESH_HDRS)
+	@mkdir -p $(@D)
+	$(CC) $(MESH_CFLAGS) $(MESH_SAN) -c -o $@ $<
+
+$(MESH_BUILD)/cases.o: $(TEST_DIR)/cases.c $(MESH_HDRS)
 	@mkdir -p $(@D)
 	$(CC) $(MESH_CFLAGS) $(MESH_SAN) -c -o $@ $<

@@ -15,7 +15,7 @@ help_lines()
 }
 
 @test "manual page is in step with the table" {
-	"$TOP/eadm/tests/sync-man" --check "$MAN" "$EADM"
+	"$TOP/tests/unit/eadm/sync-man" --check "$MAN" "$EADM"
 }
 @test "completion is in step with the table" {
 	diff -u "$COMP" <("$EADM" completion bash)

@@ -27,7 +27,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 DIR = TOP / 'build/generic-fuzz'
-PACKED = TOP / 'qemu-model/fuzz/generic-corpus.tar.xz'
+PACKED = TOP / 'tests/fuzz/generic-corpus.tar.xz'
 # It takes its target from its name; the option would have to be its first.
 FUZZER = DIR / 'qemu-target-generic-fuzz'
 SETUP = (('tests/setup/setup.sh', 'fuzz'), ('tests/setup/qemu-asan.sh', '--newer'))
@@ -101,7 +101,7 @@ def main() -> int:
     env = dict(os.environ, **ENVIRONMENT)
     prepare()
     if args.pack:
-        return subprocess.run([TOP / 'qemu-model/fuzz/pack-corpus.sh', PACKED, FUZZER,
+        return subprocess.run([TOP / 'tests/fuzz/pack_corpus.py', PACKED, FUZZER,
                                DIR / 'corpus'], env=env, check=False).returncode
     return fuzz(args.seconds, env)
 

@@ -48,7 +48,7 @@ PRODUCTS = {
     'progs': (300, lambda: _make('-C', 'tests/vm/progs')),
     'kverbs': (300, lambda: _make('-C', 'tests/kernel/kverbs', _kdir())),
     'abi': (300, lambda: _make('-C', 'tests/abi')),
-    'unit-core': (900, lambda: _make('-C', 'qemu-model', 'unit')),
+    'unit-model': (900, lambda: _make('-C', 'qemu-model', 'unit')),
     'unit-eadm': (900, lambda: _make('-C', 'eadm', 'unit')),
     'image': (1200, lambda: _setup('image')),
     'qemu-asan': (3600, lambda: _setup('qemu-asan')),

@@ -76,7 +76,7 @@ def problems():
     if not {'mac', 'vectors', 'hold-ms'} <= known:
         say(f'cannot read the properties of the device: {sorted(known)}')
     top, model = targets(['Makefile']), targets(glob.glob(os.path.join(TOP, 'qemu-model/*.mk')) + [
-        'qemu-model/Makefile', 'qemu-model/tests/tests.mk'])
+        'qemu-model/Makefile', 'qemu-model/unit.mk'])
     for path in ['README.md', 'docs/qemu-model.md', 'docs/qemu-model-faults.md', 'docs/qemu-model-safety.md']:
         for n, line in enumerate(text(path).splitlines(), 1):
             where = f'{path}:{n}'

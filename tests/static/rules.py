@@ -18,7 +18,7 @@ TAP_PARSER = (r'\(not \)\?ok|\(\?:not \)\?ok|[\^]( \*)?not ok|[\'"]not ok[^\'"]*
 
 #: Not this project's words: licences, records of the past, recorded output, fuzzers' inputs.
 NOT_OUR_WORDS = ('docs/glossary.md', 'docs/results/*', 'CHANGELOG.md', 'LICENSES/*',
-                 'tests/cli/golden/*', 'qemu-model/fuzz/seeds/*')
+                 'tests/cli/golden/*', 'tests/fuzz/seeds/*')
 
 
 def spdx(top: Path) -> list:
@@ -131,7 +131,7 @@ def glossary(top: Path) -> list:
 def tap_parsers(top: Path) -> list:
     """TAP is parsed in tests/lib/tap.py, and nowhere else."""
     names = files(top, '*', but=('*.md', 'LICENSES/*', 'tests/lib/tap.py', 'tests/static/rules.py',
-                                 'tests/static/test_self.py', 'qemu-model/fuzz/seeds/*'))
+                                 'tests/static/test_self.py', 'tests/fuzz/seeds/*'))
     return grep(top, names, TAP_PARSER)
 
 

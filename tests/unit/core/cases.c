@@ -14,7 +14,8 @@
 
 #include "fakehost.h"
 #include "fakewire.h"
-#include "tap.h"
+#include "../tap.h"
+#include "cases.h"
 
 static TapCase *first, **last = &first;
 static jmp_buf escape;
@@ -95,7 +96,7 @@ int main(int argc, char **argv)
     for (TapCase *tc = first; tc; tc = tc->next) {
         total += !filter || strstr(tc->name, filter);
     }
-    printf("1..%u\n", total);
+    tap_plan(total);
     for (TapCase *tc = first; tc && !(failed && first_only); tc = tc->next) {
         bool good;
 
@@ -103,14 +104,13 @@ int main(int argc, char **argv)
             continue;
         }
         if (tc->one_process && fake_wire_mode != WIRE_MODE_OFF) {
-            printf("ok %u - %s # SKIP chooses its own wires or none\n", ++n,
-                   tc->name);
+            tap_result(++n, true, tc->name, "chooses its own wires or none");
             skips++;
             continue;
         }
         good = run_case(tc);
         failed += !good;
-        printf("%sok %u - %s\n", good ? "" : "not ", ++n, tc->name);
+        tap_result(++n, good, tc->name, NULL);
     }
     printf("# %u passed, %u failed, %u skipped\n", n - failed - skips, failed,
            skips);

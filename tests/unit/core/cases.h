@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Test cases that print TAP. A case is a function; its name is the claim. The
+ * Test cases in C, printed as TAP (../tap.h). A case is a function; its name is the claim. The
  * first failed check ends the case.
  */
-#ifndef ERDMA_TAP_H
-#define ERDMA_TAP_H
+#ifndef ERDMA_CASES_H
+#define ERDMA_CASES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,4 +51,4 @@ void tap_fail(const char *file, int line, const char *fmt, ...)
     } \
 } while (0)
 
-#endif /* ERDMA_TAP_H */
+#endif /* ERDMA_CASES_H */

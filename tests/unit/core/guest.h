@@ -16,7 +16,7 @@
 #include "erdma/erdma_ring.h"
 #include "fakehost.h"
 #include "fakewire.h"
-#include "tap.h"
+#include "cases.h"
 
 #define MAX_CARDS   3
 #define PD          3u

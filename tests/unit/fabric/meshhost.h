@@ -8,7 +8,7 @@
 #define ERDMA_MESHHOST_H
 
 #include "mesh_int.h"
-#include "tap.h"
+#include "cases.h"
 
 #define HOST_FDS    1024
 

@@ -51,14 +51,26 @@ def _shares(vm):
     return cmd
 
 
-def _memory(spec):
-    """A RAM backend that other processes of the fabric can map, or not."""
-    kind = 'ram' if spec.private_ram else 'memfd,share=on'
+def open_memory(spec):
+    """A file for the guest's memory, as a descriptor; None: the memory is private.
+
+    The card can seal it, so that peers of its fabric may read it and not write it; QEMU's own
+    memfd backend never allows that.
+    """
+    if spec.private_ram:
+        return None
+    fd = os.memfd_create('erdma-guest-ram', os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.ftruncate(fd, spec.mem << 20)
+    return fd
+
+
+def _memory(spec, fd):
+    kind = 'ram' if fd is None else f'file,mem-path=/proc/self/fd/{fd},share=on'
     return ['-m', str(spec.mem), '-object', f'memory-backend-{kind},id=mem,size={spec.mem}M']
 
 
-def qemu_command(vm, ports):
-    """argv for @vm; @ports: descriptors of the sockets "agent" and "qmp"."""
+def qemu_command(vm, ports, memory):
+    """argv for @vm; @ports: descriptors of the sockets "agent" and "qmp"; @memory: of its memory."""
     spec, image = vm.spec, vm.hosts.image
     mode = accelerator()
     kernel, initrd = spec.kernel_files(image)
@@ -73,7 +85,7 @@ def qemu_command(vm, ports):
            '-machine', 'q35,memory-backend=mem',
            '-accel', 'kvm' if mode == 'kvm' else 'tcg,thread=multi',
            '-cpu', 'host' if mode == 'kvm' else 'max', '-smp', smp]
-    cmd += _memory(spec)
+    cmd += _memory(spec, memory)
     cmd += ['-kernel', kernel, '-initrd', initrd, '-append', append,
             '-drive', f'file={image}/root.squashfs,format=raw,if=none,readonly=on,id=root',
             '-device', 'virtio-blk-pci,drive=root', '-device', 'virtio-rng-pci',

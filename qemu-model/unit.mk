@@ -2,8 +2,9 @@
 # Unit tests of the core, its benchmark and its fuzzer.
 
 CORE_BUILD := build/core
-TEST_DIR := tests
-TEST_LIB := tap fakehost fakewire guest guest_obj guest_wr two_hosts peer_fixture
+TEST_DIR := ../tests/unit/core
+FUZZ_SRC := ../tests/fuzz
+TEST_LIB := cases fakehost fakewire guest guest_obj guest_wr two_hosts peer_fixture
 TEST_NAMES := $(patsubst $(TEST_DIR)/%.c,%,$(sort $(wildcard $(TEST_DIR)/test_*.c)))
 TEST_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer
@@ -11,11 +12,14 @@ TEST_CFLAGS := $(CORE_CFLAGS) $(CORE_WARN) -I$(TEST_DIR) -O1 -g $(TEST_SAN)
 TEST_OBJS := $(TEST_LIB:%=$(CORE_BUILD)/tests/%.o) \
 	$(TEST_NAMES:%=$(CORE_BUILD)/tests/%.o) \
 	$(CORE_NAMES:%=$(CORE_BUILD)/san/%.o)
-TEST_HDRS := $(wildcard $(TEST_DIR)/*.h)
+TEST_HDRS := $(wildcard $(TEST_DIR)/*.h) ../tests/unit/tap.h
 
-.PHONY: check check-core core-bench fuzz fuzz-run fuzz-long fuzz-corpus mutate
+.PHONY: check check-core unit core-bench fuzz fuzz-run fuzz-long fuzz-corpus mutate
 
 check: check-core
+
+# Only build
+unit: $(CORE_BUILD)/core-tests
 
 # All cases, with three ways in which the host may map guest memory; then with
 # each card in a process of its own
@@ -69,7 +73,7 @@ $(CORE_BUILD)/fuzz/core/%.o: core/%.c $(CORE_HDRS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
 
-$(CORE_BUILD)/fuzz/%.o: fuzz/%.c fuzz/input.h $(CORE_HDRS) $(TEST_HDRS)
+$(CORE_BUILD)/fuzz/%.o: $(FUZZ_SRC)/%.c $(FUZZ_SRC)/input.h $(CORE_HDRS) $(TEST_HDRS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_CFLAGS) -c -o $@ $<
 
@@ -79,21 +83,22 @@ $(CORE_BUILD)/fuzz/%.o: $(TEST_DIR)/%.c $(CORE_HDRS) $(TEST_HDRS)
 
 fuzz-run: $(CORE_BUILD)/core-fuzz
 	@mkdir -p $(CORE_BUILD)/corpus
-	if [ -e fuzz/corpus.tar.xz ]; then tar -C $(CORE_BUILD)/corpus -xJf fuzz/corpus.tar.xz; fi
+	tar -C $(CORE_BUILD)/corpus -xJf $(FUZZ_SRC)/corpus.tar.xz
 	$< -max_total_time=$(FUZZ_TIME) -max_len=4096 $(CORE_BUILD)/corpus \
-		fuzz/seeds
+		$(FUZZ_SRC)/seeds
 
 # Ten minutes at a time, at the lowest priority, until GOAL inputs were tried
 FUZZ_DIR ?= $(CORE_BUILD)/fuzz-long
 GOAL ?= 50000000
 fuzz-long: $(CORE_BUILD)/core-fuzz
-	fuzz/fuzz-long.sh $< $(FUZZ_DIR) $(GOAL)
+	$(FUZZ_SRC)/long.py $< $(FUZZ_DIR) $(GOAL)
 
-# fuzz/corpus.tar.xz: the smallest set of inputs with the same coverage
+# tests/fuzz/corpus.tar.xz: the smallest set of inputs with the same coverage
 fuzz-corpus: $(CORE_BUILD)/core-fuzz
 	@mkdir -p $(FUZZ_DIR)/corpus
-	fuzz/pack-corpus.sh fuzz/corpus.tar.xz $< $(FUZZ_DIR)/corpus fuzz/seeds
+	$(FUZZ_SRC)/pack_corpus.py $(FUZZ_SRC)/corpus.tar.xz $< $(FUZZ_DIR)/corpus $(FUZZ_SRC)/seeds
 
 # Break the model in many small ways; each must turn a test red
 mutate:
-	$(TEST_DIR)/mutate.sh
+	../tests/mutate.py core '$(T)'
+	../tests/mutate.py mesh '$(T)'

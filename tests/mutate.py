@@ -6,6 +6,7 @@ and expects a test to fail: the one that the line names, if it names one.
     mutate.py pci  [PATTERN]    the PCI function, by the qtests; about 15 s each.
                                 QEMU_SRC and BASE of tools/qemu/overlay.py in the
                                 environment
+    mutate.py core [PATTERN]    the card, by its unit tests; about 5 s each
     mutate.py mesh [PATTERN]    the processes that find each other, by their unit tests
 
 A line of a list is "name | file | sed expression [=> test]"; PATTERN selects by a part
@@ -22,7 +23,7 @@ import tempfile
 from pathlib import Path
 from typing import Iterator, NamedTuple, Optional
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[1]
 PARTS = ('include', 'qemu-model', 'tools', 'tests')     # what a copy needs
 REASON = re.compile(r'ERROR: [A-Z]\w+Sanitizer: [a-z-]+|runtime error: .{1,60}|'
                     r'(?:AssertionError|Timeout|QemuError).{0,60}|^SUMMARY: .*|'
@@ -68,7 +69,7 @@ def mutations(path: Path, pattern: str) -> Iterator[Mutation]:
 
 class Mesh:
     """qemu-model/fabric and its unit tests"""
-    list = TOP / 'qemu-model/fabric/tests/mutations.txt'
+    list = TOP / 'tests/unit/fabric/mutations.txt'
     sources = 'qemu-model/fabric'
     tests = 'build/mesh/mesh-tests'
 
@@ -88,6 +89,13 @@ class Mesh:
     def is_empty(result: Result) -> bool:
         """Was there no such test?"""
         return result.output.startswith('1..0')
+
+
+class Core(Mesh):
+    """qemu-model/core and its unit tests"""
+    list = TOP / 'tests/unit/core/mutations.txt'
+    sources = 'qemu-model/core'
+    tests = 'build/core/core-tests'
 
 
 class Pci:
@@ -118,6 +126,9 @@ class Pci:
         return result.status == 5
 
 
+KINDS = {'pci': Pci, 'core': Core, 'mesh': Mesh}
+
+
 def judge(part, source: Path, mutation: Mutation) -> tuple[str, str]:
     """(caught, MISSED or stale; why) for the mutation, which is undone afterwards."""
     saved = source.read_bytes()
@@ -144,10 +155,10 @@ def main() -> int:
     """Command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('part', choices=('pci', 'mesh'))
+    parser.add_argument('part', choices=list(KINDS))
     parser.add_argument('pattern', nargs='?', default='')
     args = parser.parse_args()
-    kind = Pci if args.part == 'pci' else Mesh
+    kind = KINDS[args.part]
     counts = {'caught': 0, 'MISSED': 0, 'stale': 0}
     with tempfile.TemporaryDirectory(prefix='erdma-mutate-') as folder:
         work = Path(folder)
@@ -161,7 +172,8 @@ def main() -> int:
                 print('mutate.py: a test fails without any mutation', file=sys.stderr)
                 return 2
         for mutation in mutations(kind.list, args.pattern):
-            verdict, why = judge(part, work / kind.sources / mutation.file, mutation)
+            source = next((work / kind.sources).rglob(mutation.file))
+            verdict, why = judge(part, source, mutation)
             counts[verdict] += 1
             print(f'{verdict}: {mutation.name}: {why}', flush=True)
     print(', '.join(f'{n} {word.lower()}' for word, n in counts.items()))
