@@ -14,7 +14,7 @@ import socket
 import subprocess
 import time
 
-from . import klog
+from . import command, klog
 from .agent import Agent
 from .card import Card
 from .driver import Driver
@@ -137,10 +137,6 @@ class Vm:
         """MAC address of the interface of card @card (from 1), and of the card."""
         return f'52:54:00:77:{self.index - 1:02x}:{card:02x}'
 
-    def _command(self, ports):
-        from .command import qemu_command
-        return qemu_command(self, ports)
-
     def start(self, tty=False):
         """Start QEMU; wait_booted() waits for the guest."""
         _STARTER.submit(self._start, tty).result()
@@ -154,7 +150,9 @@ class Vm:
         mine, theirs = {}, {}
         for name in ('agent', 'qmp'):
             mine[name], theirs[name] = socket.socketpair()
-        cmd = self._command({n: s.fileno() for n, s in theirs.items()})
+        memory = command.open_memory(self.spec)
+        cmd = command.qemu_command(self, {n: s.fileno() for n, s in theirs.items()}, memory)
+        theirs = [s.detach() for s in theirs.values()] + ([] if memory is None else [memory])
         if tty:
             cmd += ['-chardev', 'stdio,id=tty,signal=off,mux=off',
                     '-device', 'virtconsole,chardev=tty']
@@ -169,9 +167,9 @@ class Vm:
             self.proc = subprocess.Popen(
                 cmd, env=env, stdout=None if tty else log, stderr=log,
                 stdin=None if tty else subprocess.DEVNULL, preexec_fn=_die_with_parent,
-                pass_fds=[s.fileno() for s in theirs.values()])
-        for s in theirs.values():
-            s.close()
+                pass_fds=theirs)
+        for fd in theirs:
+            os.close(fd)
         self.qmp = Qmp(mine['qmp'])
         self.agent = Agent(mine['agent'], self.tag, self.spec.slow, self.save_tasks)
         self.log = klog.KernelLog(self.console)
