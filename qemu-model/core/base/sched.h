@@ -15,6 +15,12 @@
 
 #include "list.h"
 
+/* ---- the budget of an entry, shared by all cards of the fabric ---- */
+
+typedef struct ErdmaSteps {
+    uint32_t left;              /* of ERDMA_LIMIT_ENTRY_STEPS */
+} ErdmaSteps;
+
 /* ---- kicks: work for a fresh stack ---- */
 
 typedef struct ErdmaKick {
@@ -87,17 +93,5 @@ void erdma_sched_run(ErdmaCore *c);
 void erdma_sched_timer(ErdmaCore *c);
 /* Set the timer of the surroundings to the earliest deadline, or to never */
 void erdma_sched_update_timer(ErdmaCore *c);
-
-/* ---- the budget of an entry, shared by all cards of the fabric ---- */
-
-/* Start of an entry into the core: ERDMA_LIMIT_ENTRY_STEPS may be spent */
-void erdma_sched_enter(ErdmaFabric *f);
-/*
- * Spend @steps. False: fewer are left and nothing was spent; the caller stops
- * here and has the rest done by a later entry (erdma_kick()).
- */
-bool erdma_sched_spend(ErdmaFabric *f, uint32_t steps);
-/* Is anything left to be spent? */
-bool erdma_sched_can_spend(const ErdmaFabric *f);
 
 #endif /* ERDMA_SCHED_H */

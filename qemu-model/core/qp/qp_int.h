@@ -253,7 +253,7 @@ void erdma_shaper_register(ErdmaCore *c);
 
 struct ErdmaFabric {
     uint32_t cards;
-    uint32_t steps;             /* that this entry may still spend: sched.h */
+    ErdmaSteps steps;           /* that this entry may still spend */
     /* QPs in RTS that have no peer yet, by 4-tuple */
     ErdmaLink waiting[ERDMA_FABRIC_BUCKETS];
     /* other processes (wire.c, remote.c) */
@@ -271,6 +271,33 @@ struct ErdmaFabric {
     unsigned spares;
     uint32_t flights;           /* records in use */
 };
+
+/* ---- the budget of an entry (sched.h) ---- */
+
+/* Start of an entry into the core: ERDMA_LIMIT_ENTRY_STEPS may be spent */
+static inline void erdma_sched_enter(ErdmaFabric *f)
+{
+    f->steps.left = ERDMA_LIMIT_ENTRY_STEPS;
+}
+
+/*
+ * Spend @steps. False: fewer are left and nothing was spent; the caller stops
+ * here and has the rest done by a later entry (erdma_kick()).
+ */
+static inline bool erdma_sched_spend(ErdmaFabric *f, uint32_t steps)
+{
+    if (f->steps.left < steps) {
+        return false;
+    }
+    f->steps.left -= steps;
+    return true;
+}
+
+/* Is anything left to be spent? */
+static inline bool erdma_sched_can_spend(const ErdmaFabric *f)
+{
+    return f->steps.left != 0;
+}
 
 /* The QP became RTS: find its peer, or wait for it */
 void erdma_net_connect(ErdmaQp *qp);
