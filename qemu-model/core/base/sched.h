@@ -3,8 +3,7 @@
  * Who works when. Owners register what they want to be called for, a kick or a
  * queue of timers; the scheduler does not know who they are.
  *
- * The budget (erdma_sched_enter(), erdma_sched_spend() in qp_int.h, where the
- * fabric is): all work of one entry into the core (a register write, erdma_core_run(),
+ * All work of one entry into the core (a register write, erdma_core_run(),
  * erdma_core_timer(), input of a wire) shares one budget of steps. Whoever loops
  * over something that a guest or a peer made long spends a step for each turn
  * and, when none is left, kicks itself and returns.
@@ -15,6 +14,12 @@
 #define ERDMA_SCHED_H
 
 #include "list.h"
+
+/* ---- the budget of an entry, shared by all cards of the fabric ---- */
+
+typedef struct ErdmaSteps {
+    uint32_t left;              /* of ERDMA_LIMIT_ENTRY_STEPS */
+} ErdmaSteps;
 
 /* ---- kicks: work for a fresh stack ---- */
 

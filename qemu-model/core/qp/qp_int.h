@@ -267,7 +267,7 @@ void erdma_shaper_register(ErdmaCore *c);
 
 struct ErdmaFabric {
     uint32_t cards;
-    uint32_t steps;             /* that this entry may still spend: sched.h */
+    ErdmaSteps steps;           /* that this entry may still spend */
     /* QPs in RTS that have no peer yet, by 4-tuple */
     ErdmaLink waiting[ERDMA_FABRIC_BUCKETS];
     /* other processes (wire.c, remote.c) */
@@ -291,7 +291,7 @@ struct ErdmaFabric {
 /* Start of an entry into the core: ERDMA_LIMIT_ENTRY_STEPS may be spent */
 static inline void erdma_sched_enter(ErdmaFabric *f)
 {
-    f->steps = ERDMA_LIMIT_ENTRY_STEPS;
+    f->steps.left = ERDMA_LIMIT_ENTRY_STEPS;
 }
 
 /*
@@ -300,17 +300,17 @@ static inline void erdma_sched_enter(ErdmaFabric *f)
  */
 static inline bool erdma_sched_spend(ErdmaFabric *f, uint32_t steps)
 {
-    if (f->steps < steps) {
+    if (f->steps.left < steps) {
         return false;
     }
-    f->steps -= steps;
+    f->steps.left -= steps;
     return true;
 }
 
 /* Is anything left to be spent? */
 static inline bool erdma_sched_can_spend(const ErdmaFabric *f)
 {
-    return f->steps != 0;
+    return f->steps.left != 0;
 }
 
 /* The QP became RTS: find its peer, or wait for it */
