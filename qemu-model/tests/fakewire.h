@@ -35,7 +35,7 @@ typedef struct WireEnd {
     bool refuse;                /* the next send fails */
     bool again;                 /* more work was announced */
     bool broken;
-    char why[64];
+    char why[160];
     unsigned long refuse_at;    /* this one; 0: none */
     unsigned long sends, pulls;
     uint64_t pulled;

@@ -177,6 +177,7 @@ unsigned erdma_mr_deregister(ErdmaCore *c, uint32_t index)
         return ERDMA_CMD_ENOENT;
     }
     erdma_table_remove(&c->mrs, index);
+    erdma_id_mr_gone(c->fabric, mr);
     free(mr);
     return ERDMA_CMD_OK;
 }
@@ -228,6 +229,7 @@ bool erdma_mr_invalidate(const ErdmaQp *qp, uint32_t stag)
         return false;
     }
     mr->valid = false;
+    erdma_id_mr_revoked(qp->core->fabric, mr);
     return true;
 }
 
@@ -254,6 +256,9 @@ uint8_t erdma_mr_fast_register(const ErdmaQp *qp, const ErdmaRegMr *reg)
     }
     if (reg->length > UINT64_MAX - reg->iova) {
         return ERDMA_WC_SEND_WRAP;
+    }
+    if (mr->valid) {
+        erdma_id_mr_revoked(qp->core->fabric, mr);
     }
     mr->key = ERDMA_GET(ERDMA_STAG_KEY, reg->stag);
     mr->base = reg->iova;

@@ -80,7 +80,8 @@ struct ErdmaQp {
     const ErdmaTransport *transport;    /* NULL: no peer found yet */
     ErdmaQp *peer;              /* in this process */
     ErdmaRemote *remote;        /* what other processes know of this QP */
-    ErdmaLink fabric_link;      /* waiting for the peer */
+    ErdmaLink match_link;       /* waiting for the peer, by all that agrees */
+    ErdmaLink tuple_link;       /* the same, by 4-tuple alone */
     ErdmaLink run_link;         /* has work for erdma_core_run() */
     ErdmaLink hold_link;        /* waits for the peer, until hold_deadline */
     uint64_t hold_deadline;
@@ -171,21 +172,28 @@ typedef enum ErdmaStep {
     ERDMA_STEP_PARK,            /* its time has not come */
 } ErdmaStep;
 
+/*
+ * Of all these: @peer is the QP that receives, in RTS. A syndrome is of enum
+ * erdma_wc_syndrome and is the requester's; what fails has stopped @peer with
+ * its own completion and event before the call returns. Section 8.4 has the
+ * syndromes, 9.8 and 12 the order.
+ */
+
 /* Oldest posted receive; false with *@syndrome 0: there is none */
 bool erdma_resp_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome);
 /* Complete the receive for @req; false if that failed and stopped the peer */
 bool erdma_resp_complete(ErdmaQp *peer, const ErdmaReq *req);
 /* The oldest receive is bad: completion with @syndrome, peer stops */
 void erdma_resp_recv_error(ErdmaQp *peer, uint8_t syndrome);
-/* The request was refused: peer stops */
+/* The request was refused with @syndrome: peer stops */
 void erdma_resp_refuse(ErdmaQp *peer, uint8_t syndrome);
 /* Moves data to the requester (READ, atomics), not from it */
 bool erdma_op_pulls(uint8_t opcode);
 /* Goes to memory that the request names: WRITE, WRITE_IMM */
 bool erdma_op_writes(uint8_t opcode);
 /*
- * Where the bytes of a SEND or WRITE go, checked; syndrome of the requester.
- * The peer was told if it is not 0.
+ * Where the bytes of a SEND or WRITE go, checked; syndrome. If it is not 0 the
+ * peer was stopped.
  */
 uint8_t erdma_resp_target(ErdmaQp *peer, const ErdmaReq *req,
                           const ErdmaRecv *recv, ErdmaSpan *span);
@@ -193,9 +201,15 @@ uint8_t erdma_resp_target(ErdmaQp *peer, const ErdmaReq *req,
 void erdma_resp_cursor(ErdmaCursor *cur, const ErdmaQp *peer,
                        const ErdmaReq *req, const ErdmaSpan *span,
                        uint64_t done);
-/* That cursor met memory that is not there; syndrome of the requester */
+/* That cursor met memory that is not there; syndrome */
 uint8_t erdma_resp_fault(ErdmaQp *peer, const ErdmaReq *req, ErdmaAccess dst);
-/* Read, change and write 8 bytes with one host instruction */
+/*
+ * Read, change and write 8 bytes with one atomic operation of the host. It is
+ * atomic towards other cards and other processes. It is atomic towards
+ * processors of the peer's guest only if these use atomic operations of the
+ * host as well: with KVM they do, with TCG unless the guest can have only one
+ * processor (resp.c).
+ */
 ErdmaAccess erdma_resp_atomic(ErdmaQp *peer, const ErdmaReq *req,
                               uint64_t *old);
 /*
@@ -208,12 +222,13 @@ ErdmaStep erdma_resp_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
 /* ---- fabric (match.c) ---- */
 
 /*
- * How a QP reaches its peer: another card of this process (transport_local.c), or a card
- * of another one (remote.c). All that leads to a completion (decode, local
- * checks, order, flush, timers) is common, and resp.c is the receiving side.
+ * How a QP reaches its peer: another card of this process (transport_local.c),
+ * or a card of another one (wire/). All that leads to a completion (decode,
+ * local checks, order, flush, timers) is common, and resp.c is the receiving
+ * side.
  */
 struct ErdmaTransport {
-    /* The QP leaves RTS or is destroyed: forget it, tell the peer's side */
+    /* The QP leaves RTS or is destroyed: forget it, also at the peer */
     void (*disconnect)(ErdmaQp *qp);
     /* Advance the active request; *@syndrome is its end if DONE */
     ErdmaStep (*step)(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome);
@@ -223,50 +238,78 @@ struct ErdmaTransport {
     void (*recv_posted)(ErdmaQp *qp);
 };
 
-#define ERDMA_FABRIC_BUCKETS    1024u
+#define ERDMA_FABRIC_BUCKETS    16384u
 
 struct ErdmaFabric {
     uint32_t cards;
-    /* QPs in RTS that have no peer yet, by 4-tuple */
+    /* QPs in RTS that have no peer yet: by all that must agree, by 4-tuple */
     ErdmaLink waiting[ERDMA_FABRIC_BUCKETS];
-    /* other processes (wire.c, remote.c) */
+    ErdmaLink tuples[ERDMA_FABRIC_BUCKETS];
+    /* other processes (wire/) */
     ErdmaLink wires;            /* ErdmaWire.link */
     uint8_t *scratch;           /* one message being built */
     ErdmaRemote **id;           /* what peers may name */
-    uint32_t ids, ids_used;     /* slots; of them in use or freed before */
+    uint32_t ids, ids_used;     /* room; ids in use or freed before */
     uint32_t *free_id;          /* stack of those freed */
     uint32_t free_ids;
-    uint32_t generation;
-    uint32_t *alive;            /* by id: its generation; others read it */
+    uint32_t mr_slots, mr_slots_used;   /* of memory regions; as above */
+    uint32_t *mr_free;          /* stack of those freed */
+    uint32_t mr_frees;
+    uint32_t generation;        /* the last one given */
+    uint32_t *alive;            /* by slot: its generation; others read it */
     uint32_t alive_slots, alive_region;
     struct ErdmaFlight *spare;  /* records of requests, to be used again */
     unsigned spares;
     uint32_t flights;           /* records in use */
+    uint32_t busy;              /* QPs that use any */
 };
 
-/* The QP became RTS: find its peer, or wait for it */
-void erdma_net_connect(ErdmaQp *qp);
-/* It leaves RTS or is destroyed */
-void erdma_net_disconnect(ErdmaQp *qp);
+/* The QP became RTS: find its peer, or wait for it (12.5) */
+void erdma_match_connect(ErdmaQp *qp);
+/* It leaves RTS or is destroyed: it waits no longer and has no peer */
+void erdma_match_disconnect(ErdmaQp *qp);
 /*
- * The QP that waits for this other end, no longer waiting; NULL: none. @seeker
- * is the other end if it is of this process.
+ * The QP that waits for the end @conn with @cookie, no longer waiting; NULL:
+ * none among those it looked at, whose number is bounded. @seeker is the other
+ * end if it is of this process.
  */
-ErdmaQp *erdma_net_match(ErdmaFabric *f, const ErdmaConn *conn,
-                         uint32_t cookie, const ErdmaQp *seeker);
+ErdmaQp *erdma_match_find(ErdmaFabric *f, const ErdmaConn *conn,
+                          uint32_t cookie, const ErdmaQp *seeker);
+/* Does @qp wait for its peer? */
+static inline bool erdma_match_waits(const ErdmaQp *qp)
+{
+    return erdma_link_used(&qp->match_link);
+}
+/* It waits no longer */
+void erdma_match_remove(ErdmaQp *qp);
 
 extern const ErdmaTransport erdma_transport_local;
+/* ErdmaTransport.step */
 ErdmaStep erdma_local_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome);
 
-/* ---- other processes (remote.c) ---- */
+/* ---- other processes (wire/) ---- */
 
-/* Tell all other processes that the QP waits */
+/* Offer @qp, which waits, to all other processes */
 void erdma_remote_offer(ErdmaQp *qp);
+/*
+ * @qp leaves RTS, or found a peer in this process: close its connection. What it
+ * had in flight is not completed from here. Frees nothing a caller still uses.
+ */
 void erdma_remote_forget(ErdmaQp *qp);
-/* Nothing was heard of the oldest request in flight for the hold time */
+/* The peer did not acknowledge the oldest request in flight in the hold time */
 void erdma_remote_expired(ErdmaRemote *r);
+/* Of an entry of ErdmaCore.watched: deadline, ns; connection */
 uint64_t erdma_remote_deadline(const ErdmaLink *link);
 ErdmaRemote *erdma_remote_watched(ErdmaLink *link);
+/* Free what the fabric holds for connections; none is left */
 void erdma_remote_fabric_free(ErdmaFabric *f);
+/*
+ * The key of @mr is not valid any more, and may be again: other processes use
+ * nothing they were offered of it and did not have yet. They see that before
+ * the guest can learn that this returned.
+ */
+void erdma_id_mr_revoked(ErdmaFabric *f, ErdmaMr *mr);
+/* The same, and @mr is being freed */
+void erdma_id_mr_gone(ErdmaFabric *f, ErdmaMr *mr);
 
 #endif /* ERDMA_QP_INT_H */
