@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the other headers of the inside stand on: lists and tables of objects,
- * and the types that are named before they are defined.
+ * What the other headers of the inside stand on: tables of objects, and the
+ * types that are named before they are defined.
  */
 #ifndef ERDMA_BASE_INT_H
 #define ERDMA_BASE_INT_H
@@ -12,51 +12,15 @@
 #include "erdma/erdma_ring.h"
 #include "erdma_core.h"
 #include "limits.h"
+#include "sched.h"
 
-#define ERDMA_ENTRY(link, type, member) \
-    ((type *)((char *)(link) - offsetof(type, member)))
-
+typedef struct ErdmaCmd ErdmaCmd;
+typedef struct ErdmaCq ErdmaCq;
+typedef struct ErdmaEq ErdmaEq;
+typedef struct ErdmaFaults ErdmaFaults;
 typedef struct ErdmaQp ErdmaQp;
 typedef struct ErdmaRemote ErdmaRemote;
 typedef struct ErdmaTransport ErdmaTransport;
-
-/* ---- lists: circular, a link that is on no list has next == NULL ---- */
-
-typedef struct ErdmaLink {
-    struct ErdmaLink *next, *prev;
-} ErdmaLink;
-
-static inline void erdma_list_init(ErdmaLink *head)
-{
-    head->next = head->prev = head;
-}
-
-static inline bool erdma_link_used(const ErdmaLink *link)
-{
-    return link->next != NULL;
-}
-
-static inline ErdmaLink *erdma_list_first(const ErdmaLink *head)
-{
-    return head->next == head ? NULL : head->next;
-}
-
-static inline void erdma_list_add_tail(ErdmaLink *head, ErdmaLink *link)
-{
-    link->next = head;
-    link->prev = head->prev;
-    head->prev->next = link;
-    head->prev = link;
-}
-
-static inline void erdma_list_del(ErdmaLink *link)
-{
-    if (link->next) {
-        link->prev->next = link->next;
-        link->next->prev = link->prev;
-        link->next = link->prev = NULL;
-    }
-}
 
 /* ---- table.c: number -> object, O(1), memory only where objects are ---- */
 

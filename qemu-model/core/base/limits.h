@@ -30,6 +30,12 @@
 /* ---- work per call into the core ---- */
 
 /*
+ * Steps of one entry into the core, all work together: a command, a request that
+ * is flushed or timed out, a connection that is looked at to find a peer.
+ */
+#define ERDMA_LIMIT_ENTRY_STEPS         4160u
+
+/*
  * Inside a doorbell write: only whole messages, so that a large one is neither
  * copied on the processor that rang nor torn in two by a thread switch.
  */
@@ -42,11 +48,11 @@
 #define ERDMA_LIMIT_SLICE_BYTES         (1024ull * 1024)
 #define ERDMA_LIMIT_SLICE_WQES          128u
 
-/* Flush completions written inside one command or doorbell */
+/* Of these, flush completions of one queue pair */
 #define ERDMA_LIMIT_FLUSH               4096u
 /* Commands executed inside one doorbell write or run */
 #define ERDMA_LIMIT_COMMANDS            64u
-/* Requests timed out, and events delivered late, in one call */
+/* Timers of one kind in one call */
 #define ERDMA_LIMIT_TIMEOUTS            64u
 
 /*

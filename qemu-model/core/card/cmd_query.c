@@ -38,7 +38,7 @@ static unsigned respond(ErdmaCore *c, const ErdmaCmd *cmd,
     hdr->length = size - sizeof(*hdr);
     hdr->index = req->index;
     if (erdma_fault_at(c, ERDMA_POINT_MAGIC)) {
-        erdma_fault_magic(c, cmd, hdr);
+        c->hooks->response(c, cmd, hdr);
     }
     if (length < size) {
         size = length;
@@ -109,7 +109,7 @@ static void fill_qpc(ErdmaQp *qp, struct erdma_resp_qpc *r)
     r->tx_pkts = htole16(qp->tx_pkts);
     r->rx_pkts = htole16(qp->rx_pkts);
     r->rx_err_drops = htole16(qp->rx_err_drops);
-    r->rto_count = htole32(qp->gate.timeouts);
+    r->rto_count = htole32(qp->shaper.timeouts);
     r->remote_qpn = htole32(qp->conn.cookie);
     r->pd = htole32(qp->pd);
     r->fw_sq_pi = htole16(qp->sq_pi);

@@ -14,35 +14,13 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "fault_int.h"
+#include "hooks.h"
 #include "mr_int.h"
 #include "qp_int.h"
 #include "queue_int.h"
 
-/* ---- command queue (cmdq.c, cmd.c, cmd_query.c) ---- */
+/* ---- commands (cmd.c, cmd_query.c) ---- */
 
-typedef struct ErdmaCmdq {
-    uint64_t sq_base, cq_base;
-    uint32_t depth;
-    uint16_t sq_pi, sq_ci;
-    uint32_t cq_pi;
-    bool armed;
-    ErdmaEvent event;
-} ErdmaCmdq;
-
-struct ErdmaCmd {
-    uint8_t slot[ERDMA_SQE_MAX_SIZE];   /* zero behind the slot's end */
-    uint32_t bytes;             /* size of the slot */
-    uint8_t submod, opcode;
-    uint64_t resp0, resp1;
-};
-
-void erdma_cmdq_doorbell(ErdmaCore *c, uint64_t value);
-void erdma_cmdq_arm(ErdmaCore *c, uint64_t value);
-/* Execute what was posted, bounded */
-void erdma_cmdq_run(ErdmaCore *c);
-/* Put a finished completion into the command CQ */
-void erdma_cmdq_write(ErdmaCore *c, struct erdma_cqe *cqe, unsigned flags);
 /* enum erdma_cmd_status */
 unsigned erdma_cmd_execute(ErdmaCore *c, ErdmaCmd *cmd);
 unsigned erdma_cmd_query_device(ErdmaCore *c, ErdmaCmd *cmd);
@@ -54,7 +32,7 @@ unsigned erdma_cmd_query_eqc(ErdmaCore *c, ErdmaCmd *cmd);
 unsigned erdma_cmd_set_ext_attr(ErdmaCore *c, ErdmaCmd *cmd);
 unsigned erdma_cmd_get_ext_attr(ErdmaCore *c, ErdmaCmd *cmd);
 
-/* ---- the card (erdma_core.c, regs.c) ---- */
+/* ---- the card (erdma_core.c, mmio.c, regs.c, doorbell.c) ---- */
 
 /* Register contents as the guest wrote them; latched by INIT */
 typedef struct ErdmaRegs {
@@ -65,6 +43,12 @@ typedef struct ErdmaRegs {
     uint64_t sq_dbrec, cq_dbrec, eq_dbrec, aeq_dbrec;
 } ErdmaRegs;
 
+/* For who pulls the card out of its slot */
+typedef struct ErdmaPower {
+    void (*off)(ErdmaCore *c);  /* all objects are gone, nothing comes later */
+    void (*on)(ErdmaCore *c);   /* registers as after power-on */
+} ErdmaPower;
+
 struct ErdmaCore {
     ErdmaConfig cfg;
     const ErdmaOps *ops;
@@ -74,7 +58,6 @@ struct ErdmaCore {
 
     ErdmaRegs regs;
     bool ready;                 /* INIT done */
-    bool kicked;                /* a run was asked for and did not start */
     ErdmaCmdq cmdq;
     ErdmaEq eq[ERDMA_MAX_VECTORS];      /* 0: command EQ, n: CEQ n */
     ErdmaEq aeq;
@@ -84,14 +67,18 @@ struct ErdmaCore {
     ErdmaDbContext *db_ctx;
     uint32_t db_ctx_limit, db_ctx_used, db_ctx_next;
 
-    ErdmaLink run;              /* ErdmaQp.run_link */
-    ErdmaLink held;             /* ErdmaQp.hold_link, oldest first */
-    ErdmaLink watched;          /* ErdmaRemote.watch_link, oldest first */
-    ErdmaLink parked;           /* ErdmaGate.link, earliest first */
-    uint64_t timer;             /* deadline last given to ops->set_timer() */
+    ErdmaSched sched;
+    ErdmaLink qp_run;           /* ErdmaQp.run_link: QPs that have work */
+    ErdmaKick qp_kick;
+    ErdmaTimerQueue held;       /* ErdmaQp.hold */
+    ErdmaTimerQueue watched;    /* ErdmaRemote.watch */
+    ErdmaTimerQueue parked;     /* ErdmaShaper.timer */
 
-    uint32_t points;            /* ERDMA_POINT_* that are watched */
+    uint32_t points;            /* ERDMA_POINT_* at which to ask the hooks */
+    uint32_t hooks_epoch;       /* counts changes of what they answer */
+    const ErdmaHooks *hooks;    /* NULL: nobody registered any */
     ErdmaFaults *faults;        /* NULL until the first one */
+    const ErdmaPower *power;
     bool gone;                  /* pulled out of its slot */
     ErdmaLimits limit;
     uint64_t bytes_at, messages_at;     /* meters of the card */
@@ -108,21 +95,27 @@ struct ErdmaCore {
 
 /* Drop all objects and the bootstrap queues; registers stay */
 void erdma_core_quiesce(ErdmaCore *c);
-void erdma_core_kick(ErdmaCore *c);
-void erdma_core_update_timer(ErdmaCore *c);
-/* Be called at @deadline or before */
-void erdma_core_timer_by(ErdmaCore *c, uint64_t deadline);
 uint64_t erdma_reg_read(ErdmaCore *c, uint64_t offset, unsigned size);
 void erdma_reg_write(ErdmaCore *c, uint64_t offset, uint64_t value,
                      unsigned size);
 void erdma_doorbell_write(ErdmaCore *c, uint64_t offset, uint64_t value,
                           unsigned size);
-/* Unknown or not allowed: normal, counted, never an error (15.5) */
-void erdma_doorbell_drop(ErdmaCore *c, uint64_t offset, uint64_t value);
+
+/* remote_req.c; once, at creation of the card */
+void erdma_remote_register(ErdmaCore *c);
+
+/* ---- interrupts (irq.c) ---- */
+
+/* Send MSI-X message @vector */
 void erdma_irq(ErdmaCore *c, unsigned vector);
-/* The same past all faults */
+/* The same past all hooks */
 void erdma_irq_send(ErdmaCore *c, unsigned vector);
-uint64_t erdma_packets(const ErdmaCore *c, uint64_t bytes);
+
+/* Messages count as packets of one MTU each, an empty one as one (14) */
+static inline uint64_t erdma_packets(const ErdmaCore *c, uint64_t bytes)
+{
+    return bytes ? (bytes + c->mtu - 1) / c->mtu : 1;
+}
 
 static inline ErdmaQp *erdma_qp_get(const ErdmaCore *c, uint32_t qpn)
 {
@@ -132,6 +125,32 @@ static inline ErdmaQp *erdma_qp_get(const ErdmaCore *c, uint32_t qpn)
 static inline ErdmaCq *erdma_cq_get(const ErdmaCore *c, uint32_t cqn)
 {
     return erdma_table_get(&c->cqs, cqn);
+}
+
+/* Is there anybody to be asked about one of these ERDMA_POINT_*? Mostly not. */
+#define erdma_fault_at(c, point) \
+    __builtin_expect(((c)->points & (point)) != 0, 0)
+
+/* ErdmaHooks.payload, spoil, cuts and repeats */
+static inline ErdmaFate erdma_fault_payload(const ErdmaQp *qp)
+{
+    return qp->core->hooks->payload(qp);
+}
+
+static inline void erdma_fault_spoil(const ErdmaQp *qp, uint8_t *dst,
+                                     uint64_t n)
+{
+    qp->core->hooks->spoil(qp, dst, n);
+}
+
+static inline bool erdma_fault_cuts(const ErdmaQp *qp)
+{
+    return qp->core->hooks->cuts(qp);
+}
+
+static inline bool erdma_fault_again(const ErdmaQp *qp)
+{
+    return qp->core->hooks->repeats(qp);
 }
 
 /* ---- guest memory (dma.c) ---- */

@@ -179,16 +179,17 @@ static void init(ErdmaCore *c)
                           r->aeq_depth);
         return;
     }
-    memset(&c->cmdq, 0, sizeof(c->cmdq));
-    c->cmdq.sq_base = base(r->sq_hi, r->sq_lo);
-    c->cmdq.cq_base = base(r->cq_hi, r->cq_lo);
-    c->cmdq.depth = r->cmdq_depth;
+    erdma_cmdq_start(c, base(r->sq_hi, r->sq_lo), base(r->cq_hi, r->cq_lo),
+                     r->cmdq_depth);
     erdma_eq_init(&c->eq[0], base(r->eq_hi, r->eq_lo), r->eq_depth,
                   ERDMA_VECTOR_COMMON, r->eq_dbrec);
     erdma_eq_init(&c->aeq, base(r->aeq_hi, r->aeq_lo), r->aeq_depth,
                   ERDMA_VECTOR_COMMON, r->aeq_dbrec);
     c->ready = true;
     r->status |= ERDMA_STATUS_INIT_DONE;
+    if (c->hooks) {
+        c->hooks->started(c);
+    }
     erdma_info(c, "ready, command queue of %u blocks", r->cmdq_depth);
 }
 
@@ -207,7 +208,7 @@ static void write_eq_doorbell(ErdmaCore *c, ErdmaEq *eq, uint64_t offset,
                               uint64_t value)
 {
     if (!c->ready || !eq->live) {
-        erdma_doorbell_drop(c, offset, value);
+        erdma_db_drop(c, offset, value);
         return;
     }
     c->n.doorbells_eq++;

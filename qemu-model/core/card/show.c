@@ -177,8 +177,8 @@ static void show_qp(const Show *s, const ErdmaQp *qp, bool full)
     show_number(s, "rq-ci", qp->rq_ci);
     show_number(s, "send-cqn", qp->scq->cqn);
     show_number(s, "recv-cqn", qp->rcq->cqn);
-    show_flag(s, "held", erdma_link_used(&qp->hold_link));
-    show_flag(s, "parked", erdma_link_used(&qp->gate.link));
+    show_flag(s, "held", erdma_timer_armed(&qp->hold));
+    show_flag(s, "parked", erdma_timer_armed(&qp->shaper.timer));
     if (full) {
         show_number(s, "cookie", qp->cookie);
         show_number(s, "in-flight", qp->inflight);
@@ -189,7 +189,7 @@ static void show_qp(const Show *s, const ErdmaQp *qp, bool full)
         show_number(s, "tx-packets", qp->tx_pkts);
         show_number(s, "rx-packets", qp->rx_pkts);
         show_number(s, "rx-error-drops", qp->rx_err_drops);
-        show_number(s, "retransmissions", qp->gate.timeouts);
+        show_number(s, "retransmissions", qp->shaper.timeouts);
         show_number(s, "sq-address", qp->sq_addr);
         show_number(s, "rq-address", qp->rq_addr);
         show_flag(s, "doorbell-pages", qp->db_assoc);
@@ -266,8 +266,8 @@ static void show_connection(const Show *s, const ErdmaQp *qp)
     if (qp->peer) {
         show_number(s, "peer-qpn", qp->peer->qpn);
     }
-    show_flag(s, "held", erdma_link_used(&qp->hold_link));
-    show_flag(s, "parked", erdma_link_used(&qp->gate.link));
+    show_flag(s, "held", erdma_timer_armed(&qp->hold));
+    show_flag(s, "parked", erdma_timer_armed(&qp->shaper.timer));
     show_number(s, "in-flight", qp->inflight);
     show_end(s);
 }

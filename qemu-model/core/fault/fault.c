@@ -6,8 +6,7 @@
  *
  * Chance is a generator of its own per fault, with a seed: the same test sees
  * the same accidents. What they do to the card is in fault_strike.c, what they
- * add in fault_flood.c; what comes later waits in fault_delay.c, what stands
- * between a QP and the network is in shaper.c.
+ * add in fault_flood.c; what comes later waits in fault_delay.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +37,10 @@ void erdma_fault_update(ErdmaCore *c)
     if (erdma_delay_keeps_order(c)) {
         c->points |= ERDMA_POINT_CQE;
     }
+    if (c->faults->command_open) {
+        c->points |= ERDMA_POINT_CMDQ;
+    }
+    erdma_delay_set_timer(c);
 }
 
 /* Something was in the way and is not any more: let all go on that it held */
@@ -46,7 +49,7 @@ static void set_going(ErdmaCore *c)
     ErdmaQp *qp;
     uint32_t i;
 
-    erdma_gate_unpark_all(c);
+    erdma_shaper_release_all(c);
     if (!c->ready) {
         return;
     }
@@ -62,7 +65,8 @@ static void set_going(ErdmaCore *c)
             }
         }
     }
-    erdma_core_kick(c);
+    erdma_kick(c, &c->cmdq.kick);
+    erdma_kick(c, &c->faults->flood);
 }
 
 static void drop_fault(ErdmaCore *c, unsigned i)
@@ -78,10 +82,9 @@ static void drop_fault(ErdmaCore *c, unsigned i)
 
 static void changed(ErdmaCore *c)
 {
-    c->faults->epoch++;
+    c->hooks_epoch++;
     erdma_fault_update(c);
     set_going(c);
-    erdma_core_update_timer(c);
 }
 
 void erdma_fault_expire(ErdmaCore *c, Fault *f)
@@ -96,14 +99,14 @@ void erdma_fault_expire(ErdmaCore *c, Fault *f)
 static void start_flood(ErdmaCore *c, Fault *f)
 {
     f->left = fault_has(f, KEY_COUNT) ? f->v[KEY_COUNT] : 4096;
-    erdma_core_kick(c);
+    erdma_kick(c, &c->faults->flood);
 }
 
 static void pull_out(ErdmaCore *c, Fault *f)
 {
     f->hits++;
     c->gone = true;
-    erdma_core_quiesce(c);
+    c->power->off(c);
     if (c->ops->unplug) {
         c->ops->unplug(c->opaque);
     }
@@ -115,6 +118,9 @@ static bool have_faults(ErdmaCore *c)
         c->faults = calloc(1, sizeof(*c->faults));
         if (c->faults) {
             c->faults->next_id = 1;
+            erdma_kick_init(&c->faults->flood, erdma_flood_run);
+            erdma_delay_init(c);
+            c->hooks = &erdma_fault_hooks;
         }
     }
     return c->faults != NULL;
@@ -140,7 +146,7 @@ bool erdma_core_fault_add(ErdmaCore *c, const char *line, uint32_t *id,
     f = &c->faults->fault[c->faults->count++];
     *f = new;
     f->id = *id = c->faults->next_id++;
-    c->faults->epoch++;
+    c->hooks_epoch++;
     /* a generator that starts at 0 stays there */
     f->random = (fault_has(f, KEY_SEED) ? f->v[KEY_SEED] : 1) *
                 0x9e3779b97f4a7c15ull ^ 0xd1b54a32d192ed03ull;
@@ -158,7 +164,6 @@ bool erdma_core_fault_add(ErdmaCore *c, const char *line, uint32_t *id,
         pull_out(c, f);
     }
     erdma_fault_update(c);
-    erdma_core_update_timer(c);
     return true;
 }
 
@@ -196,7 +201,7 @@ bool erdma_core_fault_clear(ErdmaCore *c, const char *which, char *why,
         }
         if (c->faults->fault[i].action == ACT_REMOVE) {
             c->gone = false;            /* back in its slot, just powered */
-            erdma_core_reset(c);
+            c->power->on(c);
         }
         drop_fault(c, i);
         if (!all) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Faults: what a fault is once its line was understood (fault_parse.c), and
- * what the files fault*.c and shaper.c share. Nobody else looks inside.
+ * what the files of this folder share. The other folders ask through hooks.h.
  */
 #ifndef ERDMA_FAULT_H
 #define ERDMA_FAULT_H
@@ -71,11 +71,12 @@ typedef struct Delayed {
 
 struct ErdmaFaults {
     uint32_t next_id;
-    uint32_t epoch;             /* counts changes of the set */
     unsigned count, waiting;
     Fault fault[ERDMA_LIMIT_FAULTS];
     Delayed delayed[ERDMA_LIMIT_DELAYED];
-    uint64_t next;              /* earliest deadline, 0 = none */
+    ErdmaTimerQueue late;       /* @next alone */
+    ErdmaTimer next;            /* earliest end of a fault or of a delay */
+    ErdmaKick flood;            /* entries of a flood are left */
     bool command_open;          /* a delayed one: the queue stands still */
     uint64_t spoil;             /* where the next piece of payload breaks */
     uint64_t crowded;           /* not delayed for want of room */
@@ -109,11 +110,27 @@ void erdma_fault_expire(ErdmaCore *c, Fault *f);
 /* Which points are watched, and when the next thing is due */
 void erdma_fault_update(ErdmaCore *c);
 
-/* fault_delay.c. False: no room, do it now. */
+/* fault_strike.c: what is registered with the first fault */
+extern const ErdmaHooks erdma_fault_hooks;
+/* ErdmaHooks.free */
+void erdma_fault_free(ErdmaCore *c);
+
+/* fault_flood.c: write what floods still have to write, as far as there is room */
+void erdma_flood_run(ErdmaCore *c);
+
+/* ---- fault_delay.c ---- */
+
+void erdma_delay_init(ErdmaCore *c);
+/* Do @d at its deadline. False: no room, do it now. */
 bool erdma_delay(ErdmaCore *c, const Delayed *d);
 /* Of this kind and number: the latest deadline, 0 = nothing waits */
 uint64_t erdma_delay_last(const ErdmaCore *c, unsigned kind, uint32_t number);
 /* Completions wait, and later ones have to wait behind them */
 bool erdma_delay_keeps_order(const ErdmaCore *c);
+/* Have the timer at the next end or deadline */
+void erdma_delay_set_timer(ErdmaCore *c);
+/* All that waits is gone; what waits of this CQ is gone */
+void erdma_delay_forget(ErdmaCore *c);
+void erdma_delay_forget_cq(ErdmaCq *cq);
 
 #endif /* ERDMA_FAULT_H */

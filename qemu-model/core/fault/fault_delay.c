@@ -6,20 +6,27 @@
  */
 #include "fault.h"
 
-static void find_next(ErdmaFaults *fs)
+void erdma_delay_set_timer(ErdmaCore *c)
 {
-    fs->next = 0;
+    ErdmaFaults *fs = c->faults;
+    uint64_t next = UINT64_MAX;
+
     for (unsigned i = 0; i < fs->waiting; i++) {
-        if (!fs->next || fs->delayed[i].deadline < fs->next) {
-            fs->next = fs->delayed[i].deadline;
+        if (fs->delayed[i].deadline < next) {
+            next = fs->delayed[i].deadline;
         }
     }
     for (unsigned i = 0; i < fs->count; i++) {
         uint64_t ends = fs->fault[i].ends;
 
-        if (ends && (!fs->next || ends < fs->next)) {
-            fs->next = ends;
+        if (ends && ends < next) {
+            next = ends;
         }
+    }
+    if (next == UINT64_MAX) {
+        erdma_timer_cancel(&fs->next);
+    } else {
+        erdma_timer_arm(c, &fs->late, &fs->next, next);
     }
 }
 
@@ -33,7 +40,6 @@ bool erdma_delay(ErdmaCore *c, const Delayed *d)
     }
     fs->delayed[fs->waiting++] = *d;
     erdma_fault_update(c);
-    erdma_core_update_timer(c);
     return true;
 }
 
@@ -91,7 +97,7 @@ static void deliver(ErdmaCore *c, Delayed *d, uint64_t now)
             c->faults->command_open = false;
         }
         erdma_cmdq_write(c, &d->cqe, d->flags);
-        erdma_cmdq_run(c);
+        erdma_kick(c, &c->cmdq.kick);
         break;
     case LATER_CQE:
         cq = erdma_cq_get(c, d->number);
@@ -137,43 +143,39 @@ static void end_faults(ErdmaCore *c, uint64_t now)
     }
 }
 
-void erdma_fault_timer(ErdmaCore *c, uint64_t now)
+static void expire(ErdmaCore *c, ErdmaTimer *t)
 {
+    uint64_t now = c->ops->now(c->opaque);
     Delayed d;
 
-    if (!c->faults) {
-        return;
-    }
+    (void)t;
     for (unsigned i = 0; i < ERDMA_LIMIT_TIMEOUTS &&
-         take_due(c->faults, now, &d); i++) {
+         erdma_sched_spend(c->fabric, 1) && take_due(c->faults, now, &d);
+         i++) {
         deliver(c, &d, now);
     }
-    erdma_fault_update(c);
     end_faults(c, now);
+    erdma_fault_update(c);
 }
 
-uint64_t erdma_fault_deadline(const ErdmaCore *c)
+void erdma_delay_init(ErdmaCore *c)
 {
-    if (!c->faults) {
-        return 0;
-    }
-    find_next(c->faults);
-    return c->faults->next;
+    erdma_timer_queue_init(c, &c->faults->late, expire);
 }
 
-void erdma_fault_forget(ErdmaCore *c)
+void erdma_delay_forget(ErdmaCore *c)
 {
-    if (c->faults) {
-        c->faults->waiting = 0;
-        c->faults->command_open = false;
-    }
+    c->faults->waiting = 0;
+    c->faults->command_open = false;
+    erdma_kick_cancel(&c->faults->flood);
+    erdma_fault_update(c);
 }
 
-void erdma_fault_forget_cq(ErdmaCq *cq)
+void erdma_delay_forget_cq(ErdmaCq *cq)
 {
     ErdmaFaults *fs = cq->core->faults;
 
-    for (unsigned i = fs ? fs->waiting : 0; i--;) {
+    for (unsigned i = fs->waiting; i--;) {
         if (fs->delayed[i].kind == LATER_CQE &&
             fs->delayed[i].number == cq->cqn) {
             take_out(fs, i);

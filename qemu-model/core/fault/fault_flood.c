@@ -71,7 +71,7 @@ static bool flood(ErdmaCore *c, Fault *f)
     return f->left && !budget;
 }
 
-void erdma_fault_run(ErdmaCore *c)
+void erdma_flood_run(ErdmaCore *c)
 {
     bool more = false;
 
@@ -89,6 +89,6 @@ void erdma_fault_run(ErdmaCore *c)
         }
     }
     if (more) {
-        erdma_core_kick(c);
+        erdma_kick(c, &c->faults->flood);
     }
 }

@@ -12,6 +12,14 @@ static void select_by(FaultTarget *t, FaultKey key, uint32_t value)
     t->v[key] = value;
 }
 
+static FaultTarget by_qpn(const ErdmaQp *qp)
+{
+    FaultTarget t = { 0 };
+
+    select_by(&t, KEY_QPN, qp->qpn);
+    return t;
+}
+
 /* ---- changing an entry ---- */
 
 /* The value a field gets: the one given, or any */
@@ -123,7 +131,7 @@ static uint64_t later(ErdmaCore *c, const Fault *f)
     return c->ops->now(c->opaque) + erdma_fault_time(f);
 }
 
-bool erdma_fault_command(ErdmaCore *c, const ErdmaCmd *cmd,
+static bool command(ErdmaCore *c, const ErdmaCmd *cmd,
                          struct erdma_cqe *cqe, unsigned *flags)
 {
     FaultTarget t = { 0 };
@@ -149,6 +157,7 @@ bool erdma_fault_command(ErdmaCore *c, const ErdmaCmd *cmd,
             return false;
         }
         c->faults->command_open |= !fault_has(f, KEY_OVERTAKE);
+        erdma_fault_update(c);
         return true;
     default:
         corrupt_cqe(f, cqe, flags);
@@ -156,7 +165,7 @@ bool erdma_fault_command(ErdmaCore *c, const ErdmaCmd *cmd,
     }
 }
 
-void erdma_fault_magic(ErdmaCore *c, const ErdmaCmd *cmd,
+static void response(ErdmaCore *c, const ErdmaCmd *cmd,
                        struct erdma_resp_hdr *hdr)
 {
     FaultTarget t = { 0 };
@@ -174,7 +183,7 @@ void erdma_fault_magic(ErdmaCore *c, const ErdmaCmd *cmd,
     }
 }
 
-bool erdma_fault_cqe(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned *flags)
+static bool cqe_hook(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned *flags)
 {
     ErdmaCore *c = cq->core;
     uint64_t behind = erdma_delay_last(c, LATER_CQE, cq->cqn);
@@ -229,7 +238,7 @@ static void event_target(const ErdmaCore *c, const ErdmaEq *eq, uint64_t word0,
     }
 }
 
-bool erdma_fault_event(ErdmaCore *c, ErdmaEq *eq, uint64_t *word0,
+static bool event(ErdmaCore *c, ErdmaEq *eq, uint64_t *word0,
                        uint64_t word1, unsigned *flags)
 {
     Delayed d = {
@@ -260,7 +269,7 @@ bool erdma_fault_event(ErdmaCore *c, ErdmaEq *eq, uint64_t *word0,
     }
 }
 
-bool erdma_fault_irq(ErdmaCore *c, unsigned vector)
+static bool irq(ErdmaCore *c, unsigned vector)
 {
     Delayed d = { .kind = LATER_IRQ, .number = vector };
     FaultTarget t = { 0 };
@@ -285,7 +294,7 @@ bool erdma_fault_irq(ErdmaCore *c, unsigned vector)
 }
 
 /* Asked for each piece in which a message is moved */
-ErdmaFate erdma_fault_payload(const ErdmaQp *qp)
+static ErdmaFate payload(const ErdmaQp *qp)
 {
     FaultTarget t = { 0 };
     Fault *f;
@@ -300,7 +309,7 @@ ErdmaFate erdma_fault_payload(const ErdmaQp *qp)
 }
 
 /* One bit of it */
-void erdma_fault_spoil(const ErdmaQp *qp, uint8_t *dst, uint64_t n)
+static void spoil(const ErdmaQp *qp, uint8_t *dst, uint64_t n)
 {
     uint64_t random = qp->core->faults->spoil;
 
@@ -319,7 +328,7 @@ static bool stalls(ErdmaCore *c, uint32_t point, const FaultTarget *t)
     return f != NULL;
 }
 
-bool erdma_fault_stalls_eq(ErdmaCore *c, const ErdmaEq *eq)
+static bool eq_stalled(ErdmaCore *c, const ErdmaEq *eq)
 {
     FaultTarget t = { 0 };
 
@@ -330,14 +339,12 @@ bool erdma_fault_stalls_eq(ErdmaCore *c, const ErdmaEq *eq)
     return eq != &c->eq[0] && stalls(c, ERDMA_POINT_CEQ, &t);
 }
 
-bool erdma_fault_stalls_cmdq(ErdmaCore *c)
+static bool cmdq_stalled(ErdmaCore *c)
 {
-    return c->faults && (c->faults->command_open ||
-                         (erdma_fault_at(c, ERDMA_POINT_CMDQ) &&
-                          stalls(c, ERDMA_POINT_CMDQ, NULL)));
+    return c->faults->command_open || stalls(c, ERDMA_POINT_CMDQ, NULL);
 }
 
-bool erdma_fault_stalls_rq(const ErdmaQp *qp)
+static bool rq_stalled(const ErdmaQp *qp)
 {
     FaultTarget t = { 0 };
 
@@ -345,12 +352,79 @@ bool erdma_fault_stalls_rq(const ErdmaQp *qp)
     return stalls(qp->core, ERDMA_POINT_RQ, &t);
 }
 
-bool erdma_fault_cuts(const ErdmaQp *qp)
+static bool sq_stalled(const ErdmaQp *qp)
 {
-    FaultTarget t = { 0 };
+    FaultTarget t = by_qpn(qp);
 
-    select_by(&t, KEY_QPN, qp->qpn);
+    return stalls(qp->core, ERDMA_POINT_SQ, &t);
+}
+
+/* ---- the network ---- */
+
+static bool cuts(const ErdmaQp *qp)
+{
+    FaultTarget t = by_qpn(qp);
+
     return stalls(qp->core, ERDMA_POINT_NETWORK, &t);
+}
+
+static bool repeats(const ErdmaQp *qp)
+{
+    FaultTarget t = by_qpn(qp);
+
+    return erdma_fault_hit(qp->core, ERDMA_POINT_TWICE, &t);
+}
+
+static bool waits(const ErdmaQp *qp, uint32_t point, uint64_t *ns)
+{
+    FaultTarget t = by_qpn(qp);
+    Fault *f = erdma_fault_hit(qp->core, point, &t);
+
+    if (f) {
+        *ns = erdma_fault_time(f);
+    }
+    return f != NULL;
+}
+
+static bool delays(const ErdmaQp *qp, uint64_t *ns)
+{
+    return waits(qp, ERDMA_POINT_MESSAGE, ns);
+}
+
+static bool latency(const ErdmaQp *qp, uint64_t *ns)
+{
+    return waits(qp, ERDMA_POINT_LATENCY, ns);
+}
+
+/* How many of @n packets are lost: each drawn, or if many, as many as expected */
+static uint64_t draw_lost(Fault *f, uint64_t n)
+{
+    uint64_t lost = 0;
+
+    if (n > 64) {
+        unsigned __int128 sum = (unsigned __int128)n * f->v[KEY_PROB];
+
+        lost = sum >> 32;
+        return lost + (erdma_fault_random(f) >> 32 < (uint32_t)sum);
+    }
+    while (n--) {
+        lost += erdma_fault_random(f) >> 32 < f->v[KEY_PROB];
+    }
+    return lost;
+}
+
+static uint64_t loses(const ErdmaQp *qp, uint64_t packets, uint64_t *ns)
+{
+    FaultTarget t = by_qpn(qp);
+    Fault *f = erdma_fault_find(qp->core, ERDMA_POINT_LOSS, &t);
+    uint64_t lost = f ? draw_lost(f, packets) : 0;
+
+    if (lost) {
+        f->hits++;
+        qp->core->n.faults++;
+        *ns = erdma_fault_time(f);
+    }
+    return lost;
 }
 
 /* ---- registers ---- */
@@ -360,7 +434,7 @@ static uint64_t cut_to(uint64_t value, unsigned size)
     return size >= 8 ? value : value & ((1ull << size * 8) - 1);
 }
 
-bool erdma_fault_register(ErdmaCore *c, uint64_t offset, unsigned size,
+static bool register_read(ErdmaCore *c, uint64_t offset, unsigned size,
                           uint64_t *value)
 {
     FaultTarget t = { 0 };
@@ -382,7 +456,7 @@ bool erdma_fault_register(ErdmaCore *c, uint64_t offset, unsigned size,
     return true;
 }
 
-bool erdma_fault_deaf(ErdmaCore *c)
+static bool writes_ignored(ErdmaCore *c)
 {
     const Fault *f;
 
@@ -392,3 +466,37 @@ bool erdma_fault_deaf(ErdmaCore *c)
     f = erdma_fault_find(c, ERDMA_POINT_REGISTER, NULL);
     return f && f->action == ACT_ONES;
 }
+
+/* ---- what is registered ---- */
+
+/* Floods go on */
+static void eq_room(ErdmaCore *c)
+{
+    erdma_kick(c, &c->faults->flood);
+}
+
+const ErdmaHooks erdma_fault_hooks = {
+    .command = command,
+    .response = response,
+    .cmdq_stalled = cmdq_stalled,
+    .cqe = cqe_hook,
+    .event = event,
+    .eq_stalled = eq_stalled,
+    .eq_room = eq_room,
+    .irq = irq,
+    .register_read = register_read,
+    .writes_ignored = writes_ignored,
+    .payload = payload,
+    .spoil = spoil,
+    .rq_stalled = rq_stalled,
+    .sq_stalled = sq_stalled,
+    .cuts = cuts,
+    .repeats = repeats,
+    .delays = delays,
+    .latency = latency,
+    .loses = loses,
+    .started = eq_room,
+    .forget = erdma_delay_forget,
+    .forget_cq = erdma_delay_forget_cq,
+    .free = erdma_fault_free,
+};

@@ -44,9 +44,9 @@ static uint8_t start(ErdmaQp *qp, Window *w)
     qp->active = true;
     qp->done = 0;
     qp->recv.taken = false;
-    qp->gate.passed = 0;
-    qp->gate.attempts = 0;
-    qp->gate.twice = false;
+    qp->shaper.passed = 0;
+    qp->shaper.attempts = 0;
+    qp->shaper.twice = false;
     if (!sqe) {
         erdma_guest_error(qp->core, "QP %u: send queue cannot be read at %u",
                           qp->qpn, qp->sq_next);
@@ -119,7 +119,7 @@ static bool fenced(const ErdmaQp *qp)
 /* Faults and meters in front of the network; false: @step is what happens */
 static bool through(ErdmaQp *qp, ErdmaStep *step, uint8_t *syndrome)
 {
-    switch (erdma_gate(qp)) {
+    switch (erdma_shaper_admit(qp)) {
     case ERDMA_PASS:
         return true;
     case ERDMA_PASS_PARK:
@@ -141,11 +141,11 @@ static bool comes_again(ErdmaQp *qp)
     ErdmaQp *peer = qp->peer;
 
     if (!peer || !erdma_fault_at(peer->core, ERDMA_POINT_TWICE) ||
-        qp->gate.twice || erdma_op_pulls(qp->req.opcode) ||
+        qp->shaper.twice || erdma_op_pulls(qp->req.opcode) ||
         !erdma_fault_again(peer)) {
         return false;
     }
-    qp->gate.twice = true;
+    qp->shaper.twice = true;
     qp->done = 0;
     qp->recv.taken = false;
     return true;
@@ -171,14 +171,14 @@ static ErdmaStep execute(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
     if (*syndrome) {
         return ERDMA_STEP_DONE;
     }
-    if (b->whole && qp->transport == &erdma_transport_local &&
+    if (b->whole && qp->transport && qp->transport->copies &&
         qp->req.length - qp->done > b->bytes) {
         return ERDMA_STEP_MORE;
     }
     if (!qp->transport) {
         return ERDMA_STEP_HOLD;
     }
-    if (erdma_fault_at(qp->core, ERDMA_POINT_GATES) &&
+    if (erdma_fault_at(qp->core, ERDMA_POINT_SHAPER) &&
         !through(qp, &step, syndrome)) {
         return step;
     }

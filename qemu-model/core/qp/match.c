@@ -14,8 +14,8 @@
 #include "core_int.h"
 
 /*
- * Entries of a bucket that a search looks at. All QPs of a card waiting at once
- * are four in a bucket.
+ * Entries of a bucket that a search looks at, each a step of the budget. All QPs
+ * of a card waiting at once are four in a bucket.
  */
 #define MATCH_CHAIN     64u
 /* Entries that are looked at for a message about what almost agrees */
@@ -134,6 +134,7 @@ ErdmaQp *erdma_match_find(ErdmaFabric *f, const ErdmaConn *conn,
     for (unsigned i = 0; i < MATCH_CHAIN && l != head; i++, l = l->next) {
         ErdmaQp *qp = ERDMA_ENTRY(l, ErdmaQp, match_link);
 
+        erdma_sched_spend(f, 1);
         if (match_mirrored(&qp->conn, conn) &&
             match_cookies(qp, conn, cookie) &&
             match_sequence(&qp->conn, conn)) {
@@ -147,22 +148,32 @@ ErdmaQp *erdma_match_find(ErdmaFabric *f, const ErdmaConn *conn,
 
 /* ---- connections ---- */
 
+/* Close what other processes know of @qp, if they know it */
+static void match_forget_remote(ErdmaQp *qp)
+{
+    if (qp->remote) {
+        qp->core->fabric->remote_ops->forget(qp);
+    }
+}
+
 /* A QP is on no list yet when it looks for its peer: it never finds itself */
 void erdma_match_connect(ErdmaQp *qp)
 {
-    ErdmaQp *other = erdma_match_find(qp->core->fabric, &qp->conn, qp->cookie,
-                                      qp);
+    ErdmaFabric *f = qp->core->fabric;
+    ErdmaQp *other = erdma_match_find(f, &qp->conn, qp->cookie, qp);
 
     if (!other) {
         match_add(qp);
-        erdma_remote_offer(qp);
+        if (f->remote_ops) {
+            f->remote_ops->offer(qp);
+        }
         return;
     }
     qp->peer = other;
     other->peer = qp;
     qp->transport = other->transport = &erdma_transport_local;
     erdma_info(qp->core, "QP %u is connected to QP %u", qp->qpn, other->qpn);
-    erdma_remote_forget(other);
+    match_forget_remote(other);
     erdma_qp_wake(other);
 }
 
@@ -173,47 +184,8 @@ void erdma_match_disconnect(ErdmaQp *qp)
         qp->transport->disconnect(qp);
         qp->transport = NULL;
     }
-    erdma_remote_forget(qp);
+    match_forget_remote(qp);
 }
-
-/*
- * The other end is not stopped: its host learns from TCP. Work it still has is
- * held and times out unless that happens first (12.7).
- */
-static void match_local_disconnect(ErdmaQp *qp)
-{
-    ErdmaQp *peer = qp->peer;
-
-    if (peer) {
-        peer->peer = NULL;
-        qp->peer = NULL;
-    }
-}
-
-static bool match_local_work(ErdmaQp *qp, ErdmaBudget *b)
-{
-    (void)qp;
-    (void)b;
-    return false;
-}
-
-/* A peer that waits for receives goes on at once: this card is its network */
-static void match_local_recv_posted(ErdmaQp *qp)
-{
-    ErdmaQp *peer = qp->peer;
-
-    if (peer && erdma_link_used(&peer->hold_link)) {
-        erdma_qp_unhold(peer);
-        erdma_qp_work_now(peer);
-    }
-}
-
-const ErdmaTransport erdma_transport_local = {
-    .disconnect = match_local_disconnect,
-    .step = erdma_local_step,
-    .work = match_local_work,
-    .recv_posted = match_local_recv_posted,
-};
 
 /* ---- the fabric ---- */
 
@@ -234,7 +206,9 @@ ErdmaFabric *erdma_fabric_new(void)
 void erdma_fabric_free(ErdmaFabric *f)
 {
     if (f) {
-        erdma_remote_fabric_free(f);
+        if (f->remote_ops) {
+            f->remote_ops->fabric_free(f);
+        }
         free(f);
     }
 }

@@ -177,7 +177,9 @@ unsigned erdma_mr_deregister(ErdmaCore *c, uint32_t index)
         return ERDMA_CMD_ENOENT;
     }
     erdma_table_remove(&c->mrs, index);
-    erdma_id_mr_gone(c->fabric, mr);
+    if (mr->slot_gen) {
+        c->fabric->remote_ops->mr_gone(c->fabric, mr);
+    }
     free(mr);
     return ERDMA_CMD_OK;
 }
@@ -221,6 +223,15 @@ ErdmaAccess erdma_mr_check(const ErdmaQp *qp, const ErdmaSpan *span,
     return ERDMA_ACCESS_OK;
 }
 
+/* What other processes were offered of @mr is not to be used any more */
+static void mr_revoke(ErdmaCore *c, ErdmaMr *mr)
+{
+    mr->valid = false;
+    if (mr->slot_gen) {
+        c->fabric->remote_ops->mr_revoked(c->fabric, mr);
+    }
+}
+
 bool erdma_mr_invalidate(const ErdmaQp *qp, uint32_t stag)
 {
     ErdmaMr *mr = lookup(qp->core, stag);
@@ -228,8 +239,7 @@ bool erdma_mr_invalidate(const ErdmaQp *qp, uint32_t stag)
     if (!mr || mr->type != ERDMA_MR_FRMR || !mr->valid || mr->pd != qp->pd) {
         return false;
     }
-    mr->valid = false;
-    erdma_id_mr_revoked(qp->core->fabric, mr);
+    mr_revoke(qp->core, mr);
     return true;
 }
 
@@ -258,7 +268,7 @@ uint8_t erdma_mr_fast_register(const ErdmaQp *qp, const ErdmaRegMr *reg)
         return ERDMA_WC_SEND_WRAP;
     }
     if (mr->valid) {
-        erdma_id_mr_revoked(qp->core->fabric, mr);
+        mr_revoke(qp->core, mr);
     }
     mr->key = ERDMA_GET(ERDMA_STAG_KEY, reg->stag);
     mr->base = reg->iova;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Queue pairs: life, states, doorbells, holding, flushing (section 11). */
+/* Queue pairs: life, states, doorbells (section 11). Their turns: qp_run.c. */
 #include <stdlib.h>
 
 #include "core_int.h"
@@ -178,7 +178,7 @@ static void detach(ErdmaQp *qp)
     }
     erdma_qp_unhold(qp);
     erdma_list_del(&qp->run_link);
-    erdma_list_del(&qp->gate.link);
+    erdma_timer_cancel(&qp->shaper.timer);
     qp->active = false;
     qp->recv.taken = false;
     qp->inflight = 0;           /* to be flushed with the rest */
@@ -200,96 +200,6 @@ void erdma_qp_destroy(ErdmaQp *qp)
     erdma_queue_release(c, &qp->rq);
     erdma_table_remove(&c->qps, qp->qpn);
     free(qp);
-}
-
-/* ---- turns ---- */
-
-void erdma_qp_schedule(ErdmaQp *qp)
-{
-    if (!erdma_link_used(&qp->run_link)) {
-        erdma_list_add_tail(&qp->core->run, &qp->run_link);
-    }
-    erdma_core_kick(qp->core);
-}
-
-/* Oldest send request, flushed */
-static void flush_send(ErdmaQp *qp)
-{
-    uint32_t used = erdma_ring_used16(qp->sq_pi, qp->sq_ci);
-    uint32_t blocks = 1;
-    uint64_t addr, hdr = 0;
-
-    erdma_queue_locate(&qp->sq, qp->sq_ci, &addr);
-    if (erdma_dma_read(qp->core, addr, &hdr, sizeof(hdr))) {
-        hdr = le64toh(hdr);
-        blocks = ERDMA_GET(ERDMA_SQE_HDR_WQEBBS, hdr) + 1;
-    }
-    erdma_sq_post_wc(qp, ERDMA_GET(ERDMA_SQE_HDR_OPCODE, hdr),
-                     ERDMA_WC_FLUSHED, 0);
-    qp->sq_ci += blocks < used ? blocks : used;
-}
-
-void erdma_qp_post_recv_wc(ErdmaQp *qp, ErdmaWc *wc)
-{
-    wc->qtype = ERDMA_CQE_QTYPE_RQ;
-    wc->qe_idx = qp->rq_ci;     /* qe_idx of the RQE - 1 */
-    wc->qpn = qp->qpn;
-    qp->last_rqe = qp->rq_ci;
-    qp->rq_cqes++;
-    qp->rq_ci++;
-    erdma_cq_post(qp->rcq, wc);
-}
-
-/* True if the budget ended before the queues were empty */
-static bool flush(ErdmaQp *qp, ErdmaBudget *b)
-{
-    while (qp->sq_ci != qp->sq_pi || qp->rq_ci != qp->rq_pi) {
-        if (!b->steps) {
-            return true;
-        }
-        b->steps--;
-        if (qp->sq_ci != qp->sq_pi) {
-            flush_send(qp);
-        } else {
-            ErdmaWc wc = {
-                .opcode = ERDMA_OP_RECV,
-                .syndrome = ERDMA_WC_FLUSHED,
-            };
-
-            erdma_qp_post_recv_wc(qp, &wc);
-        }
-    }
-    return false;
-}
-
-void erdma_qp_work(ErdmaQp *qp, ErdmaBudget *b)
-{
-    bool more = false;
-
-    if (erdma_qp_stopped(qp)) {
-        more = flush(qp, b);
-    } else if (qp->state == ERDMA_QPS_RTS) {
-        if (qp->transport) {
-            more = qp->transport->work(qp, b);
-        }
-        if (qp->state == ERDMA_QPS_RTS &&
-            !erdma_link_used(&qp->hold_link) &&
-            !erdma_link_used(&qp->gate.link)) {
-            more |= erdma_sq_exec(qp, b);
-        }
-    }
-    if (more) {
-        erdma_qp_schedule(qp);
-    }
-}
-
-void erdma_qp_wake(ErdmaQp *qp)
-{
-    erdma_qp_unhold(qp);
-    if (qp->state == ERDMA_QPS_RTS &&
-        (qp->active || qp->sq_next != qp->sq_pi)) {
-        erdma_qp_schedule(qp);
-    }
 }
 
 /* ---- states ---- */
@@ -413,27 +323,13 @@ static bool index_fits(ErdmaQp *qp, const char *what, uint16_t pi, uint16_t old,
     return false;
 }
 
-void erdma_qp_work_now(ErdmaQp *qp)
-{
-    ErdmaBudget b = {
-        .bytes = ERDMA_LIMIT_DOORBELL_BYTES,
-        .steps = erdma_qp_stopped(qp) ? ERDMA_LIMIT_FLUSH :
-                                        ERDMA_LIMIT_DOORBELL_WQES,
-        .whole = true,
-    };
-
-    if (!erdma_link_used(&qp->run_link)) {
-        erdma_qp_work(qp, &b);
-    }
-}
-
 void erdma_qp_sq_doorbell(ErdmaQp *qp, uint16_t pi)
 {
     if (index_fits(qp, "send", pi, qp->sq_pi, qp->sq_ci, qp->sq.depth,
                    ERDMA_AE_QP_FATAL)) {
         qp->sq_pi = pi;
         if (!qp->active && qp->sq_next != pi) {
-            erdma_qp_unhold(qp);        /* bereft: now a request waits */
+            erdma_qp_unhold(qp);        /* peer lost: now a request waits */
         }
         erdma_qp_work_now(qp);
     }
@@ -451,53 +347,4 @@ void erdma_qp_rq_doorbell(ErdmaQp *qp, uint16_t pi)
     } else if (qp->transport) {
         qp->transport->recv_posted(qp);
     }
-}
-
-/* ---- waiting for the peer (12.6) ---- */
-
-void erdma_qp_hold(ErdmaQp *qp)
-{
-    ErdmaCore *c = qp->core;
-
-    if (!erdma_link_used(&qp->hold_link)) {
-        qp->hold_deadline = c->ops->now(c->opaque) + c->cfg.hold_ns;
-        erdma_list_add_tail(&c->held, &qp->hold_link);
-        c->n.held++;
-        erdma_core_update_timer(c);
-    }
-}
-
-void erdma_qp_unhold(ErdmaQp *qp)
-{
-    if (erdma_link_used(&qp->hold_link)) {
-        erdma_list_del(&qp->hold_link);
-        erdma_core_update_timer(qp->core);
-    }
-}
-
-/*
- * No FIN comes from a process that died, and a QP that only receives has nothing
- * that could time out: it is given the hold time, then it fails.
- */
-void erdma_qp_bereft(ErdmaQp *qp)
-{
-    if (qp->state == ERDMA_QPS_RTS && !qp->active && qp->sq_ci == qp->sq_pi) {
-        erdma_qp_hold(qp);
-    }
-}
-
-void erdma_qp_hold_expired(ErdmaQp *qp)
-{
-    ErdmaEnd end = { .opcode = qp->req.opcode, .wqebbs = qp->req.wqebbs };
-
-    erdma_qp_unhold(qp);
-    qp->core->n.retry_exceeded++;
-    if (!qp->active) {          /* see erdma_qp_bereft() */
-        erdma_info(qp->core, "QP %u: its peer's process has gone", qp->qpn);
-        erdma_qp_fatal(qp, ERDMA_AE_QP_FATAL);
-        return;
-    }
-    erdma_info(qp->core, "QP %u: peer did not answer, request %u given up",
-               qp->qpn, qp->sq_ci);
-    erdma_sq_finish(qp, &end, ERDMA_WC_RETRY_EXC);
 }

@@ -34,7 +34,7 @@ uint8_t erdma_wqe_decode(const ErdmaQp *qp, uint16_t index, const uint8_t *sqe,
 /* Opcode a completion may carry: 8.3 */
 uint8_t erdma_wqe_cqe_opcode(uint8_t opcode);
 
-/* ---- queue pairs (qp.c, exec.c) ---- */
+/* ---- queue pairs (qp.c, qp_run.c, exec.c) ---- */
 
 /* The peer's oldest receive, once it was read; consumed at the end */
 typedef struct ErdmaRecv {
@@ -51,18 +51,17 @@ typedef struct ErdmaConn {
 } ErdmaConn;
 
 /* What stands between a request and the network (shaper.c) */
-typedef struct ErdmaGate {
-    ErdmaLink link;             /* on ErdmaCore.parked */
-    uint64_t until;             /* UINT64_MAX: until somebody says so */
+typedef struct ErdmaShaper {
+    ErdmaTimer timer;           /* on ErdmaCore.parked */
     uint8_t passed;             /* what the active request has behind it */
     bool twice;                 /* it arrives for the second time */
     uint8_t attempts;           /* how often it was lost */
     uint64_t lost;              /* packets of it to be sent again */
     uint16_t late_pi, late_next;        /* latency: who has waited; who will */
-    uint32_t late_epoch;        /* of the faults that late_pi is about */
+    uint32_t late_epoch;        /* ErdmaCore.hooks_epoch late_pi is about */
     uint64_t bytes_at, messages_at;     /* meters: when the next may start */
     uint32_t timeouts;          /* A.1 */
-} ErdmaGate;
+} ErdmaShaper;
 
 struct ErdmaQp {
     ErdmaCore *core;
@@ -83,10 +82,9 @@ struct ErdmaQp {
     ErdmaLink match_link;       /* waiting for the peer, by all that agrees */
     ErdmaLink tuple_link;       /* the same, by 4-tuple alone */
     ErdmaLink run_link;         /* has work for erdma_core_run() */
-    ErdmaLink hold_link;        /* waits for the peer, until hold_deadline */
-    uint64_t hold_deadline;
+    ErdmaTimer hold;            /* on ErdmaCore.held: waits for the peer */
     ErdmaEvent event;           /* asynchronous event */
-    ErdmaGate gate;
+    ErdmaShaper shaper;
     /* the request in execution */
     bool active;
     bool barrier;               /* the newest in flight must end first */
@@ -125,7 +123,7 @@ unsigned erdma_qp_modify(ErdmaQp *qp, const struct erdma_cmd_modify_qp *cmd);
 unsigned erdma_qp_reflush(ErdmaQp *qp, uint16_t sq_pi, uint16_t rq_pi);
 void erdma_qp_sq_doorbell(ErdmaQp *qp, uint16_t pi);
 void erdma_qp_rq_doorbell(ErdmaQp *qp, uint16_t pi);
-/* The device found an error: stop, flush, tell */
+/* The device found an error: stop, flush, report @type */
 void erdma_qp_fatal(ErdmaQp *qp, enum erdma_ae_type type);
 /* Do what there is to do; schedules the QP if the budget ends first */
 void erdma_qp_work(ErdmaQp *qp, ErdmaBudget *b);
@@ -136,9 +134,10 @@ void erdma_qp_schedule(ErdmaQp *qp);
 void erdma_qp_wake(ErdmaQp *qp);
 void erdma_qp_hold(ErdmaQp *qp);
 void erdma_qp_unhold(ErdmaQp *qp);
-void erdma_qp_hold_expired(ErdmaQp *qp);
-/* The process of the peer has gone, or lied: it will never say anything more */
-void erdma_qp_bereft(ErdmaQp *qp);
+/* The process of the peer ended or broke the wire's rules: no answer comes */
+void erdma_qp_peer_lost(ErdmaQp *qp);
+/* Once, at creation of the card */
+void erdma_qp_register(ErdmaCore *c);
 void erdma_qp_post_recv_wc(ErdmaQp *qp, ErdmaWc *wc);
 
 /* True if the budget ended before the work (exec.c) */
@@ -236,16 +235,57 @@ struct ErdmaTransport {
     bool (*work)(ErdmaQp *qp, ErdmaBudget *b);
     /* Receives were posted: wake a peer that waits for them */
     void (*recv_posted)(ErdmaQp *qp);
+    /* step() copies payload: a message is begun only if the budget holds it */
+    bool copies;
 };
+
+/* Other processes, as queue pairs see them; registered with the first wire */
+typedef struct ErdmaRemoteOps {
+    /* Offer @qp, which waits for its peer, to all other processes */
+    void (*offer)(ErdmaQp *qp);
+    /*
+     * @qp, which has a connection, leaves RTS or found a peer in this process:
+     * close it. What it had in flight is not completed from here.
+     */
+    void (*forget)(ErdmaQp *qp);
+    /*
+     * The key of @mr, which has a slot, is revoked: other processes use nothing
+     * they were offered of it and did not have yet. They see that before the
+     * guest can learn that this returned.
+     */
+    void (*mr_revoked)(ErdmaFabric *f, ErdmaMr *mr);
+    /* The same, and @mr is being freed */
+    void (*mr_gone)(ErdmaFabric *f, ErdmaMr *mr);
+    /* Free what the fabric holds for connections; none is left */
+    void (*fabric_free)(ErdmaFabric *f);
+} ErdmaRemoteOps;
+
+/* ---- shaper.c ---- */
+
+typedef enum ErdmaPass {
+    ERDMA_PASS,                 /* go */
+    ERDMA_PASS_PARK,            /* the QP is parked; it will be scheduled */
+    ERDMA_PASS_HOLD,            /* as if the peer were not there */
+    ERDMA_PASS_LOST,            /* given up: retry exceeded */
+} ErdmaPass;
+
+/* May the active request of @qp go on the network now? */
+ErdmaPass erdma_shaper_admit(ErdmaQp *qp);
+/* All that are parked ask again */
+void erdma_shaper_release_all(ErdmaCore *c);
+/* Once, at creation of the card */
+void erdma_shaper_register(ErdmaCore *c);
 
 #define ERDMA_FABRIC_BUCKETS    16384u
 
 struct ErdmaFabric {
     uint32_t cards;
+    uint32_t steps;             /* that this entry may still spend: sched.h */
     /* QPs in RTS that have no peer yet: by all that must agree, by 4-tuple */
     ErdmaLink waiting[ERDMA_FABRIC_BUCKETS];
     ErdmaLink tuples[ERDMA_FABRIC_BUCKETS];
     /* other processes (wire/) */
+    const ErdmaRemoteOps *remote_ops;   /* NULL: there are none */
     ErdmaLink wires;            /* ErdmaWire.link */
     uint8_t *scratch;           /* one message being built */
     ErdmaRemote **id;           /* what peers may name */
@@ -284,32 +324,5 @@ static inline bool erdma_match_waits(const ErdmaQp *qp)
 void erdma_match_remove(ErdmaQp *qp);
 
 extern const ErdmaTransport erdma_transport_local;
-/* ErdmaTransport.step */
-ErdmaStep erdma_local_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome);
-
-/* ---- other processes (wire/) ---- */
-
-/* Offer @qp, which waits, to all other processes */
-void erdma_remote_offer(ErdmaQp *qp);
-/*
- * @qp leaves RTS, or found a peer in this process: close its connection. What it
- * had in flight is not completed from here. Frees nothing a caller still uses.
- */
-void erdma_remote_forget(ErdmaQp *qp);
-/* The peer did not acknowledge the oldest request in flight in the hold time */
-void erdma_remote_expired(ErdmaRemote *r);
-/* Of an entry of ErdmaCore.watched: deadline, ns; connection */
-uint64_t erdma_remote_deadline(const ErdmaLink *link);
-ErdmaRemote *erdma_remote_watched(ErdmaLink *link);
-/* Free what the fabric holds for connections; none is left */
-void erdma_remote_fabric_free(ErdmaFabric *f);
-/*
- * The key of @mr is not valid any more, and may be again: other processes use
- * nothing they were offered of it and did not have yet. They see that before
- * the guest can learn that this returned.
- */
-void erdma_id_mr_revoked(ErdmaFabric *f, ErdmaMr *mr);
-/* The same, and @mr is being freed */
-void erdma_id_mr_gone(ErdmaFabric *f, ErdmaMr *mr);
 
 #endif /* ERDMA_QP_INT_H */

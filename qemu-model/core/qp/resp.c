@@ -11,7 +11,7 @@ bool erdma_resp_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome)
         return false;
     }
     if (erdma_fault_at(peer->core, ERDMA_POINT_RQ) &&
-        erdma_fault_stalls_rq(peer)) {
+        peer->core->hooks->rq_stalled(peer)) {
         return false;
     }
     if (!erdma_queue_read(peer->core, &peer->rq, peer->rq_ci, 1, &rqe) ||

@@ -8,9 +8,9 @@
  * nobody until then. Its request stays the active one and remembers what it has
  * behind it, so nothing is waited for or drawn twice.
  */
-#include "fault.h"
+#include "core_int.h"
 
-/* What ErdmaGate.passed remembers */
+/* What ErdmaShaper.passed remembers */
 enum {
     PASSED_DELAY = 1,
     PASSED_LATENCY = 2,
@@ -24,86 +24,50 @@ enum {
 /* How long a sender waits for an acknowledgement before it sends again */
 #define RETRANSMIT_NS   1000000ull
 
-static FaultTarget by_qpn(const ErdmaQp *qp)
-{
-    FaultTarget t = { .has = 1u << KEY_QPN };
-
-    t.v[KEY_QPN] = qp->qpn;
-    return t;
-}
-
 /* ---- parking ---- */
 
-static ErdmaQp *parked_qp(ErdmaLink *link)
+static ErdmaPass shaper_park(ErdmaQp *qp, uint64_t until)
 {
-    return ERDMA_ENTRY(link, ErdmaQp, gate.link);
-}
-
-/* Mostly the latest of all: look for the place from the end */
-static ErdmaPass park(ErdmaQp *qp, uint64_t until)
-{
-    ErdmaLink *head = &qp->core->parked, *at = head->prev;
-
-    qp->gate.until = until;
-    while (at != head && parked_qp(at)->gate.until > until) {
-        at = at->prev;
-    }
-    erdma_list_add_tail(at->next, &qp->gate.link);
-    erdma_core_update_timer(qp->core);
+    erdma_timer_arm(qp->core, &qp->core->parked, &qp->shaper.timer, until);
     return ERDMA_PASS_PARK;
 }
 
-static ErdmaPass park_for(ErdmaQp *qp, uint64_t ns)
+static ErdmaPass shaper_park_for(ErdmaQp *qp, uint64_t ns)
 {
-    return park(qp, qp->core->ops->now(qp->core->opaque) + ns);
+    return shaper_park(qp, qp->core->ops->now(qp->core->opaque) + ns);
 }
 
-void erdma_gate_unpark(ErdmaQp *qp)
+/* The time of a parked QP has come: it asks again, and may be parked anew */
+static void shaper_release(ErdmaCore *c, ErdmaTimer *t)
 {
-    if (erdma_link_used(&qp->gate.link)) {
-        erdma_list_del(&qp->gate.link);
-        qp->gate.late_pi = qp->gate.late_next;
-        erdma_qp_schedule(qp);
-    }
+    ErdmaQp *qp = ERDMA_ENTRY(t, ErdmaQp, shaper.timer);
+
+    (void)c;
+    qp->shaper.late_pi = qp->shaper.late_next;
+    erdma_qp_schedule(qp);
 }
 
-/* Each asks again whether it may, and is parked anew if not */
-void erdma_gate_unpark_all(ErdmaCore *c)
+void erdma_shaper_release_all(ErdmaCore *c)
 {
-    ErdmaLink *link;
+    ErdmaTimer *t;
 
-    while ((link = erdma_list_first(&c->parked))) {
-        erdma_gate_unpark(parked_qp(link));
-    }
-    erdma_core_update_timer(c);
-}
-
-void erdma_gate_timer(ErdmaCore *c, uint64_t now)
-{
-    ErdmaLink *link;
-
-    for (unsigned i = 0; i < ERDMA_LIMIT_TIMEOUTS &&
-         (link = erdma_list_first(&c->parked)); i++) {
-        if (parked_qp(link)->gate.until > now) {
-            break;
-        }
-        erdma_gate_unpark(parked_qp(link));
+    while ((t = erdma_timer_first(&c->parked))) {
+        erdma_timer_cancel(t);
+        shaper_release(c, t);
     }
 }
 
 /* ---- faults ---- */
 
-static bool passes_delay(ErdmaQp *qp, ErdmaPass *pass)
+static bool shaper_passes_delay(ErdmaQp *qp, ErdmaPass *pass)
 {
-    FaultTarget t = by_qpn(qp);
-    Fault *f;
+    uint64_t ns;
 
-    qp->gate.passed |= PASSED_DELAY;
-    f = erdma_fault_hit(qp->core, ERDMA_POINT_MESSAGE, &t);
-    if (!f) {
+    qp->shaper.passed |= PASSED_DELAY;
+    if (!qp->core->hooks->delays(qp, &ns)) {
         return true;
     }
-    *pass = park_for(qp, erdma_fault_time(f));
+    *pass = shaper_park_for(qp, ns);
     return false;
 }
 
@@ -111,87 +75,59 @@ static bool passes_delay(ErdmaQp *qp, ErdmaPass *pass)
  * All that was rung by now may go a while from now: the way is long, but it is
  * not narrow.
  */
-static bool passes_latency(ErdmaQp *qp, ErdmaPass *pass)
+static bool shaper_passes_latency(ErdmaQp *qp, ErdmaPass *pass)
 {
-    ErdmaGate *g = &qp->gate;
-    FaultTarget t = by_qpn(qp);
-    uint16_t ahead = g->late_pi - qp->sq_next;
-    Fault *f;
+    ErdmaShaper *s = &qp->shaper;
+    uint16_t ahead = s->late_pi - qp->sq_next;
+    uint64_t ns;
 
-    if (g->late_epoch == qp->core->faults->epoch && ahead &&
-        ahead <= qp->sq.depth) {
-        g->passed |= PASSED_LATENCY;
+    if ((s->late_epoch == qp->core->hooks_epoch && ahead &&
+         ahead <= qp->sq.depth) || !qp->core->hooks->latency(qp, &ns)) {
+        s->passed |= PASSED_LATENCY;
         return true;
     }
-    f = erdma_fault_hit(qp->core, ERDMA_POINT_LATENCY, &t);
-    if (!f) {
-        g->passed |= PASSED_LATENCY;
-        return true;
-    }
-    g->late_next = qp->sq_pi;
-    g->late_epoch = qp->core->faults->epoch;
-    *pass = park_for(qp, erdma_fault_time(f));
+    s->late_next = qp->sq_pi;
+    s->late_epoch = qp->core->hooks_epoch;
+    *pass = shaper_park_for(qp, ns);
     return false;
 }
 
-/* How many of @n packets are lost: each drawn, or if many, as many as expected */
-static uint64_t draw_lost(Fault *f, uint64_t n)
-{
-    uint64_t lost = 0;
-
-    if (n > 64) {
-        unsigned __int128 sum = (unsigned __int128)n * f->v[KEY_PROB];
-
-        lost = sum >> 32;
-        return lost + (erdma_fault_random(f) >> 32 < (uint32_t)sum);
-    }
-    while (n--) {
-        lost += erdma_fault_random(f) >> 32 < f->v[KEY_PROB];
-    }
-    return lost;
-}
-
 /* What was lost is sent again after a while, as often as SET_RETRANS_NUM says */
-static bool passes_loss(ErdmaQp *qp, ErdmaPass *pass)
+static bool shaper_passes_loss(ErdmaQp *qp, ErdmaPass *pass)
 {
     ErdmaCore *c = qp->core;
-    ErdmaGate *g = &qp->gate;
-    FaultTarget t = by_qpn(qp);
-    Fault *f = erdma_fault_find(c, ERDMA_POINT_LOSS, &t);
+    ErdmaShaper *s = &qp->shaper;
     uint64_t ns;
 
-    g->lost = !f ? 0 : draw_lost(f, g->attempts ? g->lost :
-                                 erdma_packets(c, qp->req.length));
-    if (!g->lost) {
-        g->passed |= PASSED_LOSS;
+    s->lost = c->hooks->loses(qp, s->attempts ? s->lost :
+                              erdma_packets(c, qp->req.length), &ns);
+    if (!s->lost) {
+        s->passed |= PASSED_LOSS;
         return true;
     }
-    f->hits++;
-    c->n.faults++;
-    c->n.tx_lost += g->lost;
-    g->timeouts++;
-    if (g->attempts == c->retrans) {
+    c->n.tx_lost += s->lost;
+    s->timeouts++;
+    if (s->attempts == c->retrans) {
         c->n.retry_exceeded++;
         erdma_info(c, "QP %u: lost %u times, request %u given up", qp->qpn,
-                   g->attempts + 1u, qp->sq_next);
+                   s->attempts + 1u, qp->sq_next);
         *pass = ERDMA_PASS_LOST;
         return false;
     }
-    g->attempts++;
-    ns = erdma_fault_time(f);
-    *pass = park_for(qp, ns ? ns : RETRANSMIT_NS);
+    s->attempts++;
+    *pass = shaper_park_for(qp, ns ? ns : RETRANSMIT_NS);
     return false;
 }
 
 /* ---- meters ---- */
 
 /* 0: go now. Else the time at which there is room. */
-static uint64_t meter_wait(uint64_t at, uint64_t rate, uint64_t now)
+static uint64_t shaper_meter_wait(uint64_t at, uint64_t rate, uint64_t now)
 {
     return rate && at > now + BURST_NS ? at - BURST_NS : 0;
 }
 
-static void meter_take(uint64_t *at, uint64_t rate, uint64_t now,
+static void shaper_meter_take(uint64_t *at, uint64_t rate, uint64_t now,
                        uint64_t amount)
 {
     if (rate) {
@@ -202,22 +138,22 @@ static void meter_take(uint64_t *at, uint64_t rate, uint64_t now,
     }
 }
 
-static uint64_t later_of(uint64_t a, uint64_t b)
+static uint64_t shaper_later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static bool passes_meters(ErdmaQp *qp, ErdmaPass *pass)
+static bool shaper_passes_meters(ErdmaQp *qp, ErdmaPass *pass)
 {
     ErdmaCore *c = qp->core;
     const ErdmaLimits *l = &c->limit;
     uint64_t now = c->ops->now(c->opaque);
-    uint64_t bytes = later_of(
-        meter_wait(c->bytes_at, l->bytes, now),
-        meter_wait(qp->gate.bytes_at, l->qp_bytes, now));
-    uint64_t messages = later_of(
-        meter_wait(c->messages_at, l->messages, now),
-        meter_wait(qp->gate.messages_at, l->qp_messages, now));
+    uint64_t bytes = shaper_later(
+        shaper_meter_wait(c->bytes_at, l->bytes, now),
+        shaper_meter_wait(qp->shaper.bytes_at, l->qp_bytes, now));
+    uint64_t messages = shaper_later(
+        shaper_meter_wait(c->messages_at, l->messages, now),
+        shaper_meter_wait(qp->shaper.messages_at, l->qp_messages, now));
 
     if (bytes || messages) {
         if (bytes >= messages) {
@@ -225,14 +161,14 @@ static bool passes_meters(ErdmaQp *qp, ErdmaPass *pass)
         } else {
             c->n.metered_messages++;
         }
-        *pass = park(qp, later_of(bytes, messages));
+        *pass = shaper_park(qp, shaper_later(bytes, messages));
         return false;
     }
-    meter_take(&c->bytes_at, l->bytes, now, qp->req.length);
-    meter_take(&qp->gate.bytes_at, l->qp_bytes, now, qp->req.length);
-    meter_take(&c->messages_at, l->messages, now, 1);
-    meter_take(&qp->gate.messages_at, l->qp_messages, now, 1);
-    qp->gate.passed |= PASSED_METERS;
+    shaper_meter_take(&c->bytes_at, l->bytes, now, qp->req.length);
+    shaper_meter_take(&qp->shaper.bytes_at, l->qp_bytes, now, qp->req.length);
+    shaper_meter_take(&c->messages_at, l->messages, now, 1);
+    shaper_meter_take(&qp->shaper.messages_at, l->qp_messages, now, 1);
+    qp->shaper.passed |= PASSED_METERS;
     return true;
 }
 
@@ -245,7 +181,7 @@ void erdma_core_set_limits(ErdmaCore *c, const ErdmaLimits *limits)
         c->points |= ERDMA_POINT_METER;
     }
     c->bytes_at = c->messages_at = 0;
-    erdma_gate_unpark_all(c);
+    erdma_shaper_release_all(c);
 }
 
 void erdma_core_limits(const ErdmaCore *c, ErdmaLimits *out)
@@ -253,52 +189,41 @@ void erdma_core_limits(const ErdmaCore *c, ErdmaLimits *out)
     *out = c->limit;
 }
 
-/* ---- the gate ---- */
+/* ---- the shaper ---- */
 
-static bool stalled(ErdmaQp *qp)
+ErdmaPass erdma_shaper_admit(ErdmaQp *qp)
 {
-    FaultTarget t = by_qpn(qp);
-    Fault *f = erdma_fault_find(qp->core, ERDMA_POINT_SQ, &t);
-
-    if (f) {
-        f->hits++;
-    }
-    return f != NULL;
-}
-
-ErdmaPass erdma_gate(ErdmaQp *qp)
-{
-    ErdmaCore *c = qp->core;
+    const ErdmaHooks *hooks = qp->core->hooks;
+    uint32_t points = qp->core->points;
+    uint8_t passed = qp->shaper.passed;
     ErdmaPass pass = ERDMA_PASS;
 
-    if (erdma_fault_at(c, ERDMA_POINT_SQ) && stalled(qp)) {
-        return park(qp, UINT64_MAX);
+    if (points & ERDMA_POINT_SQ && hooks->sq_stalled(qp)) {
+        return shaper_park(qp, UINT64_MAX);
     }
-    if (erdma_fault_at(c, ERDMA_POINT_NETWORK) && erdma_fault_cuts(qp)) {
+    if (points & ERDMA_POINT_NETWORK && hooks->cuts(qp)) {
         return ERDMA_PASS_HOLD;
     }
-    if (erdma_fault_at(c, ERDMA_POINT_MESSAGE) &&
-        !(qp->gate.passed & PASSED_DELAY) && !passes_delay(qp, &pass)) {
+    if (points & ERDMA_POINT_MESSAGE && !(passed & PASSED_DELAY) &&
+        !shaper_passes_delay(qp, &pass)) {
         return pass;
     }
-    if (erdma_fault_at(c, ERDMA_POINT_LATENCY) &&
-        !(qp->gate.passed & PASSED_LATENCY) && !passes_latency(qp, &pass)) {
+    if (points & ERDMA_POINT_LATENCY && !(passed & PASSED_LATENCY) &&
+        !shaper_passes_latency(qp, &pass)) {
         return pass;
     }
-    if (erdma_fault_at(c, ERDMA_POINT_LOSS) &&
-        !(qp->gate.passed & PASSED_LOSS) && !passes_loss(qp, &pass)) {
+    if (points & ERDMA_POINT_LOSS && !(passed & PASSED_LOSS) &&
+        !shaper_passes_loss(qp, &pass)) {
         return pass;
     }
-    if (erdma_fault_at(c, ERDMA_POINT_METER) &&
-        !(qp->gate.passed & PASSED_METERS) && !passes_meters(qp, &pass)) {
+    if (points & ERDMA_POINT_METER && !(passed & PASSED_METERS) &&
+        !shaper_passes_meters(qp, &pass)) {
         return pass;
     }
     return pass;
 }
 
-bool erdma_fault_again(const ErdmaQp *qp)
+void erdma_shaper_register(ErdmaCore *c)
 {
-    FaultTarget t = by_qpn(qp);
-
-    return erdma_fault_hit(qp->core, ERDMA_POINT_TWICE, &t);
+    erdma_timer_queue_init(c, &c->parked, shaper_release);
 }

@@ -74,7 +74,7 @@ void erdma_cq_post(ErdmaCq *cq, const ErdmaWc *wc)
 
     fill_cqe(&cqe, wc);
     if (erdma_fault_at(cq->core, ERDMA_POINT_CQE) &&
-        erdma_fault_cqe(cq, &cqe, &flags)) {
+        cq->core->hooks->cqe(cq, &cqe, &flags)) {
         return;
     }
     erdma_cq_write(cq, &cqe, flags);
@@ -204,7 +204,9 @@ void erdma_cq_destroy(ErdmaCq *cq)
 
     erdma_event_cancel(&cq->event);
     erdma_event_cancel(&cq->error);
-    erdma_fault_forget_cq(cq);
+    if (c->hooks) {
+        c->hooks->forget_cq(cq);
+    }
     cq->eq->users--;
     if (cq->db_assoc) {
         c->db_ctx[cq->db_ctx].users--;

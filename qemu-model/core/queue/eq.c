@@ -31,7 +31,7 @@ void erdma_eq_stop(ErdmaEq *eq)
 static bool full(ErdmaCore *c, const ErdmaEq *eq)
 {
     if (erdma_fault_at(c, ERDMA_POINT_CEQ | ERDMA_POINT_AEQ) &&
-        erdma_fault_stalls_eq(c, eq)) {
+        c->hooks->eq_stalled(c, eq)) {
         return true;
     }
     return erdma_ring_used16(eq->pi, eq->ci) >= eq->depth;
@@ -86,7 +86,7 @@ void erdma_eq_post(ErdmaCore *c, ErdmaEq *eq, ErdmaEvent *ev, uint64_t word0,
         return;
     }
     if (erdma_fault_at(c, ERDMA_POINT_EVENTS) &&
-        erdma_fault_event(c, eq, &word0, word1, &flags)) {
+        c->hooks->event(c, eq, &word0, word1, &flags)) {
         return;
     }
     if (!erdma_eq_write(c, eq, word0, word1, flags)) {
@@ -139,7 +139,7 @@ void erdma_eq_doorbell(ErdmaCore *c, ErdmaEq *eq, uint64_t value)
     release(c, eq);
     if (erdma_fault_at(c, ERDMA_POINT_CEQ | ERDMA_POINT_AEQ |
                        ERDMA_POINT_CMDQ)) {
-        erdma_core_kick(c);         /* a flood has room again */
+        c->hooks->eq_room(c);
     }
     if (value & ERDMA_EQ_DB_ARM) {
         eq->armed = true;

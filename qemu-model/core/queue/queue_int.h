@@ -52,7 +52,7 @@ typedef struct ErdmaEvent {
     uint64_t word0, word1;      /* little-endian content without owner bit */
 } ErdmaEvent;
 
-typedef struct ErdmaEq {
+struct ErdmaEq {
     bool live;
     bool armed;
     bool overflowed;            /* an event had to wait since creation */
@@ -63,7 +63,7 @@ typedef struct ErdmaEq {
     uint16_t pi, ci;
     uint32_t users;             /* CQs that report here */
     ErdmaLink held;             /* ErdmaEvent.link */
-} ErdmaEq;
+};
 
 void erdma_eq_init(ErdmaEq *eq, uint64_t base, uint32_t depth, unsigned vector,
                    uint64_t dbrec);
@@ -81,7 +81,7 @@ void erdma_event_cancel(ErdmaEvent *ev);
 void erdma_aeq_post(ErdmaCore *c, ErdmaEvent *ev, enum erdma_ae_type type,
                     uint32_t object);
 
-/* ---- doorbell pages of a user context (doorbell.c) ---- */
+/* ---- doorbell pages of a user context (db_pages.c) ---- */
 
 typedef struct ErdmaDbContext {
     bool used;
@@ -103,9 +103,12 @@ uint32_t erdma_db_context_count(const ErdmaConfig *cfg);
 unsigned erdma_db_alloc(ErdmaCore *c, uint32_t mask, uint64_t *resp);
 unsigned erdma_db_release(ErdmaCore *c, const struct erdma_cmd_ext_db *cmd);
 
+/* A doorbell unknown or not allowed: normal, counted, never an error (15.5) */
+void erdma_db_drop(ErdmaCore *c, uint64_t offset, uint64_t value);
+
 /* ---- completion queues (cq.c) ---- */
 
-typedef struct ErdmaCq {
+struct ErdmaCq {
     ErdmaCore *core;
     uint32_t cqn;
     ErdmaQueue q;
@@ -125,7 +128,7 @@ typedef struct ErdmaCq {
     uint8_t bad_db_type;
     uint32_t bad_db_ci;
     uint8_t ooo_dbs, dup_dbs;
-} ErdmaCq;
+};
 
 typedef struct ErdmaWc {
     uint8_t opcode;             /* enum erdma_wr_opcode */
@@ -151,5 +154,38 @@ void erdma_cq_write(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned flags);
 void erdma_cq_doorbell(ErdmaCq *cq, uint64_t value);
 unsigned erdma_cq_create(ErdmaCore *c, const struct erdma_cmd_create_cq *cmd);
 void erdma_cq_destroy(ErdmaCq *cq);
+
+/* ---- command queue (cmdq.c) ---- */
+
+typedef struct ErdmaCmdq {
+    uint64_t sq_base, cq_base;
+    uint32_t depth;
+    uint16_t sq_pi, sq_ci;
+    uint32_t cq_pi;
+    bool armed;
+    ErdmaEvent event;
+    ErdmaKick kick;             /* commands are left */
+    /* Executes @cmd; enum erdma_cmd_status. Registered by the card. */
+    unsigned (*execute)(ErdmaCore *c, ErdmaCmd *cmd);
+} ErdmaCmdq;
+
+struct ErdmaCmd {
+    uint8_t slot[ERDMA_SQE_MAX_SIZE];   /* zero behind the slot's end */
+    uint32_t bytes;             /* size of the slot */
+    uint8_t submod, opcode;
+    uint64_t resp0, resp1;
+};
+
+/* Once, at creation of the card */
+void erdma_cmdq_register(ErdmaCore *c,
+                         unsigned (*execute)(ErdmaCore *c, ErdmaCmd *cmd));
+/* Rings at these bus addresses, @depth blocks and completions, empty (2.4) */
+void erdma_cmdq_start(ErdmaCore *c, uint64_t sq_base, uint64_t cq_base,
+                      uint32_t depth);
+void erdma_cmdq_stop(ErdmaCore *c);
+void erdma_cmdq_doorbell(ErdmaCore *c, uint64_t value);
+void erdma_cmdq_arm(ErdmaCore *c, uint64_t value);
+/* Put a finished completion into the command CQ; @flags: ERDMA_ENTRY_* */
+void erdma_cmdq_write(ErdmaCore *c, struct erdma_cqe *cqe, unsigned flags);
 
 #endif /* ERDMA_QUEUE_INT_H */

@@ -56,7 +56,7 @@ void erdma_remote_put(ErdmaRemote *r)
         assert(!r->oldest && !r->backlog.buf);
         assert(!erdma_link_used(&r->todo_link) &&
                !erdma_link_used(&r->linger_link) &&
-               !erdma_link_used(&r->watch_link));
+               !erdma_timer_armed(&r->watch));
         free(r);
     }
 }
@@ -136,7 +136,7 @@ void erdma_remote_close(ErdmaRemote *r)
 }
 
 /* The QP is not on any list of QPs that wait for a peer */
-void erdma_remote_forget(ErdmaQp *qp)
+static void remote_forget(ErdmaQp *qp)
 {
     ErdmaRemote *r = qp->remote;
     bool answers;
@@ -160,7 +160,7 @@ void erdma_remote_forget(ErdmaQp *qp)
     erdma_remote_put(r);
 }
 
-void erdma_remote_fabric_free(ErdmaFabric *f)
+static void remote_fabric_free(ErdmaFabric *f)
 {
     erdma_flight_fabric_free(f);
     erdma_id_fabric_free(f);
@@ -184,7 +184,7 @@ static void remote_send_offer(ErdmaWire *w, const ErdmaRemote *r)
     erdma_wire_send(w, &offer, sizeof(offer));
 }
 
-void erdma_remote_offer(ErdmaQp *qp)
+static void remote_offer(ErdmaQp *qp)
 {
     ErdmaFabric *f = qp->core->fabric;
     ErdmaLink *next;
@@ -277,7 +277,7 @@ void erdma_remote_on_accept(ErdmaWire *w, const WireAccept *a)
 
 static void remote_disconnect(ErdmaQp *qp)
 {
-    (void)qp;                   /* erdma_remote_forget() follows */
+    (void)qp;                   /* remote_forget() follows */
 }
 
 static bool remote_work(ErdmaQp *qp, ErdmaBudget *b)
@@ -304,6 +304,14 @@ const ErdmaTransport erdma_transport_remote = {
     .step = erdma_requester_step,
     .work = remote_work,
     .recv_posted = remote_recv_posted,
+};
+
+const ErdmaRemoteOps erdma_remote_ops = {
+    .offer = remote_offer,
+    .forget = remote_forget,
+    .mr_revoked = erdma_id_mr_revoked,
+    .mr_gone = erdma_id_mr_gone,
+    .fabric_free = remote_fabric_free,
 };
 
 void erdma_remote_todo(ErdmaRemote *r, ErdmaBudget *b)

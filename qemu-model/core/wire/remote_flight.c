@@ -70,11 +70,10 @@ void erdma_flight_progress(ErdmaRemote *r)
 {
     ErdmaCore *c = r->qp->core;
 
-    erdma_list_del(&r->watch_link);
+    erdma_timer_cancel(&r->watch);
     if (r->oldest) {
-        r->deadline = c->ops->now(c->opaque) + c->cfg.hold_ns;
-        erdma_list_add_tail(&c->watched, &r->watch_link);
-        erdma_core_timer_by(c, r->deadline);
+        erdma_timer_arm(c, &c->watched, &r->watch,
+                        c->ops->now(c->opaque) + c->cfg.hold_ns);
     }
 }
 
@@ -112,7 +111,7 @@ void erdma_flight_drop(ErdmaRemote *r)
     while (r->oldest) {
         flight_remove(r);
     }
-    erdma_list_del(&r->watch_link);
+    erdma_timer_cancel(&r->watch);
 }
 
 void erdma_flight_end(ErdmaRemote *r, uint8_t syndrome)
@@ -136,24 +135,21 @@ void erdma_flight_end(ErdmaRemote *r, uint8_t syndrome)
 
 /* ---- the time of the oldest ---- */
 
-uint64_t erdma_remote_deadline(const ErdmaLink *link)
+/* The peer did not acknowledge it in the hold time */
+static void flight_expired(ErdmaCore *c, ErdmaTimer *t)
 {
-    return ERDMA_ENTRY(link, ErdmaRemote, watch_link)->deadline;
-}
-
-ErdmaRemote *erdma_remote_watched(ErdmaLink *link)
-{
-    return ERDMA_ENTRY(link, ErdmaRemote, watch_link);
-}
-
-void erdma_remote_expired(ErdmaRemote *r)
-{
+    ErdmaRemote *r = ERDMA_ENTRY(t, ErdmaRemote, watch);
     ErdmaQp *qp = r->qp;
 
-    qp->core->n.retry_exceeded++;
-    erdma_info(qp->core, "QP %u: peer did not acknowledge, request %u given "
-               "up", qp->qpn, qp->sq_ci);
+    c->n.retry_exceeded++;
+    erdma_info(c, "QP %u: peer did not acknowledge, request %u given up",
+               qp->qpn, qp->sq_ci);
     erdma_remote_get(r);
     erdma_flight_end(r, ERDMA_WC_RETRY_EXC);
     erdma_remote_put(r);
+}
+
+void erdma_remote_register(ErdmaCore *c)
+{
+    erdma_timer_queue_init(c, &c->watched, flight_expired);
 }

@@ -29,7 +29,7 @@ static void wire_lose_all(ErdmaWire *w)
 
         erdma_remote_lose(r);
         if (qp) {
-            erdma_qp_bereft(qp);
+            erdma_qp_peer_lost(qp);
         }
     }
 }
@@ -336,6 +336,7 @@ size_t erdma_wire_input(ErdmaWire *w, const void *data, size_t len,
     WireMsg m;
 
     *again = false;
+    erdma_sched_enter(w->fabric);
     while (wire_next(w, p + used, len - used, &m)) {
         const char *wrong;
 
@@ -361,6 +362,7 @@ ErdmaWire *erdma_wire_new(ErdmaFabric *f, const ErdmaWireOps *ops,
 {
     ErdmaWire *w;
 
+    f->remote_ops = &erdma_remote_ops;
     if (!f->scratch) {
         f->scratch = calloc(1, ERDMA_WIRE_MESSAGE_MAX);
     }

@@ -104,8 +104,7 @@ struct ErdmaRemote {
     uint32_t tx_signaled;       /* requests in flight to be completed */
     uint64_t push_limit;        /* credit for the oldest, bytes */
     ErdmaCredit read_credit;
-    ErdmaLink watch_link;       /* ErdmaCore.watched */
-    uint64_t deadline;          /* of the oldest, ns */
+    ErdmaTimer watch;           /* on ErdmaCore.watched: for the oldest */
     /* responder: rx_done..rx_next came and are not done */
     ErdmaRxState rx_state;
     uint32_t rx_next, rx_done;
@@ -177,6 +176,8 @@ void erdma_wire_todo(ErdmaRemote *r);
 /* ---- remote.c ---- */
 
 extern const ErdmaTransport erdma_transport_remote;
+/* What the queue pairs of a fabric that has wires call */
+extern const ErdmaRemoteOps erdma_remote_ops;
 
 /* A reference; @r */
 ErdmaRemote *erdma_remote_get(ErdmaRemote *r);
@@ -204,6 +205,10 @@ void erdma_remote_close(ErdmaRemote *r);
 void erdma_remote_todo(ErdmaRemote *r, ErdmaBudget *b);
 
 /* ---- remote_id.c ---- */
+
+/* ErdmaRemoteOps */
+void erdma_id_mr_revoked(ErdmaFabric *f, ErdmaMr *mr);
+void erdma_id_mr_gone(ErdmaFabric *f, ErdmaMr *mr);
 
 /* Give @r an id and a generation. False: out of memory or of slots. */
 bool erdma_id_alloc(ErdmaFabric *f, ErdmaRemote *r);

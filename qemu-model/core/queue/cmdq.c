@@ -57,7 +57,7 @@ static void complete(ErdmaCore *c, const ErdmaCmd *cmd, uint16_t index,
         cqe.resp[3] = htobe32(cmd->resp1 >> 32);
     }
     if (erdma_fault_at(c, ERDMA_POINT_COMMAND) &&
-        erdma_fault_command(c, cmd, &cqe, &flags)) {
+        c->hooks->command(c, cmd, &cqe, &flags)) {
         return;
     }
     erdma_cmdq_write(c, &cqe, flags);
@@ -114,7 +114,7 @@ static void execute_one(ErdmaCore *c)
     const char *name;
 
     if (!status) {
-        status = erdma_cmd_execute(c, &cmd);
+        status = c->cmdq.execute(c, &cmd);
     }
     name = erdma_name_cmd(cmd.submod, cmd.opcode);
     c->n.commands++;
@@ -129,20 +129,51 @@ static void execute_one(ErdmaCore *c)
     complete(c, &cmd, index, status);
 }
 
-void erdma_cmdq_run(ErdmaCore *c)
+/* Execute what was posted, bounded */
+static void cmdq_run(ErdmaCore *c)
 {
     ErdmaCmdq *q = &c->cmdq;
 
-    for (unsigned i = 0; i < ERDMA_LIMIT_COMMANDS && c->ready &&
-         q->sq_ci != q->sq_pi; i++) {
-        if (erdma_fault_stalls_cmdq(c)) {
+    for (unsigned i = 0; c->ready && q->sq_ci != q->sq_pi; i++) {
+        if (erdma_fault_at(c, ERDMA_POINT_CMDQ) && c->hooks->cmdq_stalled(c)) {
+            return;
+        }
+        if (i == ERDMA_LIMIT_COMMANDS || !erdma_sched_spend(c->fabric, 1)) {
+            erdma_kick(c, &q->kick);
             return;
         }
         execute_one(c);
     }
-    if (c->ready && q->sq_ci != q->sq_pi) {
-        erdma_core_kick(c);
-    }
+}
+
+void erdma_cmdq_register(ErdmaCore *c,
+                         unsigned (*execute)(ErdmaCore *c, ErdmaCmd *cmd))
+{
+    erdma_kick_init(&c->cmdq.kick, cmdq_run);
+    c->cmdq.execute = execute;
+}
+
+void erdma_cmdq_start(ErdmaCore *c, uint64_t sq_base, uint64_t cq_base,
+                      uint32_t depth)
+{
+    ErdmaCmdq *q = &c->cmdq;
+
+    erdma_cmdq_stop(c);
+    q->sq_base = sq_base;
+    q->cq_base = cq_base;
+    q->depth = depth;
+}
+
+void erdma_cmdq_stop(ErdmaCore *c)
+{
+    ErdmaCmdq *q = &c->cmdq;
+
+    erdma_event_cancel(&q->event);
+    erdma_kick_cancel(&q->kick);
+    q->sq_base = q->cq_base = 0;
+    q->depth = q->cq_pi = 0;
+    q->sq_pi = q->sq_ci = 0;
+    q->armed = false;
 }
 
 void erdma_cmdq_doorbell(ErdmaCore *c, uint64_t value)
@@ -152,7 +183,7 @@ void erdma_cmdq_doorbell(ErdmaCore *c, uint64_t value)
     bool idle;
 
     if (!c->ready) {
-        erdma_doorbell_drop(c, ERDMA_REG_CMDQ_SQ_DB, value);
+        erdma_db_drop(c, ERDMA_REG_CMDQ_SQ_DB, value);
         return;
     }
     if (erdma_ring_used16(pi, q->sq_ci) > q->depth ||
@@ -165,7 +196,7 @@ void erdma_cmdq_doorbell(ErdmaCore *c, uint64_t value)
     idle = q->sq_ci == q->sq_pi;
     q->sq_pi = pi;
     if (idle) {
-        erdma_cmdq_run(c);
+        cmdq_run(c);
     }
 }
 
@@ -175,7 +206,7 @@ void erdma_cmdq_arm(ErdmaCore *c, uint64_t value)
     uint32_t ci = ERDMA_GET(ERDMA_CQ_DB_CI, value);
 
     if (!c->ready || !(value & ERDMA_CQ_DB_ARM)) {
-        erdma_doorbell_drop(c, ERDMA_REG_CMDQ_CQ_DB, value);
+        erdma_db_drop(c, ERDMA_REG_CMDQ_CQ_DB, value);
         return;
     }
     c->n.doorbells_cq++;

@@ -128,7 +128,7 @@ static ErdmaStep atomic(ErdmaQp *qp, ErdmaQp *peer, uint8_t *syndrome)
     return ERDMA_STEP_DONE;
 }
 
-ErdmaStep erdma_local_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
+static ErdmaStep local_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
 {
     ErdmaQp *peer = qp->peer;
     ErdmaStep step;
@@ -156,3 +156,45 @@ ErdmaStep erdma_local_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
     }
     return step;
 }
+
+/* ---- the transport ---- */
+
+/*
+ * The other end is not stopped: its host learns from TCP. Work it still has is
+ * held and times out unless that happens first (12.7).
+ */
+static void local_disconnect(ErdmaQp *qp)
+{
+    ErdmaQp *peer = qp->peer;
+
+    if (peer) {
+        peer->peer = NULL;
+        qp->peer = NULL;
+    }
+}
+
+static bool local_work(ErdmaQp *qp, ErdmaBudget *b)
+{
+    (void)qp;
+    (void)b;
+    return false;
+}
+
+/* A peer that waits for receives goes on at once: we are its network */
+static void local_recv_posted(ErdmaQp *qp)
+{
+    ErdmaQp *peer = qp->peer;
+
+    if (peer && erdma_timer_armed(&peer->hold)) {
+        erdma_qp_unhold(peer);
+        erdma_qp_work_now(peer);
+    }
+}
+
+const ErdmaTransport erdma_transport_local = {
+    .disconnect = local_disconnect,
+    .step = local_step,
+    .work = local_work,
+    .recv_posted = local_recv_posted,
+    .copies = true,
+};
