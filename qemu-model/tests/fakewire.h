@@ -38,6 +38,8 @@ typedef struct WireEnd {
     char why[160];
     unsigned long refuse_at;    /* this one; 0: none */
     unsigned long sends, pulls;
+    void (*on_pull)(struct WireEnd *e);     /* after the next pull, once */
+    void *on_pull_arg;
     uint64_t pulled;
     size_t most;                /* highest len */
 } WireEnd;

@@ -129,7 +129,7 @@ ErdmaRemote *erdma_id_target(ErdmaWire *w, const WireHdr *h)
 
 /* ---- slots of memory regions ---- */
 
-/* One more entry of the stack of freed slots, for a slot that will be freed */
+/* Room in the stack of freed slots for one more that will be freed */
 static bool id_mr_grow(ErdmaFabric *f)
 {
     uint32_t n = f->mr_slots ? 2 * f->mr_slots : MIN_IDS;
@@ -138,10 +138,14 @@ static bool id_mr_grow(ErdmaFabric *f)
     if (f->mr_slots_used < f->mr_slots) {
         return true;
     }
-    stack = realloc(f->mr_free, n * sizeof(*stack));
+    stack = calloc(n, sizeof(*stack));
     if (!stack) {
         return false;
     }
+    if (f->mr_frees) {
+        memcpy(stack, f->mr_free, f->mr_frees * sizeof(*stack));
+    }
+    free(f->mr_free);
     f->mr_free = stack;
     f->mr_slots = n;
     return true;
