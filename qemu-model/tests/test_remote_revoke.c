@@ -293,6 +293,28 @@ TEST_OWN_WIRES(region_that_is_revoked_is_no_matter_to_others)
     scene_free(s);
 }
 
+/* One WRITE out of two regions whose memory has no gap between them */
+TEST_OWN_WIRES(neighbours_of_two_regions_are_compared_each)
+{
+    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 16384, true, NULL);
+    uint32_t one = mr_reg(s->a, s->abuf, s->abuf, LEN, ALL_RIGHTS);
+    uint32_t two = mr_reg(s->a, s->abuf + LEN, s->abuf + LEN, LEN, ALL_RIGHTS);
+    Wr wr = scene_write(s, 0, 0, LEN);
+
+    wr.nsge = 2;
+    wr.sge[0].key = one;
+    wr.sge[1] = (Sge) { s->abuf + LEN, LEN, two };
+    qp_send(&s->aqp, &wr);
+    bed_run(&s->bed);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
+    s->bed.slow = true;
+    qp_send(&s->aqp, &wr);
+    CHECK_EQ(mr_dereg(s->a, two), 0);
+    settle(s);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SEND_STAG);
+    scene_free(s);
+}
+
 /* Half of the table is for regions; what is of others goes as bytes */
 TEST_OWN_WIRES(regions_beyond_the_table_are_not_named)
 {
