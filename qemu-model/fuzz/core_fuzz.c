@@ -340,7 +340,7 @@ static void step_odd(Sim *s, Input *in, unsigned card)
         return;
     }
     if (what & 64) {
-        step_operator(s->card[card].core, in);
+        step_monitor(s->card[card].core, in);
         return;
     }
     switch (what % 8) {

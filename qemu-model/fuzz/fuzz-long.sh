@@ -35,7 +35,7 @@ while [ "$(total)" -lt "$goal" ]; do
 	units=$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/last.log")
 	where=$(grep -a 'cov: ' "$dir/last.log" | tail -n 1 |
 		sed 's/.*\(cov: [0-9]*\) \(ft: [0-9]*\) \(corp: [0-9]*\).*/\1 \2 \3/')
-	# date, inputs, seconds, "cov: edges ft: features corp: inputs kept"
+	# date, inputs, seconds, "cov: edges ft: features corp: corpus size"
 	printf '%s %s %s %s\n' "$(date -u +%FT%TZ)" "${units:-0}" $((SECONDS - begin)) "$where" >>"$dir/runs.log"
 	if [ $rc -ne 0 ]; then
 		echo "fuzz-long.sh: it found something, see $dir/last.log" >&2

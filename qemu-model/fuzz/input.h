@@ -35,6 +35,6 @@ static inline void take_bytes(Input *in, void *dst, size_t len)
 }
 
 /* monitor_input.c: whoever runs the card sets a fault or a meter, or looks at it */
-void step_operator(ErdmaCore *core, Input *in);
+void step_monitor(ErdmaCore *core, Input *in);
 
 #endif /* ERDMA_FUZZ_INPUT_H */

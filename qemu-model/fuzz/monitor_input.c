@@ -130,7 +130,7 @@ static void set_limits(ErdmaCore *core, Input *in)
     erdma_core_set_limits(core, &limits);
 }
 
-void step_operator(ErdmaCore *core, Input *in)
+void step_monitor(ErdmaCore *core, Input *in)
 {
     char text[128] = "", why[256];
     unsigned what = take(in, 1);

@@ -32,22 +32,22 @@ void wire_end_feed(WireEnd *e, const void *data, size_t len)
 
 static void let_go(WireEnd *e)
 {
-    if (e->other && e->kept_len) {
-        wire_end_feed(e->other, e->kept, e->kept_len);
+    if (e->other && e->later_len) {
+        wire_end_feed(e->other, e->later, e->later_len);
     }
-    free(e->kept);
-    e->kept = NULL;
-    e->kept_len = 0;
+    free(e->later);
+    e->later = NULL;
+    e->later_len = 0;
 }
 
 static void keep(WireEnd *e, const void *data, size_t len)
 {
-    e->kept = realloc(e->kept, e->kept_len + len);
-    if (!e->kept) {
+    e->later = realloc(e->later, e->later_len + len);
+    if (!e->later) {
         die("no memory");
     }
-    memcpy(e->kept + e->kept_len, data, len);
-    e->kept_len += len;
+    memcpy(e->later + e->later_len, data, len);
+    e->later_len += len;
 }
 
 static bool op_send(void *opaque, const void *data, size_t len, bool later)
@@ -159,9 +159,9 @@ void wire_pair_free(WirePair *p)
         erdma_wire_free(p->end[i].wire);
         p->end[i].wire = NULL;
         free(p->end[i].buf);
-        free(p->end[i].kept);
-        p->end[i].buf = p->end[i].kept = NULL;
-        p->end[i].kept_len = 0;
+        free(p->end[i].later);
+        p->end[i].buf = p->end[i].later = NULL;
+        p->end[i].later_len = 0;
         p->end[i].len = p->end[i].cap = 0;
     }
 }

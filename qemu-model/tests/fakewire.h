@@ -27,8 +27,8 @@ typedef struct WireEnd {
     size_t len, cap;
     bool keep;                  /* sends with later wait as long as they may, */
     bool lingers;               /* and answers, too */
-    uint8_t *kept;              /* sent from here with later */
-    size_t kept_len;
+    uint8_t *later;             /* sent from here with later */
+    size_t later_len;
     unsigned long laters;       /* sends with later */
     size_t piece;               /* largest piece given at once; 0: any */
     bool stuck;                 /* nothing is delivered */

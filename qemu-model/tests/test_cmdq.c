@@ -2,17 +2,17 @@
 /* Command queue (section 4) and the simple commands (5.3). */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 static void both_sizes(void (*fn)(Card *c))
 {
     for (uint32_t blocks = 2; blocks <= 4; blocks += 2) {
-        Bed b;
+        Hosts b;
 
-        bed_init(&b, 1, 1);
+        hosts_init(&b, 1, 1);
         card_start(&b.card[0], blocks);
         fn(&b.card[0]);
-        bed_free(&b);
+        hosts_free(&b);
     }
 }
 
@@ -40,17 +40,17 @@ TEST(thousand_commands_wrap_all_rings_with_either_slot_size)
 
 TEST(index_of_completion_runs_through_16_bits)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     for (unsigned i = 0; i < 70000 / 4; i++) {
         CHECK_EQ(query_device(c, NULL, NULL), 0);
     }
     CHECK(c->sq_pi != (uint16_t)(70000 / 4));
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 static void unknown_opcodes(Card *c)
@@ -80,15 +80,15 @@ TEST(rocev2_commands_are_refused_in_iwarp_mode)
         ERDMA_CMD_SET_GID, ERDMA_CMD_CREATE_AH, ERDMA_CMD_DESTROY_AH,
         ERDMA_CMD_QUERY_QP,
     };
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     card_start(&b.card[0], 4);
     for (unsigned i = 0; i < 4; i++) {
         CHECK_EQ(card_cmd(&b.card[0], 0, op[i], NULL, 8, NULL, NULL),
                  ERDMA_CMD_ENOTSUPP);
     }
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 static void no_flags(ErdmaConfig *cfg)
@@ -98,10 +98,10 @@ static void no_flags(ErdmaConfig *cfg)
 
 TEST(commands_need_the_flag_that_announces_them)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init_cfg(&b, 1, 1, no_flags);
+    hosts_init_cfg(&b, 1, 1, no_flags);
     c = &b.card[0];
     card_start(c, 4);
     CHECK_EQ(card_cmd(c, 0, ERDMA_CMD_QUERY_QPC, NULL, 8, NULL, NULL), 95);
@@ -110,15 +110,15 @@ TEST(commands_need_the_flag_that_announces_them)
     CHECK_EQ(card_cmd(c, 1, ERDMA_CMD_CONF_DEVICE, NULL, 8, NULL, NULL), 95);
     CHECK_EQ(card_cmd(c, 1, ERDMA_CMD_ALLOC_DB, NULL, 8, NULL, NULL), 95);
     CHECK_EQ(card_cmd(c, 1, ERDMA_CMD_FREE_DB, NULL, 8, NULL, NULL), 95);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(slots_of_both_sizes_may_be_mixed)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     for (unsigned i = 0; i < 300; i++) {
@@ -128,17 +128,17 @@ TEST(slots_of_both_sizes_may_be_mixed)
         }
         CHECK_EQ(query_device(c, NULL, NULL), 0);
     }
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(several_commands_of_one_doorbell_complete_in_order)
 {
-    Bed b;
+    Hosts b;
     Card *c;
     uint16_t index[128];
     struct erdma_cqe cqe;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     for (unsigned i = 0; i < 128; i++) {
@@ -146,7 +146,7 @@ TEST(several_commands_of_one_doorbell_complete_in_order)
                                  ERDMA_CMD_QUERY_DEVICE, NULL, 8);
     }
     card_ring_cmd(c);
-    bed_run(&b);
+    hosts_run(&b);
     for (unsigned i = 0; i < 128; i++) {
         CHECK(card_poll_cmd(c, &cqe));
         CHECK_EQ(be32toh(cqe.qe_idx), index[i]);
@@ -154,15 +154,15 @@ TEST(several_commands_of_one_doorbell_complete_in_order)
                  i & 1 ? ERDMA_CMD_QUERY_FW_INFO : ERDMA_CMD_QUERY_DEVICE);
     }
     CHECK(!card_poll_cmd(c, &cqe));
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(long_command_lists_are_done_in_bounded_turns)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     for (unsigned i = 0; i < 128; i++) {
@@ -171,17 +171,17 @@ TEST(long_command_lists_are_done_in_bounded_turns)
     card_ring_cmd(c);
     CHECK(counters(c).commands < 128);
     CHECK(c->f.kicked);
-    bed_run(&b);
+    hosts_run(&b);
     CHECK_EQ(counters(c).commands, 128);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(failed_command_has_no_response)
 {
-    Bed b;
+    Hosts b;
     struct erdma_cqe cqe;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     card_start(&b.card[0], 4);
     card_post_cmd(&b.card[0], 3, 99, NULL, 8);
     card_ring_cmd(&b.card[0]);
@@ -190,20 +190,20 @@ TEST(failed_command_has_no_response)
         CHECK_EQ(cqe.resp[i], 0);
     }
     CHECK_EQ(counters(&b.card[0]).commands_failed, 1);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 /* ---- slots that make no sense: answered, never fatal ---- */
 
 static unsigned odd_header(uint64_t clear, uint64_t set)
 {
-    Bed b;
+    Hosts b;
     Card *c;
     struct erdma_cqe cqe;
     uint64_t *hdr;
     unsigned status;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     card_post_cmd(c, 1, ERDMA_CMD_QUERY_FW_INFO, NULL, 8);
@@ -213,7 +213,7 @@ static unsigned odd_header(uint64_t clear, uint64_t set)
     CHECK(card_poll_cmd(c, &cqe));
     status = ERDMA_GET(ERDMA_CQE_SYNDROME, be32toh(cqe.hdr));
     CHECK_EQ(query_device(c, NULL, NULL), 0);
-    bed_free(&b);
+    hosts_free(&b);
     return status;
 }
 
@@ -229,25 +229,25 @@ TEST(slot_whose_index_is_not_its_own_is_refused)
 
 TEST(slot_too_short_for_its_command_is_refused)
 {
-    Bed b;
+    Hosts b;
     Card *c;
     struct erdma_cmd_reg_mr req = { 0 };
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     c->blocks = 1;
     CHECK_EQ(CMD_RDMA(c, ERDMA_CMD_REG_MR, req), ERDMA_CMD_EINVAL);
     CHECK_EQ(query_device(c, NULL, NULL), 0);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(command_doorbell_beyond_the_ring_is_ignored)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     card_write64(c, ERDMA_REG_CMDQ_SQ_DB, 513);
@@ -255,31 +255,31 @@ TEST(command_doorbell_beyond_the_ring_is_ignored)
     CHECK_EQ(counters(c).commands, 0);
     CHECK_EQ(counters(c).guest_errors, 2);
     CHECK_EQ(query_device(c, NULL, NULL), 0);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(upper_bits_of_the_command_doorbell_are_ignored)
 {
-    Bed b;
+    Hosts b;
     Card *c;
     struct erdma_cqe cqe;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     card_post_cmd(c, 1, ERDMA_CMD_QUERY_FW_INFO, NULL, 8);
     card_write64(c, ERDMA_REG_CMDQ_SQ_DB, 0xabcdef1234560004);
     CHECK(card_poll_cmd(c, &cqe));
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(unreadable_command_ring_is_answered_with_an_error)
 {
-    Bed b;
+    Hosts b;
     Card *c;
     struct erdma_cqe cqe;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     card_post_cmd(c, 1, ERDMA_CMD_QUERY_FW_INFO, NULL, 8);
@@ -290,16 +290,16 @@ TEST(unreadable_command_ring_is_answered_with_an_error)
              ERDMA_CMD_EFAULT);
     fake_fill_holes(c->h);
     CHECK_EQ(query_device(c, NULL, NULL), 0);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(unreachable_command_cq_is_survived)
 {
-    Bed b;
+    Hosts b;
     Card *c;
     struct erdma_cqe cqe;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     fake_hole(c->h, c->cq, 4096);
@@ -307,7 +307,7 @@ TEST(unreachable_command_cq_is_survived)
     card_ring_cmd(c);
     CHECK(!card_poll_cmd(c, &cqe));
     CHECK(counters(c).guest_errors);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 /* ---- events (4.6) ---- */
@@ -351,10 +351,10 @@ TEST(armed_command_cq_raises_one_event)
 
 TEST(probe_sequence_of_15_1_ends_with_events_flowing)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_up(c, 4, 31);
     CHECK_EQ(c->f.irqs_total, 0);
@@ -369,63 +369,63 @@ TEST(probe_sequence_of_15_1_ends_with_events_flowing)
         aeq_arm(c);
         CHECK_EQ(c->f.irqs[0], i);
     }
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 /* ---- simple commands ---- */
 
 TEST(conf_mtu_changes_how_packets_are_counted)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 16384);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 16384);
     struct erdma_cmd_conf_mtu mtu = { .mtu = htole32(9000) };
-    Wr wr = scene_write(s, 0, 0, 9001);
+    Wr wr = fixture_write(s, 0, 0, 9001);
 
     CHECK_EQ(CMD_COMMON(s->a, ERDMA_CMD_CONF_MTU, mtu), 0);
     qp_send(&s->aqp, &wr);
     CHECK_EQ(counters(s->a).tx_pkts, 2);
     CHECK_EQ(counters(s->b).rx_pkts, 7);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(conf_device_accepts_4k_pages_only)
 {
-    Bed b;
+    Hosts b;
     struct erdma_cmd_conf_device req = { 0 };
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     card_start(&b.card[0], 4);
     req.cfg = htole32(ERDMA_CONF_PAGE_ENABLE | 12);
     CHECK_EQ(CMD_COMMON(&b.card[0], ERDMA_CMD_CONF_DEVICE, req), 0);
     req.cfg = htole32(ERDMA_CONF_PAGE_ENABLE | 16);
     CHECK_EQ(CMD_COMMON(&b.card[0], ERDMA_CMD_CONF_DEVICE, req),
              ERDMA_CMD_EINVAL);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(retransmission_number_is_1_to_255)
 {
-    Bed b;
+    Hosts b;
     struct erdma_cmd_set_retrans req = { 0 };
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     card_start(&b.card[0], 2);
     CHECK_EQ(CMD_COMMON(&b.card[0], ERDMA_CMD_SET_RETRANS_NUM, req), 22);
     req.count = htole32(255);
     CHECK_EQ(CMD_COMMON(&b.card[0], ERDMA_CMD_SET_RETRANS_NUM, req), 0);
     req.count = htole32(256);
     CHECK_EQ(CMD_COMMON(&b.card[0], ERDMA_CMD_SET_RETRANS_NUM, req), 22);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(firmware_version_is_what_was_configured)
 {
-    Bed b;
+    Hosts b;
     uint64_t r0 = 0;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     card_start(&b.card[0], 2);
     CHECK_EQ(card_cmd(&b.card[0], 1, ERDMA_CMD_QUERY_FW_INFO, NULL, 8, &r0,
                       NULL), 0);
     CHECK_EQ(r0, 0x225);
-    bed_free(&b);
+    hosts_free(&b);
 }

@@ -2,7 +2,7 @@
 /* Completion queues (section 8). */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 /* A request that completes without touching memory */
 static void nop(Qp *qp)
@@ -12,7 +12,7 @@ static void nop(Qp *qp)
     qp_send(qp, &wr);
 }
 
-static unsigned events(Scene *s)
+static unsigned events(Fixture *s)
 {
     unsigned n = 0;
 
@@ -23,10 +23,10 @@ static unsigned events(Scene *s)
     return n;
 }
 
-TEST(completion_tells_who_what_where)
+TEST(completion_says_who_what_where)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 100);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 100);
     Wc wc;
 
     qp_send(&s->aqp, &wr);
@@ -41,12 +41,12 @@ TEST(completion_tells_who_what_where)
     CHECK_EQ(cq_entry(&s->acq, 0)->rsvd[1], 0);
     CHECK_EQ(cq_entry(&s->acq, 0)->rc, 0);
     CHECK_EQ(cq_entry(&s->acq, 0)->imm, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 static void wrap_cq(uint32_t depth, bool user)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     Cq cq;
     Qp qp;
 
@@ -64,7 +64,7 @@ static void wrap_cq(uint32_t depth, bool user)
         CHECK(!cq_poll(&cq, &(Wc) { 0 }));
     }
     cq_free(&cq);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(owner_bit_of_completions_flips_on_every_pass)
@@ -133,7 +133,7 @@ TEST(create_cq_refuses_what_cannot_be)
         { { 900, 8, 0, 2, 1, 1, 0, 0x1000 }, 14 },      /* table not RAM */
         { { 1, 6, 0, 1, 0, 1, 0, RAM_BASE }, 17 },
     };
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         if (create(s->a, &bad[i].r) != bad[i].err) {
@@ -141,12 +141,12 @@ TEST(create_cq_refuses_what_cannot_be)
         }
     }
     CHECK_EQ(counters(s->a).cqs, 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(offset_in_the_first_page_is_honoured)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint64_t page = fake_zalloc(s->a->h, 16384);
     CqReq r = { 50, 6, 2, 1, 1, 1, 0x2000, page };
     Cq cq = { .card = s->a, .cqn = 50, .depth = 64, .addr = page + 0x2000 };
@@ -157,25 +157,25 @@ TEST(offset_in_the_first_page_is_honoured)
     CHECK_EQ(qp_modify(&qp, ERDMA_QPS_ERROR), 0);
     nop(&qp);
     CHECK_EQ(cq_expect(&cq).syndrome, ERDMA_WC_FLUSHED);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(completion_queue_in_use_is_not_destroyed)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     CHECK_EQ(cq_destroy(&s->acq), ERDMA_CMD_EBUSY);
     CHECK_EQ(qp_destroy(&s->aqp), 0);
     CHECK_EQ(cq_destroy(&s->acq), 0);
     CHECK_EQ(cq_destroy(&s->acq), ERDMA_CMD_ENOENT);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- arming (8.5) ---- */
 
 TEST(arm_is_one_shot)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     cq_arm(&s->acq, false);
     CHECK_EQ(events(s), 0);
@@ -183,21 +183,21 @@ TEST(arm_is_one_shot)
     nop(&s->aqp);
     CHECK_EQ(events(s), 1);
     CHECK_EQ(s->a->f.irqs[1], 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(unarmed_cq_raises_no_event)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     nop(&s->aqp);
     CHECK_EQ(events(s), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(arm_with_unseen_completions_raises_at_once)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     uint64_t w;
 
     nop(&s->aqp);
@@ -211,17 +211,17 @@ TEST(arm_with_unseen_completions_raises_at_once)
     nop(&s->aqp);
     CHECK(eq_poll(s->a, &s->a->eq[1], &w, NULL));
     CHECK(!(w & ERDMA_CEQE_DB));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(solicited_arm_waits_for_a_solicited_message)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 16);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 16);
     uint64_t w;
 
     for (unsigned i = 0; i < 3; i++) {
-        scene_recv(s, 64 * i, 64);
+        fixture_recv(s, 64 * i, 64);
     }
     cq_arm(&s->bcq, true);
     qp_send(&s->aqp, &wr);
@@ -235,45 +235,45 @@ TEST(solicited_arm_waits_for_a_solicited_message)
     cq_arm(&s->acq, true);
     qp_send(&s->aqp, &wr);
     CHECK_EQ(events(s), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(error_counts_as_solicited)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     cq_arm(&s->bcq, true);
     CHECK_EQ(qp_modify(&s->bqp, ERDMA_QPS_ERROR), 0);
     CHECK(eq_poll(s->b, &s->b->eq[2], NULL, NULL));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(later_solicited_arm_does_not_take_an_arm_for_any_back)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     cq_arm(&s->acq, false);
     cq_arm(&s->acq, true);
     nop(&s->aqp);
     CHECK_EQ(events(s), 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(later_arm_for_any_widens_a_solicited_one)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     cq_arm(&s->acq, true);
     cq_arm(&s->acq, false);
     nop(&s->aqp);
     CHECK_EQ(events(s), 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(arm_for_any_after_an_event_starts_afresh)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     cq_arm(&s->acq, false);
     nop(&s->aqp);
@@ -282,12 +282,12 @@ TEST(arm_for_any_after_an_event_starts_afresh)
     cq_arm(&s->acq, true);
     nop(&s->aqp);
     CHECK_EQ(events(s), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(arm_compares_24_bits)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     nop(&s->aqp);
     cq_expect(&s->acq);
@@ -297,29 +297,29 @@ TEST(arm_compares_24_bits)
     s->acq.ci = 0x5000000;
     cq_arm(&s->acq, false);
     CHECK_EQ(events(s), 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(events_of_two_cqs_go_to_their_own_vectors)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 8);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 8);
 
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     cq_arm(&s->acq, false);
     cq_arm(&s->bcq, false);
     qp_send(&s->aqp, &wr);
     CHECK_EQ(s->a->f.irqs[1], 1);
     CHECK_EQ(s->a->f.irqs[2], 1);
     CHECK_EQ(s->a->f.irqs_total, 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- a ring that is gone ---- */
 
 TEST(unreachable_completion_queue_is_reported_once)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     fake_hole(s->a->h, s->acq.addr, 4096);
     nop(&s->aqp);
@@ -327,12 +327,12 @@ TEST(unreachable_completion_queue_is_reported_once)
     expect_aeqe(s->a, ERDMA_AE_CQ_ERR, s->acq.cqn);
     expect_no_aeqe(s->a);
     CHECK_EQ(s->a->f.irqs[0], 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(full_completion_queue_is_never_an_error)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Cq cq;
     Qp qp;
 
@@ -345,5 +345,5 @@ TEST(full_completion_queue_is_never_an_error)
     }
     expect_no_aeqe(s->a);
     CHECK_EQ(counters(s->a).cqes, 64);
-    scene_free(s);
+    fixture_free(s);
 }

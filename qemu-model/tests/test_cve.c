@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 #define SECOND  1000000000ull
 
@@ -15,19 +15,19 @@
 TEST(cve_2018_20123_cards_come_and_go_without_leaks)
 {
     for (unsigned i = 0; i < 20; i++) {
-        Scene *s = scene_new(2, i & 1 ? QUEUE_TABLE : QUEUE_KERNEL, 4096);
-        Wr wr = scene_send(s, 0, 64);
+        Fixture *s = fixture_new(2, i & 1 ? QUEUE_TABLE : QUEUE_KERNEL, 4096);
+        Wr wr = fixture_send(s, 0, 64);
 
         qp_send(&s->aqp, &wr);          /* held, with a timer */
-        scene_free(s);                  /* LeakSanitizer looks at the rest */
+        fixture_free(s);                  /* LeakSanitizer looks at the rest */
     }
 }
 
 TEST(cve_2018_20124_number_of_ranges_is_checked)
 {
     for (unsigned n = 7; n < 256; n++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-        Wr wr = scene_write(s, 0, 0, 8);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+        Wr wr = fixture_write(s, 0, 0, 8);
         uint64_t *hdr;
 
         qp_post(&s->aqp, &wr);
@@ -36,7 +36,7 @@ TEST(cve_2018_20124_number_of_ranges_is_checked)
                        (uint64_t)n << 56);
         qp_ring(&s->aqp);
         CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SQE_FORMAT);
-        scene_free(s);
+        fixture_free(s);
         n += n < 20 ? 0 : 30;
     }
 }
@@ -44,23 +44,23 @@ TEST(cve_2018_20124_number_of_ranges_is_checked)
 /* One more than allowed fits into the four blocks of a send */
 TEST(cve_2018_20124_seven_ranges_that_fit_are_too_many)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 8);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 8);
 
     wr.nsge = 7;
     for (unsigned i = 0; i < 7; i++) {
         wr.sge[i] = (Sge) { s->abuf + i * 8, 8, s->akey };
     }
-    scene_recv(s, 0, 4096);
+    fixture_recv(s, 0, 4096);
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SQE_FORMAT);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(cve_2018_20125_page_counts_are_capped_before_allocating)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint64_t table = fake_zalloc(s->a->h, 8192 * 8), *t;
     struct erdma_cmd_create_cq req = { 0 };
     unsigned n = 0, err;
@@ -82,12 +82,12 @@ TEST(cve_2018_20125_page_counts_are_capped_before_allocating)
     card_write32(s->a, ERDMA_REG_CTRL, ERDMA_CTRL_RESET);
     card_up(s->a, 4, 1);
     CHECK_EQ(CMD_RDMA(s->a, ERDMA_CMD_CREATE_CQ, req), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(cve_2018_20125_a_page_count_of_0_is_refused)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     struct erdma_cmd_create_cq cq = { 0 };
     struct erdma_cmd_create_qp qp = { 0 };
 
@@ -100,12 +100,12 @@ TEST(cve_2018_20125_a_page_count_of_0_is_refused)
     qp.sq_cfg = qp.rq_cfg = htole32(s->acq.cqn);
     qp.sq_addr = qp.rq_addr = htole64(s->abuf);
     CHECK_EQ(CMD_RDMA(s->a, ERDMA_CMD_CREATE_QP, qp), ERDMA_CMD_EINVAL);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(cve_2018_20126_failed_creation_leaves_nothing)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     ErdmaCounters before = counters(s->a), after;
     struct erdma_cmd_create_qp req = { 0 };
     uint64_t table = fake_zalloc(s->a->h, 4096), *t;
@@ -128,12 +128,12 @@ TEST(cve_2018_20126_failed_creation_leaves_nothing)
     req.rq_addr = htole64(table);
     CHECK_EQ(CMD_RDMA(s->a, ERDMA_CMD_CREATE_QP, req), 0);
     CHECK_EQ(cq_destroy(&s->acq), ERDMA_CMD_EBUSY);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(cve_2018_20191_every_page_can_be_read_and_written)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     for (uint64_t off = 0x1000; off < s->a->cfg.bar0_size; off += 0x331) {
         for (unsigned size = 1; size <= 8; size *= 2) {
@@ -141,12 +141,12 @@ TEST(cve_2018_20191_every_page_can_be_read_and_written)
             erdma_core_mmio_write(s->a->core, off, UINT64_MAX, size);
         }
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(cve_2018_20216_garbage_rings_end)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     unsigned n = 0;
     Wc wc;
 
@@ -154,32 +154,32 @@ TEST(cve_2018_20216_garbage_rings_end)
         memset(qp_block(&s->aqp, i), i, 32);
     }
     card_write64(s->a, s->aqp.sq_db, sq_db_value(&s->aqp, 256));
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     while (cq_poll(&s->acq, &wc)) {
         n++;
     }
     CHECK(n >= 1 && n <= 256);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* Rings that were memory when they were made, and are not any more */
 TEST(cve_2018_20216_rings_that_cannot_be_read_end)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     struct erdma_cqe cqe;
     unsigned n = 0;
     Wc wc;
 
     for (unsigned i = 0; i < 8; i++) {
-        Wr wr = scene_write(s, 0, 0, 8);
+        Wr wr = fixture_write(s, 0, 0, 8);
 
         qp_post(&s->aqp, &wr);
-        scene_recv(s, 0, 8);
+        fixture_recv(s, 0, 8);
     }
     fake_hole(s->a->h, s->aqp.sq_page[0], 1 << 20);
     fake_hole(s->b->h, s->bqp.rq_page[0], 1 << 20);
     qp_ring(&s->aqp);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SQE_FORMAT);
     while (cq_poll(&s->acq, &wc)) {
         CHECK_EQ(wc.syndrome, ERDMA_WC_FLUSHED);
@@ -191,26 +191,26 @@ TEST(cve_2018_20216_rings_that_cannot_be_read_end)
     card_post_cmd(s->a, 1, ERDMA_CMD_QUERY_FW_INFO, NULL, 8);
     fake_hole(s->a->h, s->a->sq, 4096);
     card_ring_cmd(s->a);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK(card_poll_cmd(s->a, &cqe));
     CHECK_EQ(be32toh(cqe.hdr) & 0xff, ERDMA_CMD_EFAULT);
     CHECK(!card_poll_cmd(s->a, &cqe));
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* A receive ring in a hole stops its QP, not the sender's list of peers */
 TEST(cve_2018_20216_a_receive_that_cannot_be_read_ends)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 8);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 8);
 
-    scene_recv(s, 0, 8);
+    fixture_recv(s, 0, 8);
     fake_hole(s->b->h, s->bqp.rq_page[0], 1 << 20);
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_RQE_FORMAT);
     CHECK(cq_expect(&s->acq).syndrome);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /*
@@ -220,45 +220,45 @@ TEST(cve_2018_20216_a_receive_that_cannot_be_read_ends)
 TEST(cve_2021_3582_a_map_that_is_shorter_than_the_range_is_not_overrun)
 {
     MapMode mode = fake_default_mode;
-    Scene *s;
+    Fixture *s;
     Wr wr;
 
     fake_default_mode = MAP_SHORT;      /* exact copies: ASan sees one byte */
-    s = scene_new(2, QUEUE_KERNEL, 65536);
+    s = fixture_new(2, QUEUE_KERNEL, 65536);
     fake_default_mode = mode;
-    pattern(scene_a(s, 0), 60001, 1);
-    wr = scene_write(s, 0, 3, 60001);
+    pattern(fixture_a(s, 0), 60001, 1);
+    wr = fixture_write(s, 0, 3, 60001);
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    CHECK(is_pattern(scene_b(s, 3), 60001, 1));
-    scene_free(s);
+    CHECK(is_pattern(fixture_b(s, 3), 60001, 1));
+    fixture_free(s);
 }
 
 /* A region whose last page is where RAM ends */
 TEST(cve_2021_3582_a_range_beyond_the_end_of_ram_is_refused)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint64_t end = RAM_BASE + RAM_SIZE;
     uint64_t page[2] = { end - 4096, end };
     MrOpt o = {
         .index = 77, .pd = PD, .rights = ALL_RIGHTS, .va = 0, .len = 8192,
         .page = page, .npages = 2,
     };
-    Wr wr = scene_write(s, 0, 0, 8192);
+    Wr wr = fixture_write(s, 0, 0, 8192);
 
     CHECK_EQ(mr_reg_opt(s->b, &o), 0);
     wr.rkey = 77 << 8;
     wr.raddr = 0;
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RECV_BOUNDS);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(cve_2021_3607_sizes_do_not_overflow)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     struct erdma_cmd_create_cq req = { 0 };
     struct erdma_cmd_reg_mr mr = { 0 };
     uint64_t table = fake_zalloc(s->a->h, 65536 * 8), *t;
@@ -302,51 +302,51 @@ TEST(cve_2021_3607_sizes_do_not_overflow)
     mr.start_va = htole64(UINT64_MAX - 4096);
     mr.size = htole32(4096);
     CHECK_EQ(CMD_RDMA(s->a, ERDMA_CMD_REG_MR, mr), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(cve_2021_3608_only_what_was_mapped_is_unmapped)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
-    Wr wr = scene_write(s, 0, 0, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
+    Wr wr = fixture_write(s, 0, 0, 8192);
 
     /* the source fails before the target was ever mapped, and the reverse */
     fake_hole(s->a->h, s->abuf, 8192);
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SEND_BOUNDS);
     CHECK_EQ(s->a->h->open_maps + s->b->h->open_maps, 0);
-    scene_free(s);
+    fixture_free(s);
 
-    s = scene_new(2, QUEUE_KERNEL, 8192);
+    s = fixture_new(2, QUEUE_KERNEL, 8192);
     fake_hole(s->b->h, s->bbuf + 4096, 4096);
-    wr = scene_write(s, 0, 0, 8192);
+    wr = fixture_write(s, 0, 0, 8192);
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RECV_BOUNDS);
     CHECK_EQ(s->a->h->open_maps + s->b->h->open_maps, 0);
-    scene_free(s);
+    fixture_free(s);
 
     /* completions and events that cannot be written */
-    s = scene_new(2, QUEUE_KERNEL, 4096);
+    s = fixture_new(2, QUEUE_KERNEL, 4096);
     fake_hole(s->a->h, s->acq.addr, 1 << 20);
     fake_hole(s->a->h, s->a->cq, 4096);
     fake_hole(s->a->h, s->a->aeq.addr, 4096);
-    wr = scene_write(s, 0, 0, 8);
+    wr = fixture_write(s, 0, 0, 8);
     qp_send(&s->aqp, &wr);
     card_post_cmd(s->a, 1, ERDMA_CMD_QUERY_FW_INFO, NULL, 8);
     card_ring_cmd(s->a);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(s->a->h->open_maps + s->b->h->open_maps, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(cve_2022_1050_nothing_works_before_init)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     aeq_arm(c);
     for (unsigned i = 0; i < 32; i++) {
@@ -362,12 +362,12 @@ TEST(cve_2022_1050_nothing_works_before_init)
     erdma_core_timer(c->core);
     CHECK_EQ(c->h->maps + c->h->reads + c->h->writes, 0);
     CHECK_EQ(c->f.irqs_total, 0);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(cve_2022_1050_queue_registers_do_not_move_live_queues)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     card_write32(s->a, ERDMA_REG_CMDQ_SQ_BASE_LO, 0);
     card_write32(s->a, ERDMA_REG_CMDQ_CQ_BASE_HI, 0x1234);
@@ -376,18 +376,18 @@ TEST(cve_2022_1050_queue_registers_do_not_move_live_queues)
     for (unsigned i = 0; i < 600; i++) {
         CHECK_EQ(qp_modify(&s->aqp, 9), 22);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(cve_2023_1544_page_index_stays_inside_its_table)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
     uint64_t page[2] = { s->bbuf, s->bbuf + 8192 };
     MrOpt o = {
         .index = 77, .pd = PD, .rights = ALL_RIGHTS, .va = 100,
         .len = 8000, .page = page, .npages = 2,
     };
-    Wr wr = scene_write(s, 0, 0, 8000);
+    Wr wr = fixture_write(s, 0, 0, 8000);
 
     CHECK_EQ(mr_reg_opt(s->b, &o), 0);
     wr.rkey = 77 << 8;
@@ -412,7 +412,7 @@ TEST(cve_2023_1544_page_index_stays_inside_its_table)
         o.len = 4096;
         CHECK_EQ(mr_reg_opt(s->b, &o), 0);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 /*
@@ -421,9 +421,9 @@ TEST(cve_2023_1544_page_index_stays_inside_its_table)
  */
 TEST(no_cve_indices_in_guest_memory_are_hints)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     uint64_t rec = fake_zalloc(s->a->h, 4096);
-    Wr wr = scene_write(s, 0, 0, 8);
+    Wr wr = fixture_write(s, 0, 0, 8);
     Wc wc;
 
     /* doorbell records of the command queue, EQ and AEQ that say nonsense */
@@ -440,36 +440,36 @@ TEST(no_cve_indices_in_guest_memory_are_hints)
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     card_write64(s->a, s->aqp.sq_db, sq_db_value(&s->aqp, 0xffff));
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK(!cq_poll(&s->acq, &wc));
     card_write64(s->b, s->bqp.rq_db,
                  rq_db_value(&s->bqp, s->bqp.rq_depth + 1));
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK(!cq_poll(&s->bcq, &wc));
     expect_aeqe(s->a, ERDMA_AE_QP_FATAL, s->aqp.qpn);
     expect_aeqe(s->b, ERDMA_AE_RQ_ERR, s->bqp.qpn);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- faults of other models ---- */
 
 TEST(cve_2021_20255_dma_to_what_is_not_ram_never_happens)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     uint32_t key = mr_dma(s->b, PD, ALL_RIGHTS);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     wr.rkey = key;
     wr.raddr = 0xfe000000;              /* a BAR, its own perhaps */
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RECV_BOUNDS);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* A descriptor that makes no progress ends the run */
 TEST(cve_2021_20257_slots_that_lead_nowhere_are_stepped_over)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     struct erdma_cqe cqe;
     unsigned n = 0;
 
@@ -477,7 +477,7 @@ TEST(cve_2021_20257_slots_that_lead_nowhere_are_stepped_over)
     memset(fake_ptr(s->a->h, s->a->sq, 4096), 0, 4096);
     s->a->sq_pi += 64;
     card_ring_cmd(s->a);
-    bed_run(&s->bed);                   /* fails if it never ends */
+    hosts_run(&s->hosts);                   /* fails if it never ends */
     while (card_poll_cmd(s->a, &cqe)) {
         CHECK_EQ(be32toh(cqe.hdr) & 0xff, ERDMA_CMD_EINVAL);
         n++;
@@ -485,12 +485,12 @@ TEST(cve_2021_20257_slots_that_lead_nowhere_are_stepped_over)
     CHECK(n >= 1 && n <= 64);
     CHECK_EQ(card_cmd(s->a, 1, ERDMA_CMD_QUERY_FW_INFO, NULL, 8, NULL, NULL),
              0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(cve_2021_20257_empty_requests_and_their_flush_end)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     unsigned n = 0;
     Wc wc;
 
@@ -498,7 +498,7 @@ TEST(cve_2021_20257_empty_requests_and_their_flush_end)
         qp_post(&s->aqp, &(Wr) { .opcode = ERDMA_OP_WRITE });
     }
     qp_ring(&s->aqp);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     while (cq_poll(&s->acq, &wc)) {
         CHECK_EQ(wc.syndrome, 0);
         n++;
@@ -509,12 +509,12 @@ TEST(cve_2021_20257_empty_requests_and_their_flush_end)
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
     card_write64(s->a, s->aqp.sq_db,
                  sq_db_value(&s->aqp, s->aqp.sq_pi + 32));
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     for (n = 0; cq_poll(&s->acq, &wc); n++) {
         CHECK_EQ(wc.syndrome, ERDMA_WC_FLUSHED);
     }
     CHECK(n >= 1 && n <= 32);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /*
@@ -530,33 +530,33 @@ TEST(cve_2024_3447_offsets_behind_the_end_do_not_underflow)
         { 101, 1 }, { 200, 8 }, { 100, 1 }, { 4000, 96 }, { 8193, 1 },
         { UINT64_MAX - 0x40000000, 1 }, { 1ull << 32, 4 }, { 1ull << 63, 1 },
     };
-    Scene *s = scene_new(2, QUEUE_KERNEL, 16384);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 16384);
     uint32_t key = mr_reg(s->b, s->bbuf, s->bbuf, 100, ALL_RIGHTS);
 
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        Wr wr = scene_write(s, 0, 0, bad[i].len);
+        Wr wr = fixture_write(s, 0, 0, bad[i].len);
 
         qp_init(&s->aqp, s->a, &s->acq, QUEUE_KERNEL);
         qp_init(&s->bqp, s->b, &s->bcq, QUEUE_KERNEL);
         qp_connect(&s->aqp, &s->bqp);
         wr.rkey = key;
         wr.raddr = s->bbuf + bad[i].off;
-        pattern(scene_a(s, 0), 4096, i);
-        pattern(scene_b(s, 0), 16384, 99);
+        pattern(fixture_a(s, 0), 4096, i);
+        pattern(fixture_b(s, 0), 16384, 99);
         qp_send(&s->aqp, &wr);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RECV_BOUNDS);
-        CHECK(is_pattern(scene_b(s, 0), 16384, 99));
+        CHECK(is_pattern(fixture_b(s, 0), 16384, 99));
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* Parts of a request that lie behind the blocks it has */
 TEST(cve_2024_24474_parts_behind_the_end_of_a_request_are_refused)
 {
     for (unsigned n = 1; n <= 6; n++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-        Wr wr = scene_write(s, 0, 0, 0);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+        Wr wr = fixture_write(s, 0, 0, 0);
         uint64_t *hdr;
 
         wr.nsge = n;
@@ -568,9 +568,9 @@ TEST(cve_2024_24474_parts_behind_the_end_of_a_request_are_refused)
         hdr = qp_block(&s->aqp, 0);
         *hdr = htole64((le64toh(*hdr) & ~(0xfull << 52) & ~0xffffull) | 1);
         qp_ring(&s->aqp);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SQE_FORMAT);
-        scene_free(s);
+        fixture_free(s);
     }
 }
 
@@ -589,14 +589,14 @@ TEST(cve_2020_11102_every_length_ends_in_a_completion)
 
     for (unsigned i = 0; i < count * sizeof(ops); i++) {
         uint32_t len = lengths[i / sizeof(ops)];
-        Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-        Wr wr = scene_write(s, 0, 0, len);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+        Wr wr = fixture_write(s, 0, 0, len);
         Wc wc;
 
         wr.opcode = ops[i % sizeof(ops)];
-        scene_recv(s, 0, len);
+        fixture_recv(s, 0, len);
         qp_send(&s->aqp, &wr);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         wc = cq_expect(&s->acq);
         if (len > 4096 && wr.opcode != ERDMA_OP_ATOMIC_FAA) {
             CHECK(wc.syndrome);
@@ -604,14 +604,14 @@ TEST(cve_2020_11102_every_length_ends_in_a_completion)
         if (len > 1u << 31 && wr.opcode == ERDMA_OP_WRITE) {
             CHECK_EQ(wc.syndrome, ERDMA_WC_SQE_FORMAT);
         }
-        scene_free(s);
+        fixture_free(s);
     }
 }
 
 TEST(cve_2020_16092_inline_lengths_are_bounded)
 {
     for (unsigned n = 0; n < 256; n++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
         uint8_t data[128] = { 0 };
         Wr wr = {
             .opcode = ERDMA_OP_SEND, .is_inline = true, .data = data,
@@ -619,17 +619,17 @@ TEST(cve_2020_16092_inline_lengths_are_bounded)
         };
         uint64_t *hdr;
 
-        scene_recv(s, 0, 4096);
+        fixture_recv(s, 0, 4096);
         qp_post(&s->aqp, &wr);
         hdr = qp_block(&s->aqp, 0);
         *hdr = htole64((le64toh(*hdr) & ~(0xffull << 56)) |
                        (uint64_t)n << 56);
         *(uint32_t *)((uint8_t *)qp_block(&s->aqp, 0) + 12) = htole32(n);
         qp_ring(&s->aqp);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         CHECK_EQ(cq_expect(&s->acq).syndrome,
                  n <= ERDMA_MAX_INLINE ? 0 : ERDMA_WC_SQE_FORMAT);
-        scene_free(s);
+        fixture_free(s);
         n += n > 120 ? 16 : 0;
     }
 }

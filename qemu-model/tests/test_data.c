@@ -2,12 +2,12 @@
 /* What each request does to memory and completions (9.3, 9.8). */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 static unsigned run(Qp *qp, const Wr *wr)
 {
     qp_send(qp, wr);
-    bed_run(qp->card->bed);
+    hosts_run(qp->card->hosts);
     return cq_expect(qp->scq).syndrome;
 }
 
@@ -18,20 +18,20 @@ static void write_sizes(unsigned cards, QueueKind kind)
     static const uint32_t size[] = {
         1, 2, 64, 4095, 4096, 4097, 65536, 65537, 1000003, 2 << 20,
     };
-    Scene *s = scene_new(cards, kind, (2 << 20) + 64);
+    Fixture *s = fixture_new(cards, kind, (2 << 20) + 64);
 
     for (unsigned i = 0; i < sizeof(size) / sizeof(size[0]); i++) {
-        Wr wr = scene_write(s, 17, 33, size[i]);
+        Wr wr = fixture_write(s, 17, 33, size[i]);
 
-        pattern(scene_a(s, 17), size[i], i);
-        memset(scene_b(s, 0), 0xa5, 33);
-        scene_b(s, 33)[size[i]] = 0xa5;
+        pattern(fixture_a(s, 17), size[i], i);
+        memset(fixture_b(s, 0), 0xa5, 33);
+        fixture_b(s, 33)[size[i]] = 0xa5;
         CHECK_EQ(run(&s->aqp, &wr), 0);
-        CHECK(is_pattern(scene_b(s, 33), size[i], i));
-        CHECK(is_fill(scene_b(s, 0), 33, 0xa5));
-        CHECK_EQ(scene_b(s, 33)[size[i]], 0xa5);
+        CHECK(is_pattern(fixture_b(s, 33), size[i], i));
+        CHECK(is_fill(fixture_b(s, 0), 33, 0xa5));
+        CHECK_EQ(fixture_b(s, 33)[size[i]], 0xa5);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(write_of_any_size_between_two_cards)
@@ -51,19 +51,19 @@ TEST(write_of_any_size_with_user_queues)
 
 TEST(write_is_invisible_to_the_receiver)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
-    scene_recv(s, 1024, 64);
+    fixture_recv(s, 1024, 64);
     CHECK_EQ(run(&s->aqp, &wr), 0);
     CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(write_gathers_six_ranges)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
-    Wr wr = scene_write(s, 0, 0, 0);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
+    Wr wr = fixture_write(s, 0, 0, 0);
     uint32_t at = 0;
 
     wr.nsge = 6;
@@ -72,31 +72,32 @@ TEST(write_gathers_six_ranges)
     }
     CHECK_EQ(run(&s->aqp, &wr), 0);
     for (unsigned i = 0; i < 6; i++) {
-        CHECK(!memcmp(scene_b(s, at), scene_a(s, i * 9000), 100 + i * 1500));
+        CHECK(
+            !memcmp(fixture_b(s, at), fixture_a(s, i * 9000), 100 + i * 1500));
         at += 100 + i * 1500;
     }
-    CHECK_EQ(scene_b(s, at)[0], 0xa5);
-    scene_free(s);
+    CHECK_EQ(fixture_b(s, at)[0], 0xa5);
+    fixture_free(s);
 }
 
 TEST(ranges_of_zero_bytes_are_skipped_unchecked)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 0);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 0);
 
     wr.nsge = 3;
     wr.sge[0] = (Sge) { 0xdead, 0, 0xdead };
     wr.sge[1] = (Sge) { s->abuf, 32, s->akey };
     wr.sge[2] = (Sge) { 0xbeef, 0, 0xbeef };
     CHECK_EQ(run(&s->aqp, &wr), 0);
-    CHECK(is_pattern(scene_b(s, 0), 32, 1));
-    scene_free(s);
+    CHECK(is_pattern(fixture_b(s, 0), 32, 1));
+    fixture_free(s);
 }
 
 TEST(seven_ranges_are_malformed)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 0);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 0);
     struct erdma_sqe_write *w;
     uint16_t index;
 
@@ -109,46 +110,46 @@ TEST(seven_ranges_are_malformed)
     w->hdr += htole64(1ull << 56);
     qp_ring(&s->aqp);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SQE_FORMAT);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* Of a SEND all seven would fit into its blocks */
 TEST(seven_ranges_of_a_send_are_malformed)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 8);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 8);
 
-    scene_recv(s, 0, 4096);
+    fixture_recv(s, 0, 4096);
     wr.nsge = 7;
     for (unsigned i = 0; i < 7; i++) {
         wr.sge[i] = (Sge) { s->abuf, 8, s->akey };
     }
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_SQE_FORMAT);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- inline ---- */
 
 static void inline_sizes(uint8_t opcode)
 {
-    Scene *s = scene_new(2, QUEUE_INLINE, 4096);
+    Fixture *s = fixture_new(2, QUEUE_INLINE, 4096);
     uint8_t data[96];
 
     for (unsigned len = 0; len <= 96; len++) {
-        Wr wr = scene_write(s, 0, 100, 0);
+        Wr wr = fixture_write(s, 0, 100, 0);
 
         pattern(data, len, len);
-        memset(scene_b(s, 0), 0xa5, 300);
+        memset(fixture_b(s, 0), 0xa5, 300);
         wr.opcode = opcode;
         wr.is_inline = true;
         wr.data = data;
         wr.data_len = len;
-        scene_recv(s, 100, 200);
+        fixture_recv(s, 100, 200);
         CHECK_EQ(run(&s->aqp, &wr), 0);
-        CHECK(is_pattern(scene_b(s, 100), len, len));
-        CHECK(is_fill(scene_b(s, 100 + len), 100, 0xa5));
+        CHECK(is_pattern(fixture_b(s, 100), len, len));
+        CHECK(is_fill(fixture_b(s, 100 + len), 100, 0xa5));
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(inline_write_of_0_to_96_bytes)
@@ -163,45 +164,45 @@ TEST(inline_send_of_0_to_96_bytes)
 
 TEST(more_than_96_inline_bytes_are_malformed)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     uint8_t data[112] = { 0 };
-    Wr wr = scene_write(s, 0, 0, 0);
+    Wr wr = fixture_write(s, 0, 0, 0);
 
     wr.opcode = ERDMA_OP_SEND;
     wr.is_inline = true;
     wr.data = data;
     wr.data_len = 97;
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_SQE_FORMAT);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(inline_flag_is_ignored_where_it_means_nothing)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_read(s, 0, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_read(s, 0, 0, 64);
     struct erdma_sqe_read *r;
     uint16_t index = qp_post(&s->aqp, &wr);
 
-    pattern(scene_b(s, 0), 64, 4);
+    pattern(fixture_b(s, 0), 64, 4);
     r = qp_block(&s->aqp, index);
     r->hdr |= htole64(ERDMA_SQE_HDR_INLINE);
     qp_ring(&s->aqp);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    CHECK(is_pattern(scene_a(s, 0), 64, 4));
-    scene_free(s);
+    CHECK(is_pattern(fixture_a(s, 0), 64, 4));
+    fixture_free(s);
 }
 
 /* ---- SEND ---- */
 
 TEST(send_fills_one_receive_after_the_other)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
 
     for (unsigned i = 0; i < 10; i++) {
-        scene_recv(s, i * 1024, 1024);
+        fixture_recv(s, i * 1024, 1024);
     }
     for (unsigned i = 0; i < 10; i++) {
-        Wr wr = scene_send(s, i * 100, 90 + i);
+        Wr wr = fixture_send(s, i * 100, 90 + i);
         Wc wc;
 
         CHECK_EQ(run(&s->aqp, &wr), 0);
@@ -212,33 +213,33 @@ TEST(send_fills_one_receive_after_the_other)
         CHECK_EQ(wc.size, 90 + i);
         CHECK_EQ(wc.qpn, s->bqp.qpn);
         CHECK_EQ(wc.imm, 0);
-        CHECK(!memcmp(scene_b(s, i * 1024), scene_a(s, i * 100), 90 + i));
-        CHECK_EQ(scene_b(s, i * 1024)[90 + i], 0xa5);
+        CHECK(!memcmp(fixture_b(s, i * 1024), fixture_a(s, i * 100), 90 + i));
+        CHECK_EQ(fixture_b(s, i * 1024)[90 + i], 0xa5);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(send_of_nothing_consumes_a_receive)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Wr wr = { .opcode = ERDMA_OP_SEND };
 
     qp_recv(&s->bqp, 0, 0, 0);
     CHECK_EQ(run(&s->aqp, &wr), 0);
     CHECK_EQ(cq_expect(&s->bcq).size, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(keys_of_an_empty_message_are_not_checked)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 0);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 0);
 
     wr.nsge = 0;
     wr.rkey = 0xdeadbeef;
     wr.raddr = UINT64_MAX;
     CHECK_EQ(run(&s->aqp, &wr), 0);
-    wr = scene_read(s, 0, 0, 0);
+    wr = fixture_read(s, 0, 0, 0);
     wr.rkey = 0xdeadbeef;
     wr.sge[0].key = 0xdeadbeef;
     CHECK_EQ(run(&s->aqp, &wr), 0);
@@ -246,17 +247,17 @@ TEST(keys_of_an_empty_message_are_not_checked)
     qp_recv(&s->bqp, 1, 100, 0xdeadbeef);
     CHECK_EQ(run(&s->aqp, &wr), 0);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(message_of_exactly_the_buffer_fits_and_one_byte_more_does_not)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 256);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 256);
 
-    scene_recv(s, 0, 256);
-    scene_recv(s, 0, 255);
-    scene_recv(s, 0, 256);
+    fixture_recv(s, 0, 256);
+    fixture_recv(s, 0, 255);
+    fixture_recv(s, 0, 256);
     CHECK_EQ(run(&s->aqp, &wr), 0);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_GENERAL_ERR);
@@ -264,13 +265,13 @@ TEST(message_of_exactly_the_buffer_fits_and_one_byte_more_does_not)
     CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_FLUSHED);
     expect_aeqe(s->b, ERDMA_AE_RQ_ERR, s->bqp.qpn);
     expect_aeqe(s->a, ERDMA_AE_QP_FATAL, s->aqp.qpn);
-    scene_free(s);
+    fixture_free(s);
 }
 
 static unsigned bad_recv(uint32_t key_xor, int64_t off)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 64);
     Wc wc;
 
     qp_recv(&s->bqp, s->bbuf + off, 64, s->bkey ^ key_xor);
@@ -280,7 +281,7 @@ static unsigned bad_recv(uint32_t key_xor, int64_t off)
     CHECK_EQ(wc.qe_idx, 0);
     expect_aeqe(s->b, ERDMA_AE_RQ_ERR, s->bqp.qpn);
     expect_aeqe(s->a, ERDMA_AE_QP_FATAL, s->aqp.qpn);
-    scene_free(s);
+    fixture_free(s);
     return wc.syndrome;
 }
 
@@ -293,8 +294,8 @@ TEST(bad_receive_is_reported_at_the_receiver)
 
 static unsigned spoiled_rqe(unsigned off, uint8_t value)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 64);
     unsigned syndrome;
 
     qp_post_recv(&s->bqp, s->bbuf, 64, s->bkey);
@@ -302,7 +303,7 @@ static unsigned spoiled_rqe(unsigned off, uint8_t value)
     qp_ring_recv(&s->bqp);
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_GENERAL_ERR);
     syndrome = cq_expect(&s->bcq).syndrome;
-    scene_free(s);
+    fixture_free(s);
     return syndrome;
 }
 
@@ -314,20 +315,20 @@ TEST(receive_with_another_index_or_owner_is_malformed)
 
 TEST(unreadable_receive_ring_is_malformed)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 64);
 
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     fake_hole(s->b->h, s->bqp.rq_page[0], 4096);
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_GENERAL_ERR);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_RQE_FORMAT);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(receive_completion_is_written_before_the_senders)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 64);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 64);
     Qp qp;
     Wc wc;
 
@@ -340,15 +341,15 @@ TEST(receive_completion_is_written_before_the_senders)
     CHECK_EQ(wc.qpn, qp.qpn);
     wc = cq_expect(&s->acq);
     CHECK_EQ(wc.qpn, s->aqp.qpn);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- immediates ---- */
 
 TEST(write_with_immediate_consumes_a_receive_but_not_its_buffer)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
-    Wr wr = scene_write(s, 0, 4096, 500);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
+    Wr wr = fixture_write(s, 0, 4096, 500);
     Wc wc;
 
     wr.opcode = ERDMA_OP_WRITE_IMM;
@@ -359,31 +360,31 @@ TEST(write_with_immediate_consumes_a_receive_but_not_its_buffer)
     CHECK_EQ(wc.opcode, ERDMA_OP_RECV_WRITE_IMM);
     CHECK_EQ(wc.imm, 0x01020304);
     CHECK_EQ(wc.size, 500);
-    CHECK(is_pattern(scene_b(s, 4096), 500, 1));
-    scene_free(s);
+    CHECK(is_pattern(fixture_b(s, 4096), 500, 1));
+    fixture_free(s);
 }
 
 TEST(refused_write_with_immediate_leaves_the_receive_for_the_flush)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
-    Wr wr = scene_write(s, 0, 8000, 500);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
+    Wr wr = fixture_write(s, 0, 8000, 500);
 
     wr.opcode = ERDMA_OP_WRITE_IMM;
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_RECV_BOUNDS);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_FLUSHED);
     expect_aeqe(s->b, ERDMA_AE_ACCESS_ERR, s->bqp.qpn);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(refused_write_with_immediate_does_not_wait_for_a_receive)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
-    Wr wr = scene_write(s, 0, 8000, 500);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
+    Wr wr = fixture_write(s, 0, 8000, 500);
 
     wr.opcode = ERDMA_OP_WRITE_IMM;
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_RECV_BOUNDS);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- READ ---- */
@@ -391,42 +392,42 @@ TEST(refused_write_with_immediate_does_not_wait_for_a_receive)
 TEST(read_of_any_size)
 {
     static const uint32_t size[] = { 1, 4096, 100000, 2 << 20 };
-    Scene *s = scene_new(2, QUEUE_KERNEL, (2 << 20) + 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, (2 << 20) + 4096);
 
     for (unsigned i = 0; i < 4; i++) {
-        Wr wr = scene_read(s, 100, 200, size[i]);
+        Wr wr = fixture_read(s, 100, 200, size[i]);
         Wc wc;
 
-        pattern(scene_b(s, 200), size[i], i + 5);
-        scene_a(s, 100)[size[i]] = 0x77;
+        pattern(fixture_b(s, 200), size[i], i + 5);
+        fixture_a(s, 100)[size[i]] = 0x77;
         qp_send(&s->aqp, &wr);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         wc = cq_expect(&s->acq);
         CHECK_EQ(wc.opcode, ERDMA_OP_READ);
         CHECK_EQ(wc.syndrome, 0);
         CHECK_EQ(wc.size, size[i]);
-        CHECK(is_pattern(scene_a(s, 100), size[i], i + 5));
-        CHECK_EQ(scene_a(s, 100)[size[i]], 0x77);
+        CHECK(is_pattern(fixture_a(s, 100), size[i], i + 5));
+        CHECK_EQ(fixture_a(s, 100)[size[i]], 0x77);
     }
     CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- atomics ---- */
 
-static uint64_t *target(Scene *s)
+static uint64_t *target(Fixture *s)
 {
-    return (uint64_t *)(void *)scene_b(s, 64);
+    return (uint64_t *)(void *)fixture_b(s, 64);
 }
 
-static uint64_t *result(Scene *s)
+static uint64_t *result(Fixture *s)
 {
-    return (uint64_t *)(void *)scene_a(s, 128);
+    return (uint64_t *)(void *)fixture_a(s, 128);
 }
 
-static Wr atomic(Scene *s, uint8_t op, uint64_t swap_add, uint64_t compare)
+static Wr atomic(Fixture *s, uint8_t op, uint64_t swap_add, uint64_t compare)
 {
-    Wr wr = scene_write(s, 128, 64, 8);
+    Wr wr = fixture_write(s, 128, 64, 8);
 
     wr.opcode = op;
     wr.swap_add = swap_add;
@@ -436,7 +437,7 @@ static Wr atomic(Scene *s, uint8_t op, uint64_t swap_add, uint64_t compare)
 
 TEST(compare_and_swap_swaps_only_if_equal)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Wr wr = atomic(s, ERDMA_OP_ATOMIC_CAS, 99, 7);
     Wc wc;
 
@@ -451,95 +452,95 @@ TEST(compare_and_swap_swaps_only_if_equal)
     CHECK_EQ(run(&s->aqp, &wr), 0);
     CHECK_EQ(*target(s), 99);
     CHECK_EQ(*result(s), 99);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(fetch_and_add_adds_and_wraps)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Wr wr = atomic(s, ERDMA_OP_ATOMIC_FAA, 3, 0);
 
     *target(s) = UINT64_MAX - 1;
     CHECK_EQ(run(&s->aqp, &wr), 0);
     CHECK_EQ(*target(s), 1);
     CHECK_EQ(*result(s), UINT64_MAX - 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(misaligned_atomic_is_an_address_violation)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Wr wr = atomic(s, ERDMA_OP_ATOMIC_FAA, 3, 0);
 
     wr.raddr += 4;
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_RECV_BOUNDS);
     expect_aeqe(s->b, ERDMA_AE_ACCESS_ERR, s->bqp.qpn);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(atomic_result_shorter_than_8_bytes_is_an_address_violation)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Wr wr = atomic(s, ERDMA_OP_ATOMIC_FAA, 3, 0);
 
     *target(s) = 5;
     wr.sge[0].len = 7;
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_SEND_BOUNDS);
     CHECK_EQ(*target(s), 5);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(atomic_outside_its_region_changes_nothing)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Wr wr = atomic(s, ERDMA_OP_ATOMIC_FAA, 3, 0);
 
     wr.raddr = s->bbuf + 4096;
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_RECV_BOUNDS);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- work in turns ---- */
 
 TEST(small_messages_are_done_inside_the_doorbell_write)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
-    Wr wr = scene_write(s, 0, 0, 32768);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
+    Wr wr = fixture_write(s, 0, 0, 32768);
 
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     CHECK(!s->a->f.kicked);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST_ONE_PROCESS(large_message_is_left_to_turns_of_bounded_size)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 9 << 20);
-    Wr wr = scene_write(s, 0, 0, 9 << 20);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 9 << 20);
+    Wr wr = fixture_write(s, 0, 0, 9 << 20);
     unsigned turns = 0;
 
     qp_send(&s->aqp, &wr);
     CHECK(s->a->f.kicked);
-    CHECK(is_fill(scene_b(s, 0), 4096, 0xa5));
+    CHECK(is_fill(fixture_b(s, 0), 4096, 0xa5));
     while (s->a->f.kicked) {
         s->a->f.kicked = false;
         erdma_core_run(s->a->core);
         turns++;
         if (turns == 1) {
-            CHECK(is_pattern(scene_b(s, 0), 4 << 20, 1));
-            CHECK(is_fill(scene_b(s, 4 << 20), 4096, 0xa5));
+            CHECK(is_pattern(fixture_b(s, 0), 4 << 20, 1));
+            CHECK(is_fill(fixture_b(s, 4 << 20), 4096, 0xa5));
         }
     }
     CHECK_EQ(turns, 3);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    CHECK(is_pattern(scene_b(s, 0), 9 << 20, 1));
-    scene_free(s);
+    CHECK(is_pattern(fixture_b(s, 0), 9 << 20, 1));
+    fixture_free(s);
 }
 
 TEST_ONE_PROCESS(queue_pairs_take_turns)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8 << 20);
-    Wr big = scene_write(s, 0, 0, 8 << 20), small = scene_write(s, 0, 0, 8);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8 << 20);
+    Wr big = fixture_write(s, 0, 0, 8 << 20), small = fixture_write(s, 0, 0, 8);
     Cq cq;
     Qp qp, peer;
 
@@ -558,15 +559,15 @@ TEST_ONE_PROCESS(queue_pairs_take_turns)
         CHECK_EQ(cq_expect(&cq).syndrome, 0);
     }
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(statistics_count_both_ends_of_every_kind)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
-    Wr w = scene_write(s, 0, 0, 3000), r = scene_read(s, 0, 0, 1501);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
+    Wr w = fixture_write(s, 0, 0, 3000), r = fixture_read(s, 0, 0, 1501);
     Wr a = atomic(s, ERDMA_OP_ATOMIC_FAA, 1, 0);
     ErdmaCounters na, nb;
 
@@ -585,5 +586,5 @@ TEST(statistics_count_both_ends_of_every_kind)
     CHECK_EQ(nb.tx_bytes, 1501 + 8);
     CHECK_EQ(nb.tx_pkts, 2 + 1);
     CHECK_EQ(nb.tx_reqs, 0);
-    scene_free(s);
+    fixture_free(s);
 }

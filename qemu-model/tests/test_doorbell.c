@@ -2,7 +2,7 @@
 /* Doorbell pages: legacy, extended, direct (2.5 to 2.7, 9.6, 9.7). */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 typedef struct Pages {
     uint16_t sdb, rdb, cdb;
@@ -56,7 +56,7 @@ typedef struct Ctx {
     Qp qp, peer;
 } Ctx;
 
-static void ctx_init(Scene *s, Ctx *x, uint32_t qpn, uint32_t cqn)
+static void ctx_init(Fixture *s, Ctx *x, uint32_t qpn, uint32_t cqn)
 {
     QpOpt o = { .kind = QUEUE_INLINE, .sq_depth = 64, .rq_depth = 64 };
 
@@ -91,7 +91,7 @@ static uint64_t cq_db_value(const Ctx *x)
 
 TEST(context_gets_three_pages_of_its_own)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     Pages p[3];
 
     for (unsigned i = 0; i < 3; i++) {
@@ -101,12 +101,12 @@ TEST(context_gets_three_pages_of_its_own)
         CHECK(p[i].cdb < 4096);
     }
     CHECK(p[0].sdb != p[1].sdb && p[1].cdb != p[2].sdb);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(contexts_end_when_bar0_is_used_up)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     Pages p, first;
     unsigned n = 1;
 
@@ -119,12 +119,12 @@ TEST(contexts_end_when_bar0_is_used_up)
     CHECK_EQ(free_db(s->a, 7, first), 0);
     CHECK_EQ(alloc_db(s->a, 7, &p), 0);
     CHECK_EQ(p.sdb, first.sdb);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(only_allocated_pages_can_be_freed)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     Pages p, q, mixed;
 
     CHECK_EQ(alloc_db(s->a, 0, &p), ERDMA_CMD_EINVAL);
@@ -139,12 +139,12 @@ TEST(only_allocated_pages_can_be_freed)
              ERDMA_CMD_ENOENT);
     CHECK_EQ(free_db(s->a, 7, p), 0);
     CHECK_EQ(free_db(s->a, 7, p), ERDMA_CMD_ENOENT);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(pages_in_use_are_not_freed)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Ctx x;
 
     ctx_init(s, &x, 50, 60);
@@ -153,12 +153,12 @@ TEST(pages_in_use_are_not_freed)
     CHECK_EQ(free_db(s->a, 7, x.p), ERDMA_CMD_EBUSY);
     CHECK_EQ(cq_destroy(&x.cq), 0);
     CHECK_EQ(free_db(s->a, 7, x.p), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(objects_bind_only_to_pages_of_one_live_context)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     Pages p, q;
     QpOpt o = {
         .kind = QUEUE_INLINE, .sq_depth = 64, .rq_depth = 64,
@@ -180,14 +180,14 @@ TEST(objects_bind_only_to_pages_of_one_live_context)
     CHECK_EQ(qp_try(&qp, s->a, &o), ERDMA_CMD_EINVAL);
     o.rdb = p.rdb;
     CHECK_EQ(qp_try(&qp, s->a, &o), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- ringing ---- */
 
 TEST(extended_pages_work_as_the_stock_driver_maps_them)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Wr wr = nop();
     Ctx x;
 
@@ -201,12 +201,12 @@ TEST(extended_pages_work_as_the_stock_driver_maps_them)
     CHECK_EQ(cq_expect(&x.cq).opcode, ERDMA_OP_RECV);
     CHECK_EQ(s->a->f.irqs[1], 1);
     CHECK_EQ(counters(s->a).doorbells_dropped, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(extended_pages_work_uncrossed_too)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Wr wr = nop();
     Ctx x;
 
@@ -218,12 +218,12 @@ TEST(extended_pages_work_uncrossed_too)
     qp_send(&x.peer, &wr);
     CHECK_EQ(cq_expect(&x.cq).opcode, ERDMA_OP_RECV);
     CHECK_EQ(s->a->f.irqs[1], 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
-TEST(kind_is_told_by_offset_and_owner_not_by_bit_31)
+TEST(kind_follows_from_offset_and_owner_not_from_bit_31)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Ctx x;
     ErdmaCounters n;
 
@@ -235,12 +235,12 @@ TEST(kind_is_told_by_offset_and_owner_not_by_bit_31)
     CHECK_EQ(n.doorbells_rq, 1);
     CHECK_EQ(n.doorbells_cq, 0);
     CHECK_EQ(n.doorbells_dropped, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(bit_31_decides_when_both_kinds_are_possible)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Ctx x;
 
     ctx_init(s, &x, 512, 512);  /* both at page offset 0 */
@@ -249,11 +249,11 @@ TEST(bit_31_decides_when_both_kinds_are_possible)
     CHECK_EQ(counters(s->a).doorbells_rq, 1);
     card_write64(s->a, x.p.rdb * 4096ull, 512ull << 32 | ERDMA_CQ_DB_ARM);
     CHECK_EQ(counters(s->a).doorbells_cq, 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* Write @value at @offset: must change nothing but the drop counter */
-static void expect_drop(Scene *s, uint64_t offset, uint64_t value)
+static void expect_drop(Fixture *s, uint64_t offset, uint64_t value)
 {
     ErdmaCounters before = counters(s->a), after;
 
@@ -268,7 +268,7 @@ static void expect_drop(Scene *s, uint64_t offset, uint64_t value)
 
 TEST(one_process_cannot_ring_for_another)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Wr wr = nop();
     Ctx x, y;
 
@@ -284,12 +284,12 @@ TEST(one_process_cannot_ring_for_another)
     expect_drop(s, ERDMA_DB_KERNEL_SQ, sq_db_value(&x.qp, 1));
     expect_drop(s, ERDMA_DB_RQ_BASE, rq_db_value(&x.qp, 1));
     expect_drop(s, ERDMA_DB_CQ_BASE, cq_db_value(&x));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(process_cannot_ring_for_the_kernel)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Wr wr = nop();
     Ctx x;
 
@@ -300,12 +300,12 @@ TEST(process_cannot_ring_for_the_kernel)
                 rq_db_value(&s->aqp, 1));
     expect_drop(s, x.p.rdb * 4096ull + s->acq.cqn * 8,
                 ERDMA_CQ_DB_ARM | (uint64_t)s->acq.cqn << 32);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(freed_pages_are_dead)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Pages p;
 
     CHECK_EQ(alloc_db(s->a, 7, &p), 0);
@@ -313,7 +313,7 @@ TEST(freed_pages_are_dead)
     expect_drop(s, p.sdb * 4096ull, sq_db_value(&s->aqp, 1));
     expect_drop(s, p.rdb * 4096ull, UINT64_MAX);
     expect_drop(s, 0xfff000, UINT64_MAX);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(doorbells_are_single_8_byte_writes)
@@ -321,7 +321,7 @@ TEST(doorbells_are_single_8_byte_writes)
     static const uint64_t off[] = {
         ERDMA_DB_KERNEL_SQ, ERDMA_DB_RQ_BASE, ERDMA_DB_CQ_BASE, 0x80000,
     };
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     uint64_t dropped = 0;
 
     for (unsigned i = 0; i < 4; i++) {
@@ -335,13 +335,13 @@ TEST(doorbells_are_single_8_byte_writes)
     }
     CHECK_EQ(counters(s->a).doorbells_dropped, dropped);
     CHECK_EQ(counters(s->a).doorbells_sq, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(legacy_apertures_take_any_aligned_offset)
 {
     static const uint64_t off[] = { 0x1000, 0x1008, 0x33330, 0x60ff8 };
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Wr wr = nop();
 
     for (unsigned i = 0; i < 4; i++) {
@@ -354,14 +354,14 @@ TEST(legacy_apertures_take_any_aligned_offset)
     CHECK_EQ(counters(s->b).doorbells_rq, 1);
     card_write64(s->b, 0x7fff8, (uint64_t)s->bcq.cqn << 32 | ERDMA_CQ_DB_ARM);
     CHECK_EQ(counters(s->b).doorbells_cq, 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- direct WQE (9.7) ---- */
 
 TEST(direct_requests_are_dropped_and_the_ordinary_doorbell_works)
 {
-    Scene *s = scene_new(2, QUEUE_TABLE, 4096);
+    Fixture *s = fixture_new(2, QUEUE_TABLE, 4096);
     Wr wr = nop();
     uint64_t hdr;
 
@@ -370,7 +370,7 @@ TEST(direct_requests_are_dropped_and_the_ordinary_doorbell_works)
     expect_drop(s, s->aqp.sq_db + 128, hdr | ERDMA_SQE_HDR_DWQE);
     qp_ring(&s->aqp);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 static void groups(ErdmaConfig *cfg)
@@ -386,7 +386,7 @@ static void groups_6(ErdmaConfig *cfg)
 /* Does an ordinary doorbell at this offset of the SQ space ring? */
 static bool rings(void (*tweak)(ErdmaConfig *cfg), uint64_t offset)
 {
-    Scene *s = scene_new_cfg(2, QUEUE_TABLE, 4096, tweak);
+    Fixture *s = fixture_new_cfg(2, QUEUE_TABLE, 4096, tweak);
     Wr wr = nop();
     bool rang;
     Wc wc;
@@ -395,7 +395,7 @@ static bool rings(void (*tweak)(ErdmaConfig *cfg), uint64_t offset)
     card_write64(s->a, offset, sq_db_value(&s->aqp, 1));
     rang = cq_poll(&s->acq, &wc);
     CHECK_EQ(counters(s->a).doorbells_dropped, !rang);
-    scene_free(s);
+    fixture_free(s);
     return rang;
 }
 

@@ -2,10 +2,10 @@
 /* Event queues (section 7). */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 /* Make CQ @cq report one event to its CEQ */
-static void one_event(Scene *s)
+static void one_event(Fixture *s)
 {
     Wr wr = { .opcode = ERDMA_OP_WRITE };
 
@@ -16,16 +16,16 @@ static void one_event(Scene *s)
 
 TEST(event_queue_is_born_armed)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     one_event(s);
     CHECK_EQ(s->a->f.irqs[1], 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(message_disarms_the_event_queue)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     for (unsigned i = 0; i < 5; i++) {
         one_event(s);
@@ -35,12 +35,12 @@ TEST(message_disarms_the_event_queue)
         CHECK(eq_poll(s->a, &s->a->eq[1], NULL, NULL));
     }
     CHECK(!eq_poll(s->a, &s->a->eq[1], NULL, NULL));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(arming_with_unseen_entries_raises_at_once_and_stays_disarmed)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     one_event(s);
     one_event(s);
@@ -49,12 +49,12 @@ TEST(arming_with_unseen_entries_raises_at_once_and_stays_disarmed)
     CHECK_EQ(s->a->f.irqs[1], 2);
     one_event(s);
     CHECK_EQ(s->a->f.irqs[1], 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(arming_with_nothing_new_is_silent)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     for (unsigned i = 0; i < 100; i++) {
         ceq_arm(s->a, 1);
@@ -68,12 +68,12 @@ TEST(arming_with_nothing_new_is_silent)
     CHECK_EQ(s->a->f.irqs[1], 1);
     one_event(s);
     CHECK_EQ(s->a->f.irqs[1], 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(doorbell_without_arm_only_moves_the_index)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     one_event(s);
     one_event(s);
@@ -81,12 +81,12 @@ TEST(doorbell_without_arm_only_moves_the_index)
     CHECK_EQ(s->a->f.irqs[1], 1);
     one_event(s);
     CHECK_EQ(s->a->f.irqs[1], 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 static void run_events(unsigned depth_log, unsigned count)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint64_t w;
 
     CHECK_EQ(eq_create(s->a, 5, depth_log), 0);
@@ -102,7 +102,7 @@ static void run_events(unsigned depth_log, unsigned count)
         CHECK_EQ(ERDMA_GET(ERDMA_CEQE_PI, w), (i + 1) & 0xffffff);
         ceq_arm(s->a, 5);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(owner_bit_of_events_flips_on_every_pass)
@@ -126,7 +126,7 @@ TEST(deepest_event_queue_wraps)
 
 TEST(events_wait_for_room_and_none_is_lost)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     Cq cq[MANY];
     Qp qp[MANY], peer[MANY];
     Wr wr = { .opcode = ERDMA_OP_WRITE };
@@ -155,12 +155,12 @@ TEST(events_wait_for_room_and_none_is_lost)
     }
     CHECK_EQ(got, MANY);
     CHECK(s->a->f.irqs[3] >= 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(full_event_queue_never_overwrites_an_unseen_entry)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     CHECK_EQ(eq_create(s->a, 3, 2), 0);
     cq_init(&s->acq, s->a, 64, 3);
@@ -178,12 +178,12 @@ TEST(full_event_queue_never_overwrites_an_unseen_entry)
     ceq_arm(s->a, 3);
     CHECK(eq_poll(s->a, &s->a->eq[3], NULL, NULL));
     CHECK(!eq_poll(s->a, &s->a->eq[3], NULL, NULL));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(destroyed_cq_takes_its_waiting_event_along)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     Cq cq;
 
     CHECK_EQ(eq_create(s->a, 3, 0), 0);
@@ -196,12 +196,12 @@ TEST(destroyed_cq_takes_its_waiting_event_along)
     CHECK(eq_poll(s->a, &s->a->eq[3], NULL, NULL));
     ceq_arm(s->a, 3);
     CHECK(!eq_poll(s->a, &s->a->eq[3], NULL, NULL));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(consumer_index_outside_the_ring_is_ignored)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     one_event(s);
     card_write64(s->a, ERDMA_REG_EQ_DB(1), 2 | ERDMA_EQ_DB_ARM);
@@ -212,13 +212,13 @@ TEST(consumer_index_outside_the_ring_is_ignored)
     ceq_arm(s->a, 1);
     one_event(s);
     CHECK_EQ(s->a->f.irqs[1], 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(command_eq_and_aeq_share_vector_0_but_not_arming)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr bad = scene_send(s, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr bad = fixture_send(s, 0, 64);
 
     card_arm_cmd(s->a);
     CHECK_EQ(qp_modify(&s->aqp, 0), ERDMA_CMD_EINVAL);
@@ -227,7 +227,7 @@ TEST(command_eq_and_aeq_share_vector_0_but_not_arming)
     qp_send(&s->aqp, &bad);
     CHECK_EQ(s->a->f.irqs[0], 2);       /* the AEQ was still armed */
     expect_aeqe(s->a, ERDMA_AE_QP_FATAL, s->aqp.qpn);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- commands ---- */
@@ -250,10 +250,10 @@ static void four_vectors(ErdmaConfig *cfg)
 
 TEST(create_eq_refuses_what_cannot_be)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init_cfg(&b, 1, 1, four_vectors);
+    hosts_init_cfg(&b, 1, 1, four_vectors);
     c = &b.card[0];
     card_start(c, 4);
     CHECK_EQ(create(c, 0, 0, 12, 1, RAM_BASE), 22);
@@ -266,7 +266,7 @@ TEST(create_eq_refuses_what_cannot_be)
     CHECK_EQ(create(c, 1, 1, 12, 1, RAM_BASE + 8), 22);
     CHECK_EQ(create(c, 3, 3, 12, 1, RAM_BASE), 0);
     CHECK_EQ(create(c, 3, 3, 12, 1, RAM_BASE), 17);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 static unsigned destroy(Card *c, unsigned eqn)
@@ -282,7 +282,7 @@ static unsigned destroy(Card *c, unsigned eqn)
 
 TEST(event_queue_in_use_is_not_destroyed)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     CHECK_EQ(destroy(s->a, 1), ERDMA_CMD_EBUSY);
     CHECK_EQ(qp_destroy(&s->aqp), 0);
@@ -293,30 +293,30 @@ TEST(event_queue_in_use_is_not_destroyed)
     CHECK_EQ(destroy(s->a, 200), ERDMA_CMD_ENOENT);
     ceq_arm(s->a, 1);
     CHECK_EQ(eq_create(s->a, 1, 12), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(unreachable_event_queue_is_survived)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fake_hole(s->a->h, s->a->eq[1].addr, 65536);
     one_event(s);
     CHECK_EQ(s->a->f.irqs[1], 1);
     CHECK(counters(s->a).guest_errors);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(doorbell_of_an_event_queue_that_is_not_there_is_dropped)
 {
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     card_start(&b.card[0], 4);
     for (unsigned i = 1; i < 32; i++) {
         card_write64(&b.card[0], ERDMA_REG_EQ_DB(i), ERDMA_EQ_DB_ARM | 1);
     }
     CHECK_EQ(counters(&b.card[0]).doorbells_dropped, 31);
     CHECK_EQ(b.card[0].f.irqs_total, 0);
-    bed_free(&b);
+    hosts_free(&b);
 }

@@ -2,7 +2,7 @@
 /* Memory that is missing on either side, host memory that runs out. */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 /* ---- the host's memory: the linker sends calloc() here ---- */
 
@@ -69,7 +69,7 @@ static void ladder(Card *c, unsigned op, const void *req, size_t len)
 
 TEST(commands_fail_cleanly_when_memory_runs_out)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint64_t table = fake_zalloc(s->a->h, 4096), *t;
     struct erdma_cmd_create_cq cq = { 0 };
     struct erdma_cmd_create_qp qp = { 0 };
@@ -95,30 +95,30 @@ TEST(commands_fail_cleanly_when_memory_runs_out)
     CHECK_EQ(counters(s->a).qps, 3);
     CHECK_EQ(counters(s->a).cqs, 3);
     CHECK_EQ(counters(s->a).mrs, 3);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- the guests' memory ---- */
 
 static unsigned hole_under(uint8_t opcode, bool local, unsigned *recv)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
-    Wr wr = scene_write(s, 0, 0, 20000);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
+    Wr wr = fixture_write(s, 0, 0, 20000);
     unsigned syndrome;
     Wc wc;
 
     wr.opcode = opcode;
-    scene_recv(s, 0, 20000);
+    fixture_recv(s, 0, 20000);
     if (local) {
         fake_hole(s->a->h, s->abuf + 8192, 4096);
     } else {
         fake_hole(s->b->h, s->bbuf + 8192, 4096);
     }
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     syndrome = cq_expect(&s->acq).syndrome;
     *recv = cq_poll(&s->bcq, &wc) ? wc.syndrome : 99;
-    scene_free(s);
+    fixture_free(s);
     return syndrome;
 }
 
@@ -145,25 +145,25 @@ TEST(missing_memory_is_blamed_on_its_side)
 
 TEST(atomic_on_what_is_not_memory_fails)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
-    Wr wr = scene_write(s, 0, 8192, 8);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
+    Wr wr = fixture_write(s, 0, 8192, 8);
 
     wr.opcode = ERDMA_OP_ATOMIC_FAA;
     fake_hole(s->b->h, s->bbuf + 8192, 4096);
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RECV_BOUNDS);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(atomic_across_a_page_of_another_place_fails)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
     uint64_t page[2] = { s->bbuf + 4, s->bbuf + 8192 };
     MrOpt o = {
         .index = 77, .pd = PD, .rights = ALL_RIGHTS, .va = 0, .len = 8192,
         .page = page, .npages = 2,
     };
-    Wr wr = scene_write(s, 0, 0, 8);
+    Wr wr = fixture_write(s, 0, 0, 8);
 
     /* entries that are not aligned to their page: nothing lines up */
     CHECK_EQ(mr_reg_opt(s->b, &o), 0);
@@ -174,18 +174,18 @@ TEST(atomic_across_a_page_of_another_place_fails)
     if (fake_default_mode == MAP_DIRECT) {
         CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RECV_BOUNDS);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(missing_upper_table_of_level_3_is_an_address_violation)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint64_t top = fake_zalloc(s->b->h, 4096);
     MrOpt o = {
         .index = 500, .pd = PD, .rights = ALL_RIGHTS, .va = 0, .len = 40960,
         .table = top, .npages = 10, .level = 3, .version1 = true,
     };
-    Wr wr = scene_write(s, 0, 0, 64);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     *(uint64_t *)fake_ptr(s->b->h, top, 8) = htole64(0x1000);
     CHECK_EQ(mr_reg_opt(s->b, &o), 0);
@@ -193,12 +193,12 @@ TEST(missing_upper_table_of_level_3_is_an_address_violation)
     wr.raddr = 0;
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RECV_BOUNDS);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(entry_at_the_end_of_the_address_space_is_an_address_violation)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint64_t page[2] = { ~0ull << 12, ~0ull << 11 };
 
     for (unsigned i = 0; i < 2; i++) {
@@ -206,7 +206,7 @@ TEST(entry_at_the_end_of_the_address_space_is_an_address_violation)
             .index = 77 + i, .pd = PD, .rights = ALL_RIGHTS, .va = 0,
             .len = 4096, .page = page + i, .npages = 1,
         };
-        Wr wr = scene_write(s, 0, 0, 4096);
+        Wr wr = fixture_write(s, 0, 0, 4096);
 
         CHECK_EQ(mr_reg_opt(s->b, &o), 0);
         qp_init(&s->aqp, s->a, &s->acq, QUEUE_KERNEL);
@@ -217,15 +217,15 @@ TEST(entry_at_the_end_of_the_address_space_is_an_address_violation)
         qp_send(&s->aqp, &wr);
         CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RECV_BOUNDS);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- resuming in the middle of a list of ranges ---- */
 
 TEST(gathering_goes_on_after_a_turn_ended_inside_any_range)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 9500000);
-    Wr wr = scene_write(s, 0, 0, 0);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 9500000);
+    Wr wr = fixture_write(s, 0, 0, 0);
     uint32_t at = 0;
 
     wr.nsge = 6;
@@ -234,20 +234,20 @@ TEST(gathering_goes_on_after_a_turn_ended_inside_any_range)
                             s->akey };
     }
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     for (unsigned i = 0; i < 6; i++) {
-        CHECK(!memcmp(scene_b(s, at), scene_a(s, i * 1500000 + i),
+        CHECK(!memcmp(fixture_b(s, at), fixture_a(s, i * 1500000 + i),
                       wr.sge[i].len));
         at += wr.sge[i].len;
     }
-    CHECK_EQ(scene_b(s, at)[0], 0xa5);
-    scene_free(s);
+    CHECK_EQ(fixture_b(s, at)[0], 0xa5);
+    fixture_free(s);
 }
 
 TEST(reset_drops_events_that_wait_for_room)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     Cq cq[3];
 
     CHECK_EQ(eq_create(s->a, 3, 0), 0);
@@ -260,15 +260,15 @@ TEST(reset_drops_events_that_wait_for_room)
     card_up(s->a, 4, 3);
     ceq_arm(s->a, 3);
     CHECK_EQ(s->a->f.irqs[3], 1);       /* the one before the reset */
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(large_slots_are_stepped_over)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     c->blocks = 8;
@@ -276,17 +276,17 @@ TEST(large_slots_are_stepped_over)
         CHECK_EQ(card_cmd(c, 1, ERDMA_CMD_QUERY_FW_INFO, NULL, 8, NULL, NULL),
                  0);
     }
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(slot_that_would_wrap_is_refused)
 {
-    Bed b;
+    Hosts b;
     Card *c;
     struct erdma_cqe cqe;
     uint64_t hdr;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     for (unsigned i = 0; i < 127; i++) {
@@ -299,12 +299,12 @@ TEST(slot_that_would_wrap_is_refused)
     card_write64(c, ERDMA_REG_CMDQ_SQ_DB, 516);
     CHECK(card_poll_cmd(c, &cqe));
     CHECK_EQ(be32toh(cqe.hdr) & 0xff, ERDMA_CMD_EINVAL);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(freed_context_in_the_middle_is_found_again)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     struct erdma_cmd_ext_db all = { .mask = htole32(7) }, one = all;
     uint64_t resp;
 
@@ -317,15 +317,15 @@ TEST(freed_context_in_the_middle_is_found_again)
     CHECK_EQ(card_cmd(s->a, 1, ERDMA_CMD_ALLOC_DB, &all, sizeof(all), &resp,
                       NULL), 0);
     CHECK_EQ(resp & 0xffff, 0x80 + 300);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- wires ---- */
 
 /* Work both ways, some of it waiting for receives; what completed well */
-static unsigned wired_work(Scene *s)
+static unsigned wired_work(Fixture *s)
 {
-    Wr send = scene_send(s, 0, 300), read = scene_read(s, 0, 0, 5000);
+    Wr send = fixture_send(s, 0, 300), read = fixture_read(s, 0, 0, 5000);
     unsigned good = 0;
     Wc wc;
 
@@ -334,12 +334,12 @@ static unsigned wired_work(Scene *s)
         qp_post(&s->aqp, &read);
     }
     qp_ring(&s->aqp);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     for (unsigned i = 0; i < 4; i++) {
-        scene_recv(s, 0, 300);
-        bed_run(&s->bed);
+        fixture_recv(s, 0, 300);
+        hosts_run(&s->hosts);
     }
-    bed_advance(&s->bed, 20000000000ull);
+    hosts_advance(&s->hosts, 20000000000ull);
     for (unsigned i = 0; i < 8; i++) {
         wc = cq_expect(&s->acq);        /* each ends, whatever is missing */
         CHECK(!wc.syndrome || wc.syndrome == ERDMA_WC_RETRY_EXC ||
@@ -356,7 +356,7 @@ TEST_OWN_WIRES(memory_that_is_missing_for_a_wire_costs_connections_only)
         unsigned good = 0, bad = 0;
 
         for (int n = 0; n < 20; n++) {
-            Scene *s = scene_new_wired((WireMode)mode, 8192, false, NULL);
+            Fixture *s = fixture_new_wired((WireMode)mode, 8192, false, NULL);
 
             fail_after = n;
             qp_connect(&s->aqp, &s->bqp);
@@ -365,7 +365,7 @@ TEST_OWN_WIRES(memory_that_is_missing_for_a_wire_costs_connections_only)
             bad += good < 8;
             expect_no_timer(s->a);
             expect_no_timer(s->b);
-            scene_free(s);
+            fixture_free(s);
         }
         CHECK_EQ(good, 8);
         CHECK(bad);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Faults of what the card tells: completions, events, interrupts. */
+/* Faults of what the card reports: completions, events, interrupts. */
 #include <stdlib.h>
 
-#include "drv_fault.h"
+#include "guest_fault.h"
 
-/* One WRITE of the scene; not polled */
-static void write_once(Scene *s)
+/* One WRITE of the fixture; not polled */
+static void write_once(Fixture *s)
 {
-    Wr wr = scene_write(s, 0, 0, 64);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
 }
 
-static bool completed(Scene *s)
+static bool completed(Fixture *s)
 {
     Wc wc;
 
@@ -21,7 +21,7 @@ static bool completed(Scene *s)
 }
 
 /* The next entry as it is, without the checks of cq_poll() */
-static Wc raw(Scene *s)
+static Wc raw(Fixture *s)
 {
     struct erdma_cqe *cqe = cq_entry(&s->acq, s->acq.ci++);
     uint32_t hdr = be32toh(cqe->hdr);
@@ -39,7 +39,7 @@ static Wc raw(Scene *s)
 
 TEST(dropped_cqe_leaves_the_ring_as_it_is)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "drop cqe count=1");
     write_once(s);
@@ -47,13 +47,13 @@ TEST(dropped_cqe_leaves_the_ring_as_it_is)
     write_once(s);
     CHECK_EQ(cq_expect(&s->acq).qe_idx, 2);     /* a WRITE has two blocks */
     CHECK_EQ(counters(s->a).faults, 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* Each selector: the one that fits strikes, the other does not */
-static void selects(const char *hit, const char *miss, bool (*seen)(Scene *))
+static void selects(const char *hit, const char *miss, bool (*seen)(Fixture *))
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, miss);
     CHECK(seen(s));
@@ -62,16 +62,16 @@ static void selects(const char *hit, const char *miss, bool (*seen)(Scene *))
     fault(s->a, hit);
     CHECK(!seen(s));
     CHECK_EQ(counters(s->a).faults, 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
-static bool see_cqe(Scene *s)
+static bool see_cqe(Fixture *s)
 {
     write_once(s);
     return completed(s);
 }
 
-static bool see_event(Scene *s)
+static bool see_event(Fixture *s)
 {
     bool seen;
 
@@ -83,7 +83,7 @@ static bool see_event(Scene *s)
     return seen;
 }
 
-static bool see_irq(Scene *s)
+static bool see_irq(Fixture *s)
 {
     unsigned before = s->a->f.irqs[1];
 
@@ -91,9 +91,9 @@ static bool see_irq(Scene *s)
     return s->a->f.irqs[1] > before;
 }
 
-static bool see_aeqe(Scene *s)
+static bool see_aeqe(Fixture *s)
 {
-    Wr wr = scene_write(s, 0, 0, 64);
+    Wr wr = fixture_write(s, 0, 0, 64);
     bool seen;
 
     wr.sge[0].key ^= 0xff;
@@ -103,7 +103,7 @@ static bool see_aeqe(Scene *s)
     return seen;
 }
 
-static bool see_command(Scene *s)
+static bool see_command(Fixture *s)
 {
     struct erdma_cmd_query req = { 0 };
     struct erdma_cqe cqe;
@@ -150,34 +150,34 @@ TEST(faults_select_by_vector)
 
 TEST(faults_select_asynchronous_events_by_queue_pair)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "drop aeqe qpn=1");
     CHECK(!see_aeqe(s));
     CHECK_EQ(counters(s->a).faults, 1);
-    scene_free(s);
-    s = scene_new(1, QUEUE_KERNEL, 4096);
+    fixture_free(s);
+    s = fixture_new(1, QUEUE_KERNEL, 4096);
     fault(s->a, "drop aeqe qpn=2");
     CHECK(see_aeqe(s));
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* An event about a CQ has no QPN, not even 0 */
 TEST(faults_leave_alone_what_does_not_have_the_selected_number)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "drop aeqe qpn=0");
     fake_hole(s->a->h, s->acq.addr, 1024 * 32);
     write_once(s);
     expect_aeqe(s->a, ERDMA_AE_CQ_ERR, s->acq.cqn);
     fake_fill_holes(s->a->h);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(fault_waits_for_its_turn_and_ends_after_its_count)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     static const bool arrives[] = { true, true, false, false, true, true };
 
     fault(s->a, "drop cqe after=2 count=2");
@@ -185,19 +185,19 @@ TEST(fault_waits_for_its_turn_and_ends_after_its_count)
         CHECK_EQ(see_cqe(s), arrives[i]);
     }
     CHECK_EQ(counters(s->a).faults, 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 static uint64_t drops(const char *line)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint64_t pattern_of_hits = 0;
 
     fault(s->a, line);
     for (unsigned i = 0; i < 64; i++) {
         pattern_of_hits |= (uint64_t)!see_cqe(s) << i;
     }
-    scene_free(s);
+    fixture_free(s);
     return pattern_of_hits;
 }
 
@@ -218,7 +218,7 @@ TEST(chance_repeats_itself_and_depends_on_the_seed)
 
 TEST(first_fault_that_strikes_is_the_only_one)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "drop cqe count=1");
     fault(s->a, "corrupt cqe syndrome=7 count=1");
@@ -226,12 +226,12 @@ TEST(first_fault_that_strikes_is_the_only_one)
     write_once(s);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 7);
     CHECK(see_cqe(s));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(duplicate_cqe_comes_twice)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     Wc one, two;
 
     fault(s->a, "duplicate cqe count=1");
@@ -241,58 +241,58 @@ TEST(duplicate_cqe_comes_twice)
     CHECK_EQ(one.qe_idx, two.qe_idx);
     CHECK(!completed(s));
     CHECK(see_cqe(s));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(delayed_cqe_comes_later_and_later_ones_wait_behind_it)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "delay cqe ms=5 count=1");
     write_once(s);
     write_once(s);
     CHECK(!completed(s));
-    bed_advance(&s->bed, 4 * MS);
+    hosts_advance(&s->hosts, 4 * MS);
     CHECK(!completed(s));
-    bed_advance(&s->bed, 1 * MS);
+    hosts_advance(&s->hosts, 1 * MS);
     CHECK_EQ(cq_expect(&s->acq).qe_idx, 0);
     CHECK_EQ(cq_expect(&s->acq).qe_idx, 2);
     CHECK(see_cqe(s));
     CHECK_EQ(s->a->f.timer, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(delayed_cqe_can_be_overtaken)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "delay cqe ms=5 count=1 overtake");
     write_once(s);
     write_once(s);
     CHECK_EQ(cq_expect(&s->acq).qe_idx, 2);
-    bed_advance(&s->bed, 5 * MS);
+    hosts_advance(&s->hosts, 5 * MS);
     CHECK_EQ(cq_expect(&s->acq).qe_idx, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* 8.5: the event comes with the entry, not before it */
 TEST(delayed_cqe_raises_its_event_when_it_comes)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "delay cqe ms=5 count=1");
     cq_arm(&s->acq, false);
     write_once(s);
     CHECK_EQ(s->a->f.irqs[1], 0);
-    bed_advance(&s->bed, 5 * MS);
+    hosts_advance(&s->hosts, 5 * MS);
     CHECK_EQ(s->a->f.irqs[1], 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* Not even to the next queue of that number */
 TEST(delayed_cqe_of_a_destroyed_queue_never_comes)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     Cq cq, next;
     Qp one, two;
     Wc wc;
@@ -311,33 +311,33 @@ TEST(delayed_cqe_of_a_destroyed_queue_never_comes)
     s->a->next_cqn = cq.cqn;
     cq_init(&next, s->a, 64, 1);
     CHECK_EQ(next.cqn, cq.cqn);
-    bed_advance(&s->bed, 100 * MS);
+    hosts_advance(&s->hosts, 100 * MS);
     CHECK(is_fill(fake_ptr(s->a->h, cq.addr, 64 * 32), 64 * 32, 0x77));
     CHECK(!cq_poll(&next, &wc));
     CHECK_EQ(cq_destroy(&next), 0);
     cq_free(&next);
     cq_free(&cq);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(reset_forgets_what_was_delayed)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint8_t *ring = fake_ptr(s->a->h, s->acq.addr, 64);
 
     fault(s->a, "delay cqe ms=5");
     write_once(s);
     memset(ring, 0x77, 64);
     card_write32(s->a, ERDMA_REG_CTRL, ERDMA_CTRL_RESET);
-    bed_advance(&s->bed, 100 * MS);
+    hosts_advance(&s->hosts, 100 * MS);
     CHECK(is_fill(ring, 64, 0x77));
     CHECK_EQ(s->a->f.irqs_total, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(next_driver_gets_nothing_of_what_was_delayed)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     struct erdma_cqe cqe;
     uint64_t irqs;
 
@@ -349,15 +349,15 @@ TEST(next_driver_gets_nothing_of_what_was_delayed)
     faults_over(s->a);
     card_up(s->a, 4, 2);
     irqs = s->a->f.irqs_total;
-    bed_advance(&s->bed, 100 * MS);
+    hosts_advance(&s->hosts, 100 * MS);
     CHECK(!card_poll_cmd(s->a, &cqe));
     CHECK_EQ(s->a->f.irqs_total, irqs);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(number_of_delayed_things_is_bounded)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     unsigned now = 0, late = 0;
 
     fault(s->a, "delay cqe ms=5 overtake");
@@ -366,18 +366,18 @@ TEST(number_of_delayed_things_is_bounded)
         now += completed(s);
     }
     CHECK_EQ(now, 300 - 256);
-    bed_advance(&s->bed, 5 * MS);
-    bed_advance(&s->bed, 0);
+    hosts_advance(&s->hosts, 5 * MS);
+    hosts_advance(&s->hosts, 0);
     while (completed(s)) {
         late++;
     }
     CHECK_EQ(late, 256);
-    scene_free(s);
+    fixture_free(s);
 }
 
-TEST(corrupt_cqe_has_the_field_it_was_told)
+TEST(corrupt_cqe_has_the_field_it_was_given)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     Wc wc;
 
     fault(s->a, "corrupt cqe syndrome=77 count=1");
@@ -402,13 +402,13 @@ TEST(corrupt_cqe_has_the_field_it_was_told)
     CHECK_EQ(raw(s).qe_idx, 0x12345);
     CHECK_EQ(raw(s).qe_idx, 0xffffffff);
     CHECK(see_cqe(s));
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* Without a field: one bit, never the owner bit */
 TEST(corrupt_cqe_differs_in_one_bit)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "corrupt cqe");
     for (unsigned i = 0; i < 200; i++) {
@@ -428,13 +428,13 @@ TEST(corrupt_cqe_differs_in_one_bit)
         CHECK_EQ(bits, 1);
         raw(s);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* The slot is used up, and nobody sees it */
 TEST(cqe_with_the_wrong_owner_is_not_seen)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "wrong-owner cqe count=1");
     write_once(s);
@@ -442,14 +442,14 @@ TEST(cqe_with_the_wrong_owner_is_not_seen)
     CHECK(!completed(s));
     s->acq.ci++;
     CHECK_EQ(cq_expect(&s->acq).qe_idx, 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- events and interrupts ---- */
 
 TEST(duplicate_event_comes_twice)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint64_t one, two;
 
     fault(s->a, "duplicate ceqe");
@@ -460,24 +460,24 @@ TEST(duplicate_event_comes_twice)
     CHECK_EQ(one, two);
     CHECK(!eq_poll(s->a, &s->a->eq[1], NULL, NULL));
     CHECK_EQ(s->a->f.irqs[1], 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(delayed_event_comes_later)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "delay event us=500");
     CHECK(!see_event(s));
-    bed_advance(&s->bed, MS / 2);
+    hosts_advance(&s->hosts, MS / 2);
     CHECK(eq_poll(s->a, &s->a->eq[1], NULL, NULL));
     CHECK_EQ(s->a->f.irqs[1], 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
-TEST(corrupt_events_have_the_field_they_were_told)
+TEST(corrupt_events_have_the_field_they_were_given)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint64_t w;
 
     fault(s->a, "hostile-index ceqe value=0xabcde count=1");
@@ -495,47 +495,47 @@ TEST(corrupt_events_have_the_field_they_were_told)
     see_aeqe(s);
     CHECK_EQ(ERDMA_GET(ERDMA_AEQE_TYPE, *(uint32_t *)
                        fake_ptr(s->a->h, s->a->aeq.addr, 16)), 250);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(event_with_the_wrong_owner_is_not_seen)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "wrong-owner event count=1");
     CHECK(!see_event(s));
     s->a->eq[1].ci++;
     ceq_arm(s->a, 1);
     CHECK(see_event(s));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(delayed_interrupt_comes_later)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "delay irq ms=3 count=1");
     CHECK(!see_irq(s));
-    bed_advance(&s->bed, 3 * MS);
+    hosts_advance(&s->hosts, 3 * MS);
     CHECK_EQ(s->a->f.irqs[1], 1);
     CHECK(see_irq(s));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(duplicate_interrupt_comes_twice)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "duplicate irq count=1");
     CHECK(see_irq(s));
-    bed_advance(&s->bed, 0);
+    hosts_advance(&s->hosts, 0);
     CHECK_EQ(s->a->f.irqs[1], 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(lost_interrupt_is_made_up_for_by_the_next_arming)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "drop irq vector=1 count=1");
     cq_arm(&s->acq, false);
@@ -543,25 +543,25 @@ TEST(lost_interrupt_is_made_up_for_by_the_next_arming)
     CHECK_EQ(s->a->f.irqs[1], 0);
     ceq_arm(s->a, 1);                   /* CI says: not seen */
     CHECK_EQ(s->a->f.irqs[1], 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- commands ---- */
 
 TEST(dropped_command_completion_leaves_the_ring_as_it_is)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "drop command count=1");
     CHECK(!see_command(s));
     CHECK(see_command(s));
     CHECK_EQ(counters(s->a).commands_failed, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(delayed_command_holds_up_later_ones)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     struct erdma_cqe cqe;
     uint64_t before = counters(s->a).commands;
 
@@ -569,43 +569,43 @@ TEST(delayed_command_holds_up_later_ones)
     CHECK(!see_command(s));
     CHECK(!see_command(s));
     CHECK_EQ(counters(s->a).commands, before + 1);
-    bed_advance(&s->bed, 50 * MS);
+    hosts_advance(&s->hosts, 50 * MS);
     CHECK_EQ(counters(s->a).commands, before + 2);
     CHECK(card_poll_cmd(s->a, &cqe));
     CHECK(card_poll_cmd(s->a, &cqe));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(delayed_command_can_be_overtaken)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     struct erdma_cqe cqe;
     uint16_t first = s->a->sq_pi;
 
     fault(s->a, "delay command ms=50 count=1 overtake");
     CHECK(!see_command(s));
     CHECK(see_command(s));
-    bed_advance(&s->bed, 50 * MS);
+    hosts_advance(&s->hosts, 50 * MS);
     CHECK(card_poll_cmd(s->a, &cqe));
     CHECK_EQ(be32toh(cqe.qe_idx), first);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(duplicate_command_completion_comes_twice)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     struct erdma_cqe cqe;
 
     fault(s->a, "duplicate command count=1");
     CHECK(see_command(s));
     CHECK(card_poll_cmd(s->a, &cqe));
     CHECK(!card_poll_cmd(s->a, &cqe));
-    scene_free(s);
+    fixture_free(s);
 }
 
-TEST(corrupt_command_completion_has_the_field_it_was_told)
+TEST(corrupt_command_completion_has_the_field_it_was_given)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     struct erdma_cmd_query req = { 0 };
     struct erdma_cqe cqe;
 
@@ -626,10 +626,10 @@ TEST(corrupt_command_completion_has_the_field_it_was_told)
     CHECK_EQ(be32toh(cqe.resp[0]), 0x55667788);
     CHECK_EQ(be32toh(cqe.resp[1]), 0x11223344);
     CHECK(!card_poll_cmd(s->a, &cqe));
-    scene_free(s);
+    fixture_free(s);
 }
 
-static uint16_t magic_of_stats(Scene *s)
+static uint16_t magic_of_stats(Fixture *s)
 {
     uint64_t target = fake_zalloc(s->a->h, 256);
     struct erdma_cmd_query req = {
@@ -642,7 +642,7 @@ static uint16_t magic_of_stats(Scene *s)
 
 TEST(corrupt_magic_is_in_the_response)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "corrupt command magic opcode=query_qpc");
     CHECK_EQ(magic_of_stats(s), ERDMA_RESP_MAGIC);
@@ -651,14 +651,14 @@ TEST(corrupt_magic_is_in_the_response)
     CHECK_EQ(magic_of_stats(s), ERDMA_RESP_MAGIC);
     fault(s->a, "corrupt command magic=0x1234 count=1");
     CHECK_EQ(magic_of_stats(s), 0x1234);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- without a fault ---- */
 
 TEST(faults_that_are_about_something_else_change_nothing)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "drop cqe qpn=999");
     fault(s->a, "drop irq vector=30");
@@ -668,7 +668,7 @@ TEST(faults_that_are_about_something_else_change_nothing)
     CHECK(see_cqe(s));
     CHECK(see_irq(s));
     CHECK(see_command(s));
-    CHECK(is_pattern(scene_b(s, 0), 64, 1));
+    CHECK(is_pattern(fixture_b(s, 0), 64, 1));
     CHECK_EQ(counters(s->a).faults, 0);
-    scene_free(s);
+    fixture_free(s);
 }

@@ -2,7 +2,7 @@
 /* The language of faults: what is understood, and what is said about the rest. */
 #include <stdlib.h>
 
-#include "drv_fault.h"
+#include "guest_fault.h"
 
 TEST(fault_lines_of_every_kind_are_understood)
 {
@@ -36,13 +36,13 @@ TEST(fault_lines_of_every_kind_are_understood)
         "  latency   ms=1  ", "drop cqe prob=.5", "drop cqe prob=1.0",
         "drop cqe prob=0",
     };
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         fault_over(&b.card[0], fault(&b.card[0], good[i]));
     }
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 /* Refused, and the sentence has both texts */
@@ -66,9 +66,9 @@ TEST(fault_that_is_not_understood_names_the_word_and_the_alternatives)
 {
     char longest[400];
     Card *c;
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     memset(longest, 'x', sizeof(longest));
     longest[sizeof(longest) - 1] = '\0';
@@ -114,7 +114,7 @@ TEST(fault_that_is_not_understood_names_the_word_and_the_alternatives)
     refused(c, "remove now", "'now'", "nothing");
     refused(c, longest, "longer", NULL);
     CHECK_EQ(c->f.kicks, 0);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(faults_are_cleared_by_number_or_all)
@@ -122,9 +122,9 @@ TEST(faults_are_cleared_by_number_or_all)
     char why[256];
     uint32_t one, two;
     Card *c;
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     CHECK(erdma_core_fault_clear(c->core, "all", why, sizeof(why)));
     CHECK(!erdma_core_fault_clear(c->core, "1", why, sizeof(why)));
@@ -139,16 +139,16 @@ TEST(faults_are_cleared_by_number_or_all)
     CHECK(strstr(why, "'some'"));
     CHECK(!erdma_core_fault_clear(c->core, "99999999999", why, sizeof(why)));
     fault_over(c, two);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(number_of_faults_is_bounded)
 {
     char why[256];
     uint32_t id;
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     for (unsigned i = 0; i < 64; i++) {
         fault(&b.card[0], "drop cqe");
     }
@@ -157,7 +157,7 @@ TEST(number_of_faults_is_bounded)
     CHECK(strstr(why, "64"));
     faults_over(&b.card[0]);
     fault(&b.card[0], "drop cqe");
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 /* Any bytes at all */
@@ -165,9 +165,9 @@ TEST(garbage_as_fault_lines_is_survived)
 {
     uint32_t id, seed = 7;
     char why[64], line[200];
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     for (unsigned i = 0; i < 20000; i++) {
         static const char *const word[] = {
             "drop", "corrupt", "delay", "flood", "cqe", "command", "=", " ",
@@ -188,5 +188,5 @@ TEST(garbage_as_fault_lines_is_survived)
             CHECK(why[0] && strlen(why) < sizeof(why));
         }
     }
-    bed_free(&b);
+    hosts_free(&b);
 }

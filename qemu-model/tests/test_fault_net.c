@@ -2,19 +2,19 @@
 /* Faults of queues, payload, network and registers; meters. */
 #include <stdlib.h>
 
-#include "drv_fault.h"
+#include "guest_fault.h"
 
 #define SECOND  (1000 * MS)
 
-static void send_write(Scene *s, uint32_t len)
+static void send_write(Fixture *s, uint32_t len)
 {
-    Wr wr = scene_write(s, 0, 0, len);
+    Wr wr = fixture_write(s, 0, 0, len);
 
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
 }
 
-static bool completed(Scene *s)
+static bool completed(Fixture *s)
 {
     Wc wc;
 
@@ -25,73 +25,73 @@ static bool completed(Scene *s)
 
 TEST(corrupt_payload_differs_in_one_bit)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
     unsigned bits = 0;
 
     fault(s->b, "corrupt payload qpn=1 count=1");
     send_write(s, 65536);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     for (unsigned i = 0; i < 65536; i++) {
-        bits += __builtin_popcount(scene_a(s, 0)[i] ^ scene_b(s, 0)[i]);
+        bits += __builtin_popcount(fixture_a(s, 0)[i] ^ fixture_b(s, 0)[i]);
     }
     CHECK_EQ(bits, 1);
     send_write(s, 65536);
-    CHECK(is_pattern(scene_b(s, 0), 65536, 1));
-    scene_free(s);
+    CHECK(is_pattern(fixture_b(s, 0), 65536, 1));
+    fixture_free(s);
 }
 
 TEST(dropped_payload_never_arrives_and_succeeds)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
-    memset(scene_b(s, 0), 0x11, 4096);
+    memset(fixture_b(s, 0), 0x11, 4096);
     fault(s->b, "drop payload");
     send_write(s, 4096);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    CHECK(is_fill(scene_b(s, 0), 4096, 0x11));
-    scene_free(s);
+    CHECK(is_fill(fixture_b(s, 0), 4096, 0x11));
+    fixture_free(s);
 }
 
 TEST(duplicate_payload_takes_two_receives)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 64);
 
     fault(s->b, "duplicate payload qpn=1 count=1");
-    scene_recv(s, 0, 64);
-    scene_recv(s, 64, 64);
+    fixture_recv(s, 0, 64);
+    fixture_recv(s, 64, 64);
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->bcq).qe_idx, 0);
     CHECK_EQ(cq_expect(&s->bcq).qe_idx, 1);
-    CHECK(is_pattern(scene_b(s, 64), 64, 1));
+    CHECK(is_pattern(fixture_b(s, 64), 64, 1));
     CHECK(completed(s));
     CHECK(!completed(s));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(delayed_payload_goes_later)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     fault(s->a, "delay payload ms=7 count=1");
-    memset(scene_b(s, 0), 0x11, 4096);
+    memset(fixture_b(s, 0), 0x11, 4096);
     send_write(s, 64);
     send_write(s, 64);
-    bed_advance(&s->bed, 6 * MS);
-    CHECK(is_fill(scene_b(s, 0), 64, 0x11));
+    hosts_advance(&s->hosts, 6 * MS);
+    CHECK(is_fill(fixture_b(s, 0), 64, 0x11));
     CHECK(!completed(s));
-    bed_advance(&s->bed, MS);
-    CHECK(is_pattern(scene_b(s, 0), 64, 1));
+    hosts_advance(&s->hosts, MS);
+    CHECK(is_pattern(fixture_b(s, 0), 64, 1));
     CHECK(completed(s) && completed(s));
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- queues ---- */
 
 TEST(stalled_command_queue_goes_on_when_it_is_over)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     struct erdma_cmd_query req = { 0 };
     struct erdma_cqe cqe;
     uint32_t id = fault(s->a, "stall cmdq");
@@ -101,18 +101,18 @@ TEST(stalled_command_queue_goes_on_when_it_is_over)
                       sizeof(req));
         card_ring_cmd(s->a);
     }
-    bed_advance(&s->bed, 20 * SECOND);
+    hosts_advance(&s->hosts, 20 * SECOND);
     CHECK(!card_poll_cmd(s->a, &cqe));
     fault_over(s->a, id);
     for (unsigned i = 0; i < 3; i++) {
         CHECK(card_poll_cmd(s->a, &cqe));
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(stall_ends_by_itself_after_its_time)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     struct erdma_cmd_query req = { 0 };
     struct erdma_cqe cqe;
 
@@ -120,21 +120,21 @@ TEST(stall_ends_by_itself_after_its_time)
     card_post_cmd(s->a, ERDMA_SUBMOD_COMMON, ERDMA_CMD_QUERY_FW_INFO, &req,
                   sizeof(req));
     card_ring_cmd(s->a);
-    bed_advance(&s->bed, 29 * MS);
+    hosts_advance(&s->hosts, 29 * MS);
     CHECK(!card_poll_cmd(s->a, &cqe));
-    bed_advance(&s->bed, MS);
+    hosts_advance(&s->hosts, MS);
     CHECK(card_poll_cmd(s->a, &cqe));
     CHECK_EQ(s->a->f.timer, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(stalled_send_queue_stands_still_and_flushes)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     uint32_t id = fault(s->a, "stall sq qpn=1");
 
     send_write(s, 64);
-    bed_advance(&s->bed, 100 * SECOND);
+    hosts_advance(&s->hosts, 100 * SECOND);
     CHECK(!completed(s));
     fault_over(s->a, id);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
@@ -146,29 +146,29 @@ TEST(stalled_send_queue_stands_still_and_flushes)
     CHECK(!completed(s));
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(stalled_receive_queue_holds_the_sender)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     uint32_t id = fault(s->b, "stall rq");
-    Wr wr = scene_send(s, 0, 64);
+    Wr wr = fixture_send(s, 0, 64);
 
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     qp_send(&s->aqp, &wr);
-    bed_advance(&s->bed, SECOND);
+    hosts_advance(&s->hosts, SECOND);
     CHECK(!completed(s));
     fault_over(s->b, id);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(stalled_event_queue_delivers_when_it_is_over)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint32_t id = fault(s->a, "stall ceq eqn=1");
-    Wr wr = scene_write(s, 0, 0, 64);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     cq_arm(&s->acq, false);
     send_write(s, 64);
@@ -184,17 +184,17 @@ TEST(stalled_event_queue_delivers_when_it_is_over)
     expect_no_aeqe(s->a);
     fault_over(s->a, id);
     expect_aeqe(s->a, ERDMA_AE_QP_FATAL, 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(flooded_event_queue_is_filled_never_overrun)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     unsigned n = 0;
     uint64_t w;
 
     fault(s->a, "flood ceq eqn=2 count=10000");
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     for (unsigned i = 0; i < 4096; i++) {
         CHECK(eq_poll(s->a, &s->a->eq[2], &w, NULL));
         CHECK_EQ(ERDMA_GET(ERDMA_CEQE_CQN, w), 0xfffff);
@@ -202,28 +202,28 @@ TEST(flooded_event_queue_is_filled_never_overrun)
     CHECK(!eq_poll(s->a, &s->a->eq[2], NULL, NULL));
     do {
         ceq_arm(s->a, 2);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         while (eq_poll(s->a, &s->a->eq[2], NULL, NULL)) {
             n++;
         }
     } while (n < 10000 - 4096 && s->a->f.irqs[2] < 1000);
     CHECK_EQ(n, 10000 - 4096);
     ceq_arm(s->a, 2);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK(!eq_poll(s->a, &s->a->eq[2], NULL, NULL));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(floods_of_other_queues)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint64_t w;
 
     fault(s->a, "flood aeq qpn=77 type=4 count=3");
     fault(s->a, "flood cmdq count=2");
     fault(s->a, "flood cq cqn=1 count=5");
     fault(s->a, "flood irq vector=1 count=6");
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     for (unsigned i = 0; i < 3; i++) {
         expect_aeqe(s->a, 4, 77);
     }
@@ -240,22 +240,22 @@ TEST(floods_of_other_queues)
     CHECK_EQ(s->a->f.irqs[1], 6);
     send_write(s, 64);
     CHECK(completed(s));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(flood_of_what_does_not_exist_ends_quietly)
 {
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     fault(&b.card[0], "flood ceq eqn=7");
     fault(&b.card[0], "flood cq cqn=99");
     fault(&b.card[0], "flood aeq");
-    bed_run(&b);
+    hosts_run(&b);
     card_up(&b.card[0], 4, 1);
-    bed_run(&b);
+    hosts_run(&b);
     CHECK_EQ(b.card[0].f.irqs[1], 0);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 /* ---- network ---- */
@@ -263,49 +263,49 @@ TEST(flood_of_what_does_not_exist_ends_quietly)
 TEST(nothing_passes_while_the_link_is_down)
 {
     for (unsigned side = 0; side < 2; side++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
         uint32_t id = fault(side ? s->b : s->a, "link down");
 
-        memset(scene_b(s, 0), 0x11, 64);
+        memset(fixture_b(s, 0), 0x11, 64);
         send_write(s, 64);
-        bed_advance(&s->bed, SECOND);
+        hosts_advance(&s->hosts, SECOND);
         CHECK(!completed(s));
-        CHECK(is_fill(scene_b(s, 0), 64, 0x11));
+        CHECK(is_fill(fixture_b(s, 0), 64, 0x11));
         fault_over(side ? s->b : s->a, id);
         CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-        CHECK(is_pattern(scene_b(s, 0), 64, 1));
-        scene_free(s);
+        CHECK(is_pattern(fixture_b(s, 0), 64, 1));
+        fixture_free(s);
     }
 }
 
 /* 12.6: what is held too long ends with syndrome 16 */
 TEST(link_that_stays_down_ends_requests)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     fault(s->b, "link down");
     send_write(s, 64);
-    bed_advance(&s->bed, 11 * SECOND);
+    hosts_advance(&s->hosts, 11 * SECOND);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(link_comes_back_by_itself)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     fault(s->b, "link down ms=500");
     send_write(s, 64);
-    bed_advance(&s->bed, 499 * MS);
+    hosts_advance(&s->hosts, 499 * MS);
     CHECK(!completed(s));
-    bed_advance(&s->bed, MS);
+    hosts_advance(&s->hosts, MS);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(silent_peer_concerns_its_queue_pair_only)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Qp other, peer;
     Wr wr = { .opcode = ERDMA_OP_WRITE };
 
@@ -321,43 +321,43 @@ TEST(silent_peer_concerns_its_queue_pair_only)
     wr = (Wr) { .opcode = ERDMA_OP_WRITE };
     qp_send(&s->bqp, &wr);
     CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
-    bed_advance(&s->bed, 11 * SECOND);
+    hosts_advance(&s->hosts, 11 * SECOND);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(latency_moves_all_that_was_rung_together)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     fault(s->a, "latency us=100");
     for (unsigned i = 0; i < 5; i++) {
         send_write(s, 64);
     }
     CHECK(!completed(s));
-    bed_advance(&s->bed, 99000);
+    hosts_advance(&s->hosts, 99000);
     CHECK(!completed(s));
-    bed_advance(&s->bed, 1000);
+    hosts_advance(&s->hosts, 1000);
     CHECK(completed(s));                /* the first was alone when it began */
     CHECK(!completed(s));
-    bed_advance(&s->bed, 100000);
+    hosts_advance(&s->hosts, 100000);
     for (unsigned i = 0; i < 4; i++) {
         CHECK(completed(s));
     }
     faults_over(s->a);
     send_write(s, 64);
     CHECK(completed(s));
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* Indices of an earlier fault mean nothing to a later one */
 TEST(latency_begins_anew_with_each_fault)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     uint32_t id = fault(s->a, "latency us=100");
 
     send_write(s, 64);
-    bed_advance(&s->bed, 100000);
+    hosts_advance(&s->hosts, 100000);
     CHECK(completed(s));
     fault_over(s->a, id);
     for (unsigned i = 0; i < 32700; i++) {
@@ -368,15 +368,15 @@ TEST(latency_begins_anew_with_each_fault)
     for (unsigned i = 0; i < 100; i++) {
         send_write(s, 64);
         CHECK(!completed(s));
-        bed_advance(&s->bed, 100000);
+        hosts_advance(&s->hosts, 100000);
         CHECK(completed(s));
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(lost_packets_are_sent_again)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
     unsigned late = 0;
 
     fault(s->a, "loss prob=0.2");
@@ -385,36 +385,36 @@ TEST(lost_packets_are_sent_again)
         for (unsigned n = 0; !completed(s); n++) {
             CHECK(n < 25);
             late++;
-            bed_advance(&s->bed, MS);
+            hosts_advance(&s->hosts, MS);
         }
     }
     CHECK(late > 3 && late < 25);
     CHECK_EQ(counters(s->a).tx_lost, late);
     CHECK_EQ(counters(s->a).retry_exceeded, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* 1.4 million packets: all of them but a few in the first attempt */
 TEST(loss_of_many_packets_is_as_expected)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4u << 20);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4u << 20);
     unsigned n = 0;
 
     fault(s->a, "loss prob=0.1 us=50");
     send_write(s, 4u << 20);
     while (!completed(s)) {
         CHECK(++n < 24);
-        bed_advance(&s->bed, 50000);
+        hosts_advance(&s->hosts, 50000);
     }
     CHECK(n >= 2 && n <= 8);
     CHECK(counters(s->a).tx_lost > 250 && counters(s->a).tx_lost < 370);
-    CHECK(is_pattern(scene_b(s, 0), 4u << 20, 1));
-    scene_free(s);
+    CHECK(is_pattern(fixture_b(s, 0), 4u << 20, 1));
+    fixture_free(s);
 }
 
 TEST(loss_of_everything_exceeds_the_retries)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     struct erdma_cmd_set_retrans req = { .count = htole32(5) };
 
     CHECK_EQ(CMD_COMMON(s->a, ERDMA_CMD_SET_RETRANS_NUM, req), 0);
@@ -422,18 +422,18 @@ TEST(loss_of_everything_exceeds_the_retries)
     send_write(s, 64);
     for (unsigned i = 0; i < 5; i++) {
         CHECK(!completed(s));
-        bed_advance(&s->bed, MS);
+        hosts_advance(&s->hosts, MS);
     }
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
     expect_aeqe(s->a, ERDMA_AE_QP_FATAL, 1);
     CHECK_EQ(counters(s->a).retry_exceeded, 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* A.1, offset 48 */
 TEST(losses_are_counted_in_the_context_of_the_queue_pair)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     uint64_t target = fake_zalloc(s->a->h, 256);
     struct erdma_cmd_query req = {
         .index = htole32(1), .target = htole64(target), .length = htole32(256),
@@ -442,32 +442,32 @@ TEST(losses_are_counted_in_the_context_of_the_queue_pair)
 
     fault(s->a, "loss prob=1");
     send_write(s, 64);
-    bed_advance(&s->bed, MS);
+    hosts_advance(&s->hosts, MS);
     faults_over(s->a);
     CHECK(completed(s));
     CHECK_EQ(CMD_RDMA(s->a, ERDMA_CMD_QUERY_QPC, req), 0);
     memcpy(&timeouts, fake_ptr(s->a->h, target + 48, 4), 4);
     CHECK_EQ(le32toh(timeouts), 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(destroying_a_parked_queue_pair_is_clean)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     fault(s->a, "latency ms=5");
     send_write(s, 64);
     CHECK_EQ(qp_destroy(&s->aqp), 0);
-    bed_advance(&s->bed, SECOND);
+    hosts_advance(&s->hosts, SECOND);
     CHECK(!completed(s));
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- registers and the card ---- */
 
 TEST(registers_read_all_ones_and_ignore_writes)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint32_t id = fault(s->a, "registers all-ones");
 
     CHECK_EQ(card_read32(s->a, ERDMA_REG_VERSION), 0xffffffff);
@@ -481,12 +481,12 @@ TEST(registers_read_all_ones_and_ignore_writes)
              ERDMA_STATUS_INIT_DONE);
     qp_ring(&s->aqp);
     CHECK(completed(s));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(one_register_can_lie)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "corrupt register offset=0x14 value=0 count=2");
     CHECK_EQ(card_read32(s->a, ERDMA_REG_STATUS), 0);
@@ -498,12 +498,12 @@ TEST(one_register_can_lie)
     CHECK(card_read32(s->a, ERDMA_REG_STATUS) != 0xffffffff);
     send_write(s, 64);
     CHECK(completed(s));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(removed_card_is_silent_and_comes_back_empty)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     uint8_t *ring = fake_ptr(s->a->h, s->acq.addr, 64);
     uint32_t id;
 
@@ -516,33 +516,33 @@ TEST(removed_card_is_silent_and_comes_back_empty)
     card_write32(s->a, ERDMA_REG_CTRL, ERDMA_CTRL_INIT);
     qp_ring(&s->aqp);
     card_ring_cmd(s->a);
-    bed_advance(&s->bed, SECOND);
+    hosts_advance(&s->hosts, SECOND);
     CHECK(is_fill(ring, 64, 0x77));
     CHECK_EQ(counters(s->a).qps, 0);
     fault_over(s->a, id);
     CHECK_EQ(card_read32(s->a, ERDMA_REG_STATUS), 0);
     CHECK(card_read32(s->a, ERDMA_REG_VERSION) != 0xffffffff);
     card_up(s->a, 4, 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* A reset by the guest ends nothing: faults are ours */
 TEST(faults_outlive_a_reset)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "corrupt register offset=0 value=5");
     card_write32(s->a, ERDMA_REG_CTRL, ERDMA_CTRL_RESET);
     CHECK_EQ(card_read32(s->a, ERDMA_REG_VERSION), 5);
     erdma_core_reset(s->a->core);
     CHECK_EQ(card_read32(s->a, ERDMA_REG_VERSION), 5);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- meters ---- */
 
 /* Requests of @len bytes finished in @ms milliseconds, 1 ms at a time */
-static unsigned finished(Scene *s, uint32_t len, unsigned ms)
+static unsigned finished(Fixture *s, uint32_t len, unsigned ms)
 {
     unsigned n = 0;
 
@@ -550,7 +550,7 @@ static unsigned finished(Scene *s, uint32_t len, unsigned ms)
         send_write(s, len);
     }
     for (unsigned i = 0; i < ms; i++) {
-        bed_advance(&s->bed, MS);
+        hosts_advance(&s->hosts, MS);
         while (completed(s)) {
             n++;
         }
@@ -568,7 +568,7 @@ TEST(meters_limit_bytes_and_messages)
     };
 
     for (unsigned i = 0; i < 4; i++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
         unsigned n;
 
         erdma_core_set_limits(s->a->core, &limits[i]);
@@ -577,19 +577,19 @@ TEST(meters_limit_bytes_and_messages)
         CHECK((counters(s->a).metered_bytes > 0) == (i < 2));
         CHECK((counters(s->a).metered_messages > 0) == (i >= 2));
         erdma_core_set_limits(s->a->core, &(ErdmaLimits) { 0 });
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         while (completed(s)) {
             n++;
         }
         CHECK_EQ(n, 40);                /* nothing was lost */
-        scene_free(s);
+        fixture_free(s);
     }
 }
 
-/* Section 14: what waited is told as the limiter's */
+/* Section 14: what waited is counted as the limiter's */
 TEST(meters_show_in_statistics_and_registers)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
     uint64_t target = fake_zalloc(s->a->h, 256);
     struct erdma_cmd_query req = {
         .target = htole64(target), .length = htole32(256),
@@ -606,13 +606,13 @@ TEST(meters_show_in_statistics_and_registers)
     CHECK(le64toh(bps) > 0 && le64toh(pps) > 0);
     CHECK_EQ(card_read32(s->a, ERDMA_REG_ST_TX_BPS_DROP_PKTS), le64toh(bps));
     CHECK_EQ(card_read32(s->a, ERDMA_REG_ST_TX_PPS_DROP_PKTS), le64toh(pps));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(meter_of_the_card_is_shared_and_that_of_a_queue_pair_is_not)
 {
     for (unsigned shared = 0; shared < 2; shared++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
         ErdmaLimits l = { 0 };
         unsigned n = 0;
         Qp other, peer;
@@ -630,12 +630,12 @@ TEST(meter_of_the_card_is_shared_and_that_of_a_queue_pair_is_not)
             qp_send(&other, &wr);
         }
         for (unsigned i = 0; i < 50; i++) {
-            bed_advance(&s->bed, MS);
+            hosts_advance(&s->hosts, MS);
         }
         while (cq_poll(&s->acq, &wc)) {
             n++;
         }
         CHECK(shared ? n >= 50 && n <= 53 : n >= 100 && n <= 106);
-        scene_free(s);
+        fixture_free(s);
     }
 }

@@ -2,7 +2,7 @@
 /* Fast registration (10.6) and invalidation. */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 static Wr reg_wr(uint32_t stag, uint64_t iova, uint32_t len, uint32_t npages)
 {
@@ -15,7 +15,7 @@ static Wr reg_wr(uint32_t stag, uint64_t iova, uint32_t len, uint32_t npages)
 static unsigned run(Qp *qp, const Wr *wr)
 {
     qp_send(qp, wr);
-    bed_run(qp->card->bed);
+    hosts_run(qp->card->hosts);
     return cq_expect(qp->scq).syndrome;
 }
 
@@ -26,9 +26,10 @@ static unsigned invalidate(Qp *qp, uint32_t stag)
     return run(qp, &wr);
 }
 
-static unsigned write_to(Scene *s, uint32_t rkey, uint64_t raddr, uint32_t len)
+static unsigned write_to(Fixture *s, uint32_t rkey, uint64_t raddr,
+                         uint32_t len)
 {
-    Wr wr = scene_write(s, 0, 0, len);
+    Wr wr = fixture_write(s, 0, 0, len);
 
     wr.raddr = raddr;
     wr.rkey = rkey;
@@ -36,7 +37,7 @@ static unsigned write_to(Scene *s, uint32_t rkey, uint64_t raddr, uint32_t len)
 }
 
 /* Register b's buffer through an FRMR of b, inline pages */
-static uint32_t frmr_on_b(Scene *s, uint8_t key)
+static uint32_t frmr_on_b(Fixture *s, uint8_t key)
 {
     uint32_t stag = mr_frmr(s->b, 64, NULL) | key;
     Wr wr = reg_wr(stag, 0x5000, 8192, 2);
@@ -49,17 +50,17 @@ static uint32_t frmr_on_b(Scene *s, uint8_t key)
 
 TEST(fast_registration_with_inline_pages_works)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint32_t stag = frmr_on_b(s, 0x42);
 
     CHECK_EQ(write_to(s, stag, 0x5000 + 100, 8000), 0);
-    CHECK(is_pattern(scene_b(s, 100), 8000, 1));
-    scene_free(s);
+    CHECK(is_pattern(fixture_b(s, 100), 8000, 1));
+    fixture_free(s);
 }
 
 TEST(fast_registration_with_a_table_works)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
     uint64_t table, *t;
     uint32_t stag = mr_frmr(s->b, 64, &table) | 7;
     Wr wr = reg_wr(stag, 0x123, 60000, 16);
@@ -71,15 +72,15 @@ TEST(fast_registration_with_a_table_works)
     wr.table = true;
     CHECK_EQ(run(&s->bqp, &wr), 0);
     CHECK_EQ(write_to(s, stag, 0x123, 60000), 0);
-    CHECK(!memcmp(scene_b(s, 15 * 4096 + 0x123), scene_a(s, 0),
+    CHECK(!memcmp(fixture_b(s, 15 * 4096 + 0x123), fixture_a(s, 0),
                   4096 - 0x123));
-    CHECK(!memcmp(scene_b(s, 14 * 4096), scene_a(s, 4096 - 0x123), 4096));
-    scene_free(s);
+    CHECK(!memcmp(fixture_b(s, 14 * 4096), fixture_a(s, 4096 - 0x123), 4096));
+    fixture_free(s);
 }
 
 TEST(table_is_read_again_after_each_registration)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
     uint64_t table, *t;
     uint32_t stag = mr_frmr(s->b, 64, &table);
     Wr wr = reg_wr(stag | 1, 0, 4096, 1);
@@ -90,37 +91,37 @@ TEST(table_is_read_again_after_each_registration)
         t[0] = htole64(s->bbuf + i * 4096);
         wr.rkey = stag | (i + 1);
         CHECK_EQ(run(&s->bqp, &wr), 0);
-        pattern(scene_a(s, 0), 64, i);
+        pattern(fixture_a(s, 0), 64, i);
         CHECK_EQ(write_to(s, stag | (i + 1), 0, 64), 0);
-        CHECK(is_pattern(scene_b(s, i * 4096), 64, i));
+        CHECK(is_pattern(fixture_b(s, i * 4096), 64, i));
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
-TEST(inline_pages_are_kept_when_the_ring_is_reused)
+TEST(inline_pages_survive_reuse_of_the_ring)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint32_t stag = frmr_on_b(s, 1);
 
     for (unsigned i = 0; i < 256; i++) {
         memset(qp_block(&s->bqp, i), 0xff, 32);
     }
     CHECK_EQ(write_to(s, stag, 0x5000, 64), 0);
-    CHECK(is_pattern(scene_b(s, 0), 64, 1));
-    scene_free(s);
+    CHECK(is_pattern(fixture_b(s, 0), 64, 1));
+    fixture_free(s);
 }
 
 TEST(fast_region_is_unusable_before_its_registration)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
 
     CHECK_EQ(write_to(s, mr_frmr(s->b, 64, NULL), 0, 8), ERDMA_WC_RECV_STAG);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(old_key_byte_dies_with_the_new_registration)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint32_t stag = frmr_on_b(s, 1);
     Wr wr = reg_wr((stag & ~0xffu) | 2, 0x5000, 4096, 1);
 
@@ -128,12 +129,12 @@ TEST(old_key_byte_dies_with_the_new_registration)
     CHECK_EQ(run(&s->bqp, &wr), 0);
     CHECK_EQ(write_to(s, (stag & ~0xffu) | 2, 0x5000, 8), 0);
     CHECK_EQ(write_to(s, stag, 0x5000, 8), ERDMA_WC_RECV_STAG);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(rights_are_those_of_the_work_request)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint32_t stag = mr_frmr(s->b, 64, NULL) | 9;
     Wr wr = reg_wr(stag, 0x5000, 4096, 1);
 
@@ -141,22 +142,22 @@ TEST(rights_are_those_of_the_work_request)
     wr.rights = ERDMA_RIGHT_REMOTE_READ;
     CHECK_EQ(run(&s->bqp, &wr), 0);
     CHECK_EQ(write_to(s, stag, 0x5000, 8), ERDMA_WC_RECV_RIGHTS);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(local_invalidate_ends_a_fast_region)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint32_t stag = frmr_on_b(s, 1);
 
     CHECK_EQ(invalidate(&s->bqp, stag), 0);
     CHECK_EQ(write_to(s, stag, 0x5000, 8), ERDMA_WC_RECV_STAG);
-    scene_free(s);
+    fixture_free(s);
 }
 
 static unsigned bad_invalidate(bool normal, uint32_t key_xor, bool twice)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint32_t stag = frmr_on_b(s, 1);
     unsigned syndrome;
 
@@ -164,7 +165,7 @@ static unsigned bad_invalidate(bool normal, uint32_t key_xor, bool twice)
         CHECK_EQ(invalidate(&s->bqp, stag), 0);
     }
     syndrome = invalidate(&s->bqp, normal ? s->bkey : stag ^ key_xor);
-    scene_free(s);
+    fixture_free(s);
     return syndrome;
 }
 
@@ -179,7 +180,7 @@ TEST(invalidate_of_the_wrong_thing_is_an_error)
 static unsigned bad_register(uint32_t iova, uint32_t len, uint32_t npages,
                              bool table, bool normal, uint32_t pd)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint32_t stag = normal ? s->bkey : mr_frmr(s->b, 16, NULL);
     Wr wr = reg_wr(stag, iova, len, npages);
     QpOpt o = {
@@ -194,7 +195,7 @@ static unsigned bad_register(uint32_t iova, uint32_t len, uint32_t npages,
     qp_connect(&qp, &other);
     wr.table = table;
     syndrome = run(&qp, &wr);
-    scene_free(s);
+    fixture_free(s);
     return syndrome;
 }
 
@@ -214,9 +215,9 @@ TEST(fast_registration_is_checked)
 
 /* ---- invalidation by the peer ---- */
 
-static Wr send_inv(Scene *s, uint32_t stag)
+static Wr send_inv(Fixture *s, uint32_t stag)
 {
-    Wr wr = scene_send(s, 0, 16);
+    Wr wr = fixture_send(s, 0, 16);
 
     wr.opcode = ERDMA_OP_SEND_INV;
     wr.imm = htole32(stag);
@@ -225,71 +226,71 @@ static Wr send_inv(Scene *s, uint32_t stag)
 
 TEST(send_with_invalidate_ends_the_receivers_region)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint32_t stag = frmr_on_b(s, 0x33);
     Wr wr = send_inv(s, stag);
     Wc wc;
 
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     CHECK_EQ(run(&s->aqp, &wr), 0);
     wc = cq_expect(&s->bcq);
     CHECK_EQ(wc.opcode, ERDMA_OP_RECV_INV);
     CHECK_EQ(wc.imm, stag);
     CHECK_EQ(wc.size, 16);
     CHECK_EQ(write_to(s, stag, 0x5000, 8), ERDMA_WC_RECV_STAG);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(send_with_invalidate_of_a_normal_region_ends_the_connection)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     Wr wr = send_inv(s, s->bkey);
 
-    scene_recv(s, 0, 64);
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_GENERAL_ERR);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_RECV_STAG);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_FLUSHED);
     expect_aeqe(s->b, ERDMA_AE_RQ_ERR, s->bqp.qpn);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(read_with_invalidate_ends_the_local_region_after_the_data)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint32_t stag = mr_frmr(s->a, 64, NULL) | 5;
-    Wr reg = reg_wr(stag, 0x9000, 4096, 1), wr = scene_read(s, 0, 0, 256);
+    Wr reg = reg_wr(stag, 0x9000, 4096, 1), wr = fixture_read(s, 0, 0, 256);
 
     reg.page[0] = s->abuf;
     CHECK_EQ(run(&s->aqp, &reg), 0);
-    pattern(scene_b(s, 0), 256, 9);
+    pattern(fixture_b(s, 0), 256, 9);
     wr.opcode = ERDMA_OP_READ_INV;
     wr.sge[0].addr = 0x9000;
     wr.sge[0].key = stag;
     wr.imm = htole32(stag);
     CHECK_EQ(run(&s->aqp, &wr), 0);
-    CHECK(is_pattern(scene_a(s, 0), 256, 9));
+    CHECK(is_pattern(fixture_a(s, 0), 256, 9));
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_SEND_STAG);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(read_with_invalidate_of_the_wrong_key_is_an_error)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
-    Wr wr = scene_read(s, 0, 0, 256);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
+    Wr wr = fixture_read(s, 0, 0, 256);
 
     wr.opcode = ERDMA_OP_READ_INV;
     wr.imm = htole32(s->akey);
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_SEND_STAG);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(fast_region_is_deregistered_like_any_other)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint32_t stag = frmr_on_b(s, 1);
 
     CHECK_EQ(mr_dereg(s->b, stag), 0);
     CHECK_EQ(write_to(s, stag, 0x5000, 8), ERDMA_WC_RECV_STAG);
-    scene_free(s);
+    fixture_free(s);
 }

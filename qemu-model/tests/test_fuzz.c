@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 typedef struct Rng {
     uint64_t x;
@@ -48,7 +48,7 @@ static uint64_t odd_number(Rng *r)
     }
 }
 
-static void works_after_reset(Bed *b)
+static void works_after_reset(Hosts *b)
 {
     for (unsigned i = 0; i < b->cards; i++) {
         Card *c = &b->card[i];
@@ -63,7 +63,7 @@ static void works_after_reset(Bed *b)
     }
 }
 
-static void settle(Bed *b, Rng *r)
+static void settle(Hosts *b, Rng *r)
 {
     for (unsigned i = 0; i < 50; i++) {
         for (unsigned k = 0; k < b->cards; k++) {
@@ -75,7 +75,7 @@ static void settle(Bed *b, Rng *r)
         }
     }
     if (rnd(r) % 4 == 0) {
-        bed_advance(b, rnd(r));
+        hosts_advance(b, rnd(r));
     }
 }
 
@@ -100,11 +100,11 @@ static uint64_t fuzz_offset(Rng *r)
 TEST(fuzz_registers_and_doorbells)
 {
     for (unsigned seed = 1; seed <= 5; seed++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
         Rng r = { seed * 0x9e3779b97f4a7c15ull };
 
         for (unsigned i = 0; i < 6000; i++) {
-            Card *c = &s->bed.card[rnd(&r) % 2];
+            Card *c = &s->hosts.card[rnd(&r) % 2];
             uint64_t off = fuzz_offset(&r), v = odd_number(&r);
             unsigned size = 1u << (rnd(&r) & 1 ? 3 : rnd(&r) % 4);
 
@@ -116,10 +116,10 @@ TEST(fuzz_registers_and_doorbells)
             }
             erdma_core_mmio_read(c->core, off, size);
             erdma_core_mmio_write(c->core, off, v, size);
-            settle(&s->bed, &r);
+            settle(&s->hosts, &r);
         }
-        works_after_reset(&s->bed);
-        scene_free(s);
+        works_after_reset(&s->hosts);
+        fixture_free(s);
     }
 }
 
@@ -132,10 +132,10 @@ static void spoil_ring(Rng *r, void *p, size_t len)
     }
 }
 
-static Wr any_wr(Scene *s, Rng *r)
+static Wr any_wr(Fixture *s, Rng *r)
 {
     static const uint8_t ops[] = { 0, 1, 2, 3, 9, 13, 14, 15, 16, 17, 18 };
-    Wr wr = scene_write(s, rnd(r) % 65536, rnd(r) % 65536, rnd(r) % 70000);
+    Wr wr = fixture_write(s, rnd(r) % 65536, rnd(r) % 65536, rnd(r) % 70000);
 
     wr.opcode = ops[rnd(r) % sizeof(ops)];
     wr.nsge = rnd(r) % 7;
@@ -154,7 +154,7 @@ static Wr any_wr(Scene *s, Rng *r)
     wr.imm = rnd(r);
     if (rnd(r) % 4 == 0) {
         wr.is_inline = true;
-        wr.data = scene_a(s, 0);
+        wr.data = fixture_a(s, 0);
         wr.data_len = rnd(r) % 97;
     }
     return wr;
@@ -163,15 +163,15 @@ static Wr any_wr(Scene *s, Rng *r)
 TEST(fuzz_work_requests)
 {
     for (unsigned seed = 1; seed <= 2000; seed++) {
-        static Scene *s;
+        static Fixture *s;
         Rng r = { seed * 0x9e3779b97f4a7c15ull };
         Wc wc;
 
         if (seed % 50 == 1) {
             if (s) {
-                scene_free(s);
+                fixture_free(s);
             }
-            s = scene_new(seed & 2 ? 1 : 2, QUEUE_KERNEL, 65536);
+            s = fixture_new(seed & 2 ? 1 : 2, QUEUE_KERNEL, 65536);
         }
         qp_init(&s->aqp, s->a, &s->acq, rnd(&r) % 3);
         qp_init(&s->bqp, s->b, &s->bcq, rnd(&r) % 3);
@@ -183,18 +183,18 @@ TEST(fuzz_work_requests)
             if (rnd(&r) % 4 == 0) {
                 spoil_ring(&r, qp_block(&s->aqp, at + rnd(&r) % 2), 32);
             }
-            scene_recv(s, rnd(&r) % 65536, rnd(&r) % 40000);
+            fixture_recv(s, rnd(&r) % 65536, rnd(&r) % 40000);
             if (rnd(&r) % 8 == 0) {
                 spoil_ring(&r, qp_rqe(&s->bqp, s->bqp.rq_pi - 1), 32);
             }
             qp_ring(&s->aqp);
-            settle(&s->bed, &r);
+            settle(&s->hosts, &r);
             while (cq_poll(&s->acq, &wc) || cq_poll(&s->bcq, &wc)) {
             }
         }
         s->a->h->next = s->b->h->next = RAM_BASE + (20u << 20);
         if (seed % 50 == 0 && seed == 2000) {
-            scene_free(s);
+            fixture_free(s);
             s = NULL;
         }
     }
@@ -228,11 +228,11 @@ static void fuzz_command(Card *c, Rng *r)
 TEST(fuzz_commands)
 {
     for (unsigned seed = 1; seed <= 20; seed++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
         Rng r = { seed * 0x2545f4914f6cdd1dull };
 
         for (unsigned i = 0; i < 1000; i++) {
-            Card *c = &s->bed.card[rnd(&r) % 2];
+            Card *c = &s->hosts.card[rnd(&r) % 2];
 
             if (counters(c).ready) {
                 fuzz_command(c, &r);
@@ -243,16 +243,16 @@ TEST(fuzz_commands)
                 card_write64(c, ERDMA_DB_RQ_BASE, (uint64_t)(rnd(&r) % 8) <<
                              32 | rnd(&r) % 64);
             }
-            settle(&s->bed, &r);
+            settle(&s->hosts, &r);
         }
-        works_after_reset(&s->bed);
-        scene_free(s);
+        works_after_reset(&s->hosts);
+        fixture_free(s);
     }
 }
 
 /* ---- life: everything at once, in any order ---- */
 
-static void random_act(Scene *s, Rng *r, Qp *qp, bool *live)
+static void random_act(Fixture *s, Rng *r, Qp *qp, bool *live)
 {
     unsigned i = rnd(r) % 4, peer = i ^ 1;
     Card *c = i & 1 ? s->b : s->a;
@@ -288,7 +288,7 @@ static void random_act(Scene *s, Rng *r, Qp *qp, bool *live)
         ceq_arm(c, 1 + rnd(r) % 2);
         break;
     case 7:
-        bed_advance(&s->bed, (uint64_t)rnd(r) * 4);
+        hosts_advance(&s->hosts, (uint64_t)rnd(r) * 4);
         break;
     case 8:
     case 9:
@@ -305,7 +305,7 @@ static void random_act(Scene *s, Rng *r, Qp *qp, bool *live)
 TEST(fuzz_lives_of_queue_pairs)
 {
     for (unsigned seed = 1; seed <= 40; seed++) {
-        Scene *s = scene_new(1 + seed % 2, QUEUE_KERNEL, 131072);
+        Fixture *s = fixture_new(1 + seed % 2, QUEUE_KERNEL, 131072);
         Rng r = { seed * 0xd1342543de82ef95ull };
         Qp qp[4];
         bool live[4] = { false };
@@ -316,11 +316,11 @@ TEST(fuzz_lives_of_queue_pairs)
             s->b->h->next = next_b + (i % 16) * 131072;
             s->a->h->next = next + (i % 16) * 131072;
             random_act(s, &r, qp, live);
-            settle(&s->bed, &r);
+            settle(&s->hosts, &r);
             while (cq_poll(&s->acq, &wc) || cq_poll(&s->bcq, &wc)) {
             }
         }
-        works_after_reset(&s->bed);
-        scene_free(s);
+        works_after_reset(&s->hosts);
+        fixture_free(s);
     }
 }

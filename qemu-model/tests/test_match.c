@@ -4,16 +4,16 @@
 #include <stdlib.h>
 
 #include "core_int.h"
-#include "drv.h"
+#include "guest.h"
 
 /* Queue pairs of card a that wait with equal 4-tuples */
 typedef struct Crowd {
-    Scene *s;
+    Fixture *s;
     unsigned n;
     Qp *qp;
 } Crowd;
 
-static Crowd crowd_new(Scene *s, unsigned n)
+static Crowd crowd_new(Fixture *s, unsigned n)
 {
     Crowd c = { .s = s, .n = n, .qp = calloc(n, sizeof(Qp)) };
 
@@ -31,7 +31,7 @@ static Crowd crowd_new(Scene *s, unsigned n)
 static void crowd_free(Crowd *c)
 {
     free(c->qp);
-    scene_free(c->s);
+    fixture_free(c->s);
 }
 
 /* RTS with @cookie as the peer's */
@@ -62,19 +62,19 @@ static unsigned longest_chain(const ErdmaFabric *f)
 
 TEST_OWN_WIRES(waiting_queue_pairs_with_equal_addresses_are_spread)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
     Crowd c = crowd_new(s, 800);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     for (unsigned i = 0; i < c.n; i++) {
         crowd_wait(&c, i, 0x1000 + 7 * i);
     }
-    CHECK(longest_chain(s->bed.fabric) < 12);
+    CHECK(longest_chain(s->hosts.fabric) < 12);
     /* and those who belong together find each other behind them */
     CHECK_EQ(qp_rts(&s->aqp, &s->bqp, 999, true), 0);
     CHECK_EQ(qp_rts(&s->bqp, &s->aqp, 999, false), 0);
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     crowd_free(&c);
 }
@@ -82,9 +82,9 @@ TEST_OWN_WIRES(waiting_queue_pairs_with_equal_addresses_are_spread)
 /* The guest picks cookies so that all are in one bucket */
 TEST_OWN_WIRES(search_for_the_peer_is_bounded_and_spends_the_budget)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
     Crowd c = crowd_new(s, 300);
-    ErdmaFabric *f = s->bed.fabric;
+    ErdmaFabric *f = s->hosts.fabric;
 
     for (unsigned i = 0; i < c.n; i++) {
         crowd_wait(&c, i, 0xffff ^ c.qp[i].qpn);
@@ -98,7 +98,7 @@ TEST_OWN_WIRES(search_for_the_peer_is_bounded_and_spends_the_budget)
 
 TEST_OWN_WIRES(cookies_that_do_not_agree_are_reported_with_their_values)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
     struct erdma_cmd_modify_qp req = qp_rts_cmd(&s->aqp, &s->bqp, 999, true);
     char expected[64];
 
@@ -109,5 +109,5 @@ TEST_OWN_WIRES(cookies_that_do_not_agree_are_reported_with_their_values)
              le32toh(req.cookie), s->bqp.cookie);
     CHECK(strstr(s->a->f.last_log, "cookies"));
     CHECK(strstr(s->a->f.last_log, expected));
-    scene_free(s);
+    fixture_free(s);
 }

@@ -2,17 +2,18 @@
 /* Memory regions: shapes, translation, checks (section 10). */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 /* Write from a's buffer through @rkey at @raddr of b; the syndrome */
-static unsigned write_to(Scene *s, uint32_t rkey, uint64_t raddr, uint32_t len)
+static unsigned write_to(Fixture *s, uint32_t rkey, uint64_t raddr,
+                         uint32_t len)
 {
-    Wr wr = scene_write(s, 0, 0, len);
+    Wr wr = fixture_write(s, 0, 0, len);
 
     wr.raddr = raddr;
     wr.rkey = rkey;
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     return cq_expect(&s->acq).syndrome;
 }
 
@@ -32,7 +33,7 @@ static void lone_pages(Card *c, uint64_t *page, unsigned n, uint64_t size)
 static void through(unsigned level, unsigned shift, unsigned npages,
                     uint64_t base_off, bool version1)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 1 << 20);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 1 << 20);
     uint64_t size = 1ull << shift;
     uint64_t *page = calloc(npages, sizeof(*page));
     uint64_t va = 0x7f0000000000 + base_off, len = npages * size - base_off;
@@ -48,9 +49,9 @@ static void through(unsigned level, unsigned shift, unsigned npages,
     for (uint64_t done = 0; done < len; done += 700000) {
         uint32_t n = len - done < 700000 ? len - done : 700000;
 
-        pattern(scene_a(s, 0), n, done);
+        pattern(fixture_a(s, 0), n, done);
         CHECK_EQ(write_to(s, 500 << 8, va + done, n), 0);
-        memcpy(copy + done, scene_a(s, 0), n);
+        memcpy(copy + done, fixture_a(s, 0), n);
     }
     for (uint64_t off = 0; off < len; off++) {
         uint64_t pos = base_off + off;
@@ -60,7 +61,7 @@ static void through(unsigned level, unsigned shift, unsigned npages,
     }
     free(copy);
     free(page);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(level_0_region_of_four_pages_translates)
@@ -105,42 +106,42 @@ TEST(region_of_one_2_mib_page_translates)
 
 TEST(neighbouring_pages_are_mapped_in_one_piece)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 1 << 20);
-    Wr wr = scene_write(s, 0, 0, 1 << 20);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 1 << 20);
+    Wr wr = fixture_write(s, 0, 0, 1 << 20);
 
     if (fake_default_mode == MAP_SHORT || fake_wire_mode == WIRE_MODE_BYTES) {
-        scene_free(s);
+        fixture_free(s);
         return;
     }
     s->a->h->maps = s->b->h->maps = 0;
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     /* one map of each side per slice, and the completion */
     CHECK(s->a->h->maps <= 3);
     CHECK(s->b->h->maps <= 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- checks ---- */
 
 TEST(first_and_last_byte_are_inside_and_the_next_is_not)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
 
     CHECK_EQ(write_to(s, s->bkey, s->bbuf, 8192), 0);
     CHECK_EQ(write_to(s, s->bkey, s->bbuf + 8191, 1), 0);
     CHECK_EQ(write_to(s, s->bkey, s->bbuf + 8191, 2), ERDMA_WC_RECV_BOUNDS);
-    scene_free(s);
+    fixture_free(s);
 }
 
 static unsigned remote_error(uint32_t key_xor, int64_t off, uint32_t len)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     unsigned syndrome = write_to(s, s->bkey ^ key_xor, s->bbuf + off, len);
 
-    CHECK(is_fill(scene_b(s, 0), 8192, 0xa5));
-    scene_free(s);
+    CHECK(is_fill(fixture_b(s, 0), 8192, 0xa5));
+    fixture_free(s);
     return syndrome;
 }
 
@@ -156,10 +157,10 @@ TEST(address_after_the_region_is_refused)
 
 TEST(address_wrap_is_refused)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
 
     CHECK_EQ(write_to(s, s->bkey, UINT64_MAX - 3, 8), ERDMA_WC_RECV_WRAP);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(wrong_key_byte_is_refused)
@@ -175,7 +176,7 @@ TEST(unknown_index_is_refused)
 
 TEST(other_protection_domain_is_refused)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     MrOpt o = {
         .index = 500, .pd = PD + 1, .rights = ALL_RIGHTS, .va = s->bbuf,
         .len = 4096, .page = &s->bbuf, .npages = 1,
@@ -183,28 +184,28 @@ TEST(other_protection_domain_is_refused)
 
     CHECK_EQ(mr_reg_opt(s->b, &o), 0);
     CHECK_EQ(write_to(s, 500 << 8, s->bbuf, 8), ERDMA_WC_RECV_PD);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* One operation against regions with all rights but @missing on one side */
 static unsigned without(uint8_t opcode, uint32_t missing, bool local)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint32_t rights = ALL_RIGHTS & ~missing;
-    Wr wr = scene_write(s, 0, 0, 8);
+    Wr wr = fixture_write(s, 0, 0, 8);
     unsigned syndrome;
 
     wr.opcode = opcode;
     if (local) {
         wr.sge[0].key = mr_reg(s->a, s->abuf, s->abuf, 8192, rights);
-        scene_recv(s, 0, 4096);
+        fixture_recv(s, 0, 4096);
     } else {
         wr.rkey = mr_reg(s->b, s->bbuf, s->bbuf, 8192, rights);
         qp_recv(&s->bqp, s->bbuf, 4096, wr.rkey);
     }
     qp_send(&s->aqp, &wr);
     syndrome = cq_expect(&s->acq).syndrome;
-    scene_free(s);
+    fixture_free(s);
     return syndrome;
 }
 
@@ -264,8 +265,8 @@ TEST(source_of_a_send_needs_no_right_at_all)
 
 static unsigned local_error(uint32_t key_xor, int64_t off, uint32_t len)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
-    Wr wr = scene_write(s, 0, 0, len);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
+    Wr wr = fixture_write(s, 0, 0, len);
     unsigned syndrome;
 
     wr.sge[0].key ^= key_xor;
@@ -274,7 +275,7 @@ static unsigned local_error(uint32_t key_xor, int64_t off, uint32_t len)
     syndrome = cq_expect(&s->acq).syndrome;
     expect_aeqe(s->a, ERDMA_AE_QP_FATAL, s->aqp.qpn);
     expect_no_aeqe(s->b);
-    scene_free(s);
+    fixture_free(s);
     return syndrome;
 }
 
@@ -285,50 +286,50 @@ TEST(local_errors_have_their_own_syndromes)
     CHECK_EQ(local_error(0, -4, 8), ERDMA_WC_SEND_BOUNDS);
 }
 
-TEST(local_wrap_and_pd_are_told_apart)
+TEST(local_wrap_and_pd_are_distinguished)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
-    Wr wr = scene_write(s, 0, 0, 8);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
+    Wr wr = fixture_write(s, 0, 0, 8);
 
     wr.sge[0].addr = UINT64_MAX - 3;
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SEND_WRAP);
-    scene_free(s);
+    fixture_free(s);
 
-    s = scene_new(2, QUEUE_KERNEL, 8192);
-    wr = scene_write(s, 0, 0, 8);
+    s = fixture_new(2, QUEUE_KERNEL, 8192);
+    wr = fixture_write(s, 0, 0, 8);
     wr.sge[0].key = mr_dma(s->a, PD + 7, ALL_RIGHTS);
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SEND_PD);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- special regions ---- */
 
 TEST(dma_region_covers_all_bus_addresses)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint32_t key = mr_dma(s->b, PD, ALL_RIGHTS);
 
     CHECK_EQ(write_to(s, key, s->bbuf + 100, 5000), 0);
-    CHECK(is_pattern(scene_b(s, 100), 5000, 1));
+    CHECK(is_pattern(fixture_b(s, 100), 5000, 1));
     CHECK_EQ(write_to(s, key, UINT64_MAX - 3, 8), ERDMA_WC_RECV_WRAP);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(dma_region_still_has_rights)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint32_t key = mr_dma(s->b, PD, ERDMA_RIGHT_LOCAL_WRITE);
 
     CHECK_EQ(write_to(s, key, s->bbuf, 8), ERDMA_WC_RECV_RIGHTS);
-    scene_free(s);
+    fixture_free(s);
 }
 
 static unsigned use_local_dma_key(QueueKind kind, bool remote)
 {
-    Scene *s = scene_new(2, kind, 8192);
-    Wr wr = scene_write(s, 0, 0, 8);
+    Fixture *s = fixture_new(2, kind, 8192);
+    Wr wr = fixture_write(s, 0, 0, 8);
     unsigned syndrome;
 
     if (remote) {
@@ -338,7 +339,7 @@ static unsigned use_local_dma_key(QueueKind kind, bool remote)
     }
     qp_send(&s->aqp, &wr);
     syndrome = cq_expect(&s->acq).syndrome;
-    scene_free(s);
+    fixture_free(s);
     return syndrome;
 }
 
@@ -358,7 +359,7 @@ TEST(local_dma_key_is_refused_as_a_remote_key)
 
 TEST(reg_mr_refuses_what_cannot_be)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     const uint64_t p[4] = { RAM_BASE, RAM_BASE, RAM_BASE, RAM_BASE };
     const MrOpt bad[] = {
         { .index = 131072, .len = 1, .page = p, .npages = 1 },
@@ -395,7 +396,7 @@ TEST(reg_mr_refuses_what_cannot_be)
         }
     }
     CHECK_EQ(counters(s->a).mrs, 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 static void no_mtt_va(ErdmaConfig *cfg)
@@ -405,19 +406,19 @@ static void no_mtt_va(ErdmaConfig *cfg)
 
 TEST(scattered_tables_need_the_flag)
 {
-    Scene *s = scene_new_cfg(1, QUEUE_KERNEL, 4096, no_mtt_va);
+    Fixture *s = fixture_new_cfg(1, QUEUE_KERNEL, 4096, no_mtt_va);
     MrOpt o = {
         .index = 9, .len = 1, .table = RAM_BASE, .npages = 1, .level = 2,
         .version1 = true,
     };
 
     CHECK_EQ(mr_reg_opt(s->a, &o), ERDMA_CMD_EINVAL);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(index_in_use_is_not_replaced)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     MrOpt o = {
         .index = s->bkey >> 8, .pd = PD, .rights = 0, .va = 0, .len = 4096,
         .page = &s->bbuf, .npages = 1,
@@ -425,22 +426,22 @@ TEST(index_in_use_is_not_replaced)
 
     CHECK_EQ(mr_reg_opt(s->b, &o), ERDMA_CMD_EEXIST);
     CHECK_EQ(write_to(s, s->bkey, s->bbuf, 8), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(deregistered_key_is_dead)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
 
     CHECK_EQ(mr_dereg(s->b, s->bkey), 0);
     CHECK_EQ(mr_dereg(s->b, s->bkey), ERDMA_CMD_ENOENT);
     CHECK_EQ(write_to(s, s->bkey, s->bbuf, 8), ERDMA_WC_RECV_STAG);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(index_can_be_used_again_at_once)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     MrOpt o = {
         .index = s->bkey >> 8, .pd = PD, .rights = ALL_RIGHTS,
         .va = 0x1000, .len = 4096, .page = &s->bbuf, .npages = 1,
@@ -449,8 +450,8 @@ TEST(index_can_be_used_again_at_once)
     CHECK_EQ(mr_dereg(s->b, s->bkey), 0);
     CHECK_EQ(mr_reg_opt(s->b, &o), 0);
     CHECK_EQ(write_to(s, s->bkey, 0x1ff8, 8), 0);
-    CHECK(is_pattern(scene_b(s, 4088), 8, 1));
-    scene_free(s);
+    CHECK(is_pattern(fixture_b(s, 4088), 8, 1));
+    fixture_free(s);
 }
 
 /* ---- length of version 0 (10.3) ---- */
@@ -462,7 +463,7 @@ static void big_regions(ErdmaConfig *cfg)
 
 TEST(true_length_is_recovered_from_the_page_count)
 {
-    Scene *s = scene_new_cfg(2, QUEUE_KERNEL, 8192, big_regions);
+    Fixture *s = fixture_new_cfg(2, QUEUE_KERNEL, 8192, big_regions);
     uint64_t page[5] = { 0, 0, 0, 0, s->bbuf };
     /* an exact 4 GiB region of 1 GiB pages that begins inside a page */
     MrOpt o = {
@@ -473,13 +474,13 @@ TEST(true_length_is_recovered_from_the_page_count)
     CHECK_EQ(mr_reg_opt(s->b, &o), 0);
     CHECK_EQ(write_to(s, 500 << 8, 0x100000000, 64), 0);
     CHECK_EQ(write_to(s, 500 << 8, 0x110000040, 1), ERDMA_WC_RECV_BOUNDS);
-    CHECK(is_pattern(scene_b(s, 0), 64, 1));
-    scene_free(s);
+    CHECK(is_pattern(fixture_b(s, 0), 64, 1));
+    fixture_free(s);
 }
 
 TEST(region_above_the_advertised_size_is_refused)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint64_t page[5] = { 0, 0, 0, 0, s->bbuf };
     MrOpt o = {
         .index = 500, .pd = PD, .rights = ALL_RIGHTS, .va = 0x10000040,
@@ -487,14 +488,14 @@ TEST(region_above_the_advertised_size_is_refused)
     };
 
     CHECK_EQ(mr_reg_opt(s->b, &o), ERDMA_CMD_EINVAL);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- tables that are not there ---- */
 
 TEST(unreadable_translation_table_is_an_address_violation)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     MrOpt o = {
         .index = 500, .pd = PD, .rights = ALL_RIGHTS, .va = 0, .len = 40960,
         .table = 0x1000, .npages = 10, .level = 1,
@@ -502,13 +503,13 @@ TEST(unreadable_translation_table_is_an_address_violation)
 
     CHECK_EQ(mr_reg_opt(s->b, &o), 0);
     CHECK_EQ(write_to(s, 500 << 8, 4096, 8), ERDMA_WC_RECV_BOUNDS);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(unused_slot_of_a_top_table_is_an_address_violation)
 {
     for (unsigned level = 2; level <= 3; level++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
         MrOpt o = {
             .index = 500, .pd = PD, .rights = ALL_RIGHTS, .va = 0,
             .len = 40960, .table = fake_zalloc(s->b->h, 4096), .npages = 10,
@@ -517,28 +518,28 @@ TEST(unused_slot_of_a_top_table_is_an_address_violation)
 
         CHECK_EQ(mr_reg_opt(s->b, &o), 0);
         CHECK_EQ(write_to(s, 500 << 8, 4096, 8), ERDMA_WC_RECV_BOUNDS);
-        scene_free(s);
+        fixture_free(s);
     }
 }
 
 TEST(payload_that_is_not_memory_is_an_address_violation)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 16384);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 16384);
 
     fake_hole(s->b->h, s->bbuf + 4096, 4096);
     CHECK_EQ(write_to(s, s->bkey, s->bbuf, 16384), ERDMA_WC_RECV_BOUNDS);
-    CHECK(is_pattern(scene_b(s, 0), 4096, 1));
+    CHECK(is_pattern(fixture_b(s, 0), 4096, 1));
     expect_aeqe(s->b, ERDMA_AE_ACCESS_ERR, s->bqp.qpn);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(local_payload_that_is_not_memory_is_an_address_violation)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 16384);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 16384);
 
     fake_hole(s->a->h, s->abuf + 4096, 4096);
     CHECK_EQ(write_to(s, s->bkey, s->bbuf, 16384), ERDMA_WC_SEND_BOUNDS);
     expect_aeqe(s->a, ERDMA_AE_QP_FATAL, s->aqp.qpn);
     expect_no_aeqe(s->b);
-    scene_free(s);
+    fixture_free(s);
 }

@@ -2,9 +2,9 @@
 /* Queue pairs: creation, states, errors, flushing (section 11). */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
-static QpOpt small(Scene *s)
+static QpOpt small(Fixture *s)
 {
     return (QpOpt) {
         .kind = QUEUE_KERNEL, .sq_depth = 64, .rq_depth = 64,
@@ -16,7 +16,7 @@ static QpOpt small(Scene *s)
 
 TEST(numbers_of_queue_pairs_are_1_to_limit)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     QpOpt o = small(s);
     Qp qp;
 
@@ -27,12 +27,12 @@ TEST(numbers_of_queue_pairs_are_1_to_limit)
     CHECK_EQ(qp_try(&qp, s->a, &o), ERDMA_CMD_EINVAL);
     o.qpn = 0xfffff;
     CHECK_EQ(qp_try(&qp, s->a, &o), ERDMA_CMD_EINVAL);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(queue_pair_needs_its_completion_queues)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     QpOpt o = small(s);
     Cq none = { .cqn = 0xffffff };
     Qp qp;
@@ -44,10 +44,10 @@ TEST(queue_pair_needs_its_completion_queues)
     CHECK_EQ(qp_try(&qp, s->a, &o), ERDMA_CMD_ENOENT);
     none.cqn = 0;
     CHECK_EQ(qp_try(&qp, s->a, &o), ERDMA_CMD_ENOENT);
-    scene_free(s);
+    fixture_free(s);
 }
 
-static unsigned odd_create(Scene *s,
+static unsigned odd_create(Fixture *s,
                            void (*spoil)(struct erdma_cmd_create_qp *req))
 {
     struct erdma_cmd_create_qp req = { 0 };
@@ -81,7 +81,7 @@ SPOIL(rq_table_not_there, r->rq_addr = htole64(8);
 
 TEST(create_qp_refuses_what_cannot_be)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     CHECK_EQ(odd_create(s, sq_too_deep), 22);
     CHECK_EQ(odd_create(s, sq_way_too_deep), 22);
@@ -95,34 +95,34 @@ TEST(create_qp_refuses_what_cannot_be)
     CHECK_EQ(odd_create(s, rq_table_not_there), 14);
     CHECK_EQ(counters(s->a).qps, 2);
     CHECK_EQ(odd_create(s, nothing_wrong), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(receive_depth_is_limited_by_the_capability)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     QpOpt o = small(s);
     Qp qp;
 
     o.rq_depth = 32768;
     CHECK_EQ(qp_try(&qp, s->a, &o), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(cookie_is_unique_among_live_queue_pairs)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     CHECK(s->aqp.cookie != s->bqp.cookie);
     CHECK(s->aqp.cookie != 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(number_of_a_destroyed_queue_pair_is_free_at_once)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     QpOpt o = small(s);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     o.qpn = s->aqp.qpn;
     CHECK_EQ(qp_destroy(&s->aqp), 0);
@@ -132,14 +132,14 @@ TEST(number_of_a_destroyed_queue_pair_is_free_at_once)
     qp_connect(&s->aqp, &s->bqp);
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).qe_idx, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- states ---- */
 
 TEST(unknown_queue_pair_and_state_are_refused)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     Qp none = s->aqp;
 
     none.qpn = 4000;
@@ -147,54 +147,54 @@ TEST(unknown_queue_pair_and_state_are_refused)
     CHECK_EQ(qp_reflush(&none), ERDMA_CMD_ENOENT);
     CHECK_EQ(qp_modify(&s->aqp, 6), ERDMA_CMD_EINVAL);
     CHECK_EQ(qp_modify(&s->aqp, 255), ERDMA_CMD_EINVAL);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(stopped_queue_pair_never_becomes_rts_again)
 {
     for (unsigned state = ERDMA_QPS_CLOSING; state <= ERDMA_QPS_ERROR;
          state++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
         CHECK_EQ(qp_modify(&s->aqp, state), 0);
         CHECK_EQ(qp_rts(&s->aqp, &s->bqp, 1234, true), ERDMA_CMD_EINVAL);
-        scene_free(s);
+        fixture_free(s);
     }
 }
 
 TEST(rts_is_entered_once)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     CHECK_EQ(qp_rts(&s->aqp, &s->bqp, 1234, true), ERDMA_CMD_EINVAL);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(closing_and_terminate_need_a_connection)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
 
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_CLOSING), ERDMA_CMD_EINVAL);
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_TERMINATE), ERDMA_CMD_EINVAL);
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_RTR), 0);
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_CLOSING), ERDMA_CMD_EINVAL);
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(driver_may_stop_what_the_device_has_stopped_already)
 {
     for (unsigned state = ERDMA_QPS_CLOSING; state <= ERDMA_QPS_ERROR;
          state++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-        Wr wr = scene_write(s, 0, 0, 64);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+        Wr wr = fixture_write(s, 0, 0, 64);
 
         wr.sge[0].key = 0;
         qp_send(&s->aqp, &wr);
         expect_aeqe(s->a, ERDMA_AE_QP_FATAL, s->aqp.qpn);
         CHECK_EQ(qp_modify(&s->aqp, state), 0);
         CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
-        scene_free(s);
+        fixture_free(s);
     }
 }
 
@@ -202,27 +202,27 @@ TEST(driver_may_stop_what_the_device_has_stopped_already)
 
 TEST(doorbells_of_an_idle_queue_pair_are_remembered)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
-    Wr wr = scene_send(s, 0, 64);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Wr wr = fixture_send(s, 0, 64);
 
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     qp_send(&s->aqp, &wr);
     qp_send(&s->aqp, &wr);
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
-    scene_recv(s, 64, 64);
+    fixture_recv(s, 64, 64);
     qp_connect(&s->aqp, &s->bqp);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     for (unsigned i = 0; i < 2; i++) {
         CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
         CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(requests_of_a_queue_pair_that_never_connected_are_flushed)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
-    Wr wr = scene_send(s, 0, 64);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Wr wr = fixture_send(s, 0, 64);
 
     qp_send(&s->aqp, &wr);
     qp_recv(&s->aqp, s->abuf, 64, s->akey);
@@ -230,18 +230,18 @@ TEST(requests_of_a_queue_pair_that_never_connected_are_flushed)
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
     expect_no_aeqe(s->a);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- flushing ---- */
 
 /* Post something of each size that will not be executed: no peer yet */
-static Scene *loaded(unsigned sends, unsigned recvs, uint16_t *index)
+static Fixture *loaded(unsigned sends, unsigned recvs, uint16_t *index)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
 
     for (unsigned i = 0; i < sends; i++) {
-        Wr wr = i & 1 ? scene_read(s, 0, 0, 64) : scene_send(s, 0, 64);
+        Wr wr = i & 1 ? fixture_read(s, 0, 0, 64) : fixture_send(s, 0, 64);
 
         wr.nsge = i % 4 == 2 ? 6 : 1;
         for (unsigned k = 1; k < wr.nsge; k++) {
@@ -256,7 +256,7 @@ static Scene *loaded(unsigned sends, unsigned recvs, uint16_t *index)
     return s;
 }
 
-static void expect_flushed(Scene *s, unsigned sends, unsigned recvs,
+static void expect_flushed(Fixture *s, unsigned sends, unsigned recvs,
                            const uint16_t *index)
 {
     for (unsigned i = 0; i < sends + recvs; i++) {
@@ -280,7 +280,7 @@ static void expect_flushed(Scene *s, unsigned sends, unsigned recvs,
 static void flush_from(unsigned state)
 {
     uint16_t index[20];
-    Scene *s = loaded(20, 7, index);
+    Fixture *s = loaded(20, 7, index);
 
     if (state != ERDMA_QPS_ERROR) {
         CHECK_EQ(qp_rts(&s->aqp, &s->bqp, 1, true), 0);
@@ -289,7 +289,7 @@ static void flush_from(unsigned state)
     expect_flushed(s, 20, 7, index);
     expect_no_aeqe(s->a);
     CHECK_EQ(s->a->f.timer, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(error_flushes_both_queues_before_the_command_completes)
@@ -304,8 +304,8 @@ TEST(terminate_flushes_both_queues)
 
 TEST(fatal_error_completes_earlier_requests_first_and_flushes_later_ones)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr good = scene_write(s, 0, 0, 64), bad = good;
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr good = fixture_write(s, 0, 0, 64), bad = good;
     uint64_t w;
     Wc wc;
 
@@ -330,30 +330,30 @@ TEST(fatal_error_completes_earlier_requests_first_and_flushes_later_ones)
     CHECK_EQ(w & 0xff, 0);
     CHECK_EQ(w >> 32, s->aqp.qpn);
     CHECK_EQ(s->a->f.irqs[0], 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(refused_request_stops_the_responder_and_flushes_it)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr bad = scene_read(s, 0, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr bad = fixture_read(s, 0, 0, 64);
 
     bad.rkey ^= 1;
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     qp_send(&s->aqp, &bad);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RECV_STAG);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_FLUSHED);
     expect_aeqe(s->b, ERDMA_AE_ACCESS_ERR, s->bqp.qpn);
     expect_aeqe(s->a, ERDMA_AE_QP_FATAL, s->aqp.qpn);
     /* later requests flush on their doorbell alone */
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_FLUSHED);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(flush_of_a_full_deep_ring_is_bounded_per_turn)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
     QpOpt o = small(s);
     Wr wr = { .opcode = ERDMA_OP_WRITE };
     Cq cq;
@@ -371,17 +371,17 @@ TEST(flush_of_a_full_deep_ring_is_bounded_per_turn)
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
     CHECK(counters(s->a).cqes < 65536);
     CHECK(s->a->f.kicked);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     for (unsigned i = 0; i < 65536; i++) {
         CHECK_EQ(cq_expect(&cq).qe_idx, i & 0x7fff);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(nothing_is_flushed_twice)
 {
     uint16_t index[5];
-    Scene *s = loaded(5, 5, index);
+    Fixture *s = loaded(5, 5, index);
 
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
     expect_flushed(s, 5, 5, index);
@@ -390,15 +390,15 @@ TEST(nothing_is_flushed_twice)
     qp_ring(&s->aqp);
     qp_ring_recv(&s->aqp);
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- REFLUSH ---- */
 
 TEST(reflush_flushes_what_no_doorbell_announced)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
-    Wr wr = scene_send(s, 0, 64);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Wr wr = fixture_send(s, 0, 64);
 
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
     qp_post(&s->aqp, &wr);
@@ -407,13 +407,13 @@ TEST(reflush_flushes_what_no_doorbell_announced)
     CHECK_EQ(cq_expect(&s->acq).opcode, ERDMA_OP_SEND);
     CHECK_EQ(cq_expect(&s->acq).opcode, ERDMA_OP_RECV);
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(reflush_with_older_indices_changes_nothing)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
-    Wr wr = scene_send(s, 0, 64);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Wr wr = fixture_send(s, 0, 64);
     Qp old = s->aqp;
 
     qp_send(&s->aqp, &wr);
@@ -425,12 +425,12 @@ TEST(reflush_with_older_indices_changes_nothing)
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).qe_idx, 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(reflush_with_older_indices_does_not_shorten_a_flush_under_way)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
     QpOpt o = small(s);
     Cq cq;
     Qp old;
@@ -449,26 +449,26 @@ TEST(reflush_with_older_indices_does_not_shorten_a_flush_under_way)
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
     CHECK(counters(s->a).cqes < 10000);
     CHECK_EQ(qp_reflush(&old), 0);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(counters(s->a).cqes, 16384);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(reflush_of_a_working_queue_pair_is_refused)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     CHECK_EQ(qp_reflush(&s->aqp), ERDMA_CMD_EINVAL);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* 15.8 */
 TEST(draining_sequence_of_a_kernel_consumer_flushes_its_markers)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Wr marker = { .opcode = ERDMA_OP_WRITE, .unsignaled = true };
 
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     CHECK_EQ(qp_modify(&s->bqp, ERDMA_QPS_CLOSING), 0);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_FLUSHED);
     CHECK_EQ(qp_reflush(&s->bqp), 0);
@@ -482,15 +482,15 @@ TEST(draining_sequence_of_a_kernel_consumer_flushes_its_markers)
     CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
     CHECK_EQ(qp_destroy(&s->bqp), 0);
     CHECK_EQ(cq_destroy(&s->bcq), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- doorbells that say too much ---- */
 
 TEST(send_index_beyond_the_ring_stops_the_queue_pair)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     qp_post(&s->aqp, &wr);
     card_write64(s->a, s->aqp.sq_db, sq_db_value(&s->aqp, 257));
@@ -498,37 +498,37 @@ TEST(send_index_beyond_the_ring_stops_the_queue_pair)
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
     qp_ring(&s->aqp);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(receive_index_beyond_the_ring_stops_the_queue_pair)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
 
     card_write64(s->b, s->bqp.rq_db, rq_db_value(&s->bqp, 129));
     expect_aeqe(s->b, ERDMA_AE_RQ_ERR, s->bqp.qpn);
     CHECK_EQ(qp_rts(&s->bqp, &s->aqp, 1, false), ERDMA_CMD_EINVAL);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(index_that_goes_back_is_ignored)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     qp_send(&s->aqp, &wr);
     qp_send(&s->aqp, &wr);
     card_write64(s->a, s->aqp.sq_db, sq_db_value(&s->aqp, 2));
     qp_connect(&s->aqp, &s->bqp);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).qe_idx, 0);
     CHECK_EQ(cq_expect(&s->acq).qe_idx, 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(full_ring_is_legal)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
     Wr wr = { .opcode = ERDMA_OP_WRITE };
 
     for (unsigned i = 0; i < 256; i++) {
@@ -539,11 +539,11 @@ TEST(full_ring_is_legal)
     }
     expect_no_aeqe(s->a);
     qp_connect(&s->aqp, &s->bqp);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     for (unsigned i = 0; i < 256; i++) {
         CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- destroy ---- */
@@ -551,7 +551,7 @@ TEST(full_ring_is_legal)
 TEST(destroyed_queue_pair_writes_nothing_more)
 {
     uint16_t index[9];
-    Scene *s = loaded(9, 9, index);
+    Fixture *s = loaded(9, 9, index);
 
     s->a->f.record = true;
     CHECK_EQ(qp_destroy(&s->aqp), 0);
@@ -559,38 +559,38 @@ TEST(destroyed_queue_pair_writes_nothing_more)
     for (unsigned i = 0; i < s->a->f.events; i++) {     /* its completion */
         CHECK(s->a->f.event[i].addr - s->a->cq < s->a->depth * 32);
     }
-    bed_run(&s->bed);
-    bed_advance(&s->bed, 20000000000ull);
+    hosts_run(&s->hosts);
+    hosts_advance(&s->hosts, 20000000000ull);
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
     qp_ring(&s->aqp);
     CHECK_EQ(counters(s->a).doorbells_dropped, 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST_ONE_PROCESS(connected_queue_pair_can_be_destroyed_in_the_middle_of_a_message)
 {
     for (unsigned who = 0; who < 2; who++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 9 << 20);
-        Wr wr = scene_write(s, 0, 0, 9 << 20);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 9 << 20);
+        Wr wr = fixture_write(s, 0, 0, 9 << 20);
 
         qp_send(&s->aqp, &wr);
         s->a->f.kicked = false;
         erdma_core_run(s->a->core);
         CHECK_EQ(qp_destroy(who ? &s->bqp : &s->aqp), 0);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
-        bed_advance(&s->bed, 10000000001ull);
+        hosts_advance(&s->hosts, 10000000001ull);
         if (who) {
             CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
         }
-        CHECK(is_fill(scene_b(s, 8 << 20), 4096, 0xa5));
-        scene_free(s);
+        CHECK(is_fill(fixture_b(s, 8 << 20), 4096, 0xa5));
+        fixture_free(s);
     }
 }
 
 TEST(waiting_error_event_goes_with_its_queue_pair)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint64_t next = s->a->h->next;
     Qp *qp = calloc(4097, sizeof(*qp));
 
@@ -612,5 +612,5 @@ TEST(waiting_error_event_goes_with_its_queue_pair)
     aeq_arm(s->a);
     expect_no_aeqe(s->a);
     free(qp);
-    scene_free(s);
+    fixture_free(s);
 }

@@ -2,7 +2,7 @@
 /* GET_STATS (14) and the queries of appendix A. */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 /* Query into a fresh buffer; its address */
 static void *query(Card *c, unsigned submod, unsigned op, uint32_t index,
@@ -31,8 +31,8 @@ static void check_hdr(const struct erdma_resp_hdr *h, uint32_t index,
 
 TEST(get_stats_writes_the_counters)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
-    Wr wr = scene_write(s, 0, 0, 5000);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
+    Wr wr = fixture_write(s, 0, 0, 5000);
     struct erdma_resp_stats *r;
     unsigned err;
 
@@ -48,12 +48,12 @@ TEST(get_stats_writes_the_counters)
     r = query(s->b, 1, ERDMA_CMD_GET_STATS, 0, 256, &err);
     CHECK_EQ(le64toh(r->rx_pkts), 4);
     CHECK_EQ(le64toh(r->rx_bytes), 5000);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(response_never_exceeds_its_length_field)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint8_t *p;
     unsigned err;
 
@@ -64,12 +64,12 @@ TEST(response_never_exceeds_its_length_field)
     p = query(s->a, 1, ERDMA_CMD_GET_STATS, 0, 0, &err);
     CHECK_EQ(err, 0);
     CHECK(is_fill(p, 200, 0xa5));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(response_buffer_that_is_not_memory_fails_the_command)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     struct erdma_cmd_query req = {
         .target = htole64(UINT64_MAX - 50), .length = htole32(256),
     };
@@ -77,13 +77,13 @@ TEST(response_buffer_that_is_not_memory_fails_the_command)
     CHECK_EQ(CMD_COMMON(s->a, ERDMA_CMD_GET_STATS, req), ERDMA_CMD_EFAULT);
     req.target = htole64(0x1000);
     CHECK_EQ(CMD_COMMON(s->a, ERDMA_CMD_GET_STATS, req), ERDMA_CMD_EFAULT);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(query_qpc_shows_the_queue_pair)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
+    Wr wr = fixture_write(s, 0, 0, 64);
     struct erdma_resp_qpc *r;
     unsigned err;
 
@@ -120,12 +120,12 @@ TEST(query_qpc_shows_the_queue_pair)
     CHECK_EQ(le16toh(r->rq_flushed_pi), 1);
     query(s->a, 0, ERDMA_CMD_QUERY_QPC, 9999, 256, &err);
     CHECK_EQ(err, ERDMA_CMD_ENOENT);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(query_cqc_shows_the_completion_queue)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     Wr wr = { .opcode = ERDMA_OP_WRITE };
     struct erdma_resp_cqc *r;
     unsigned err;
@@ -147,12 +147,12 @@ TEST(query_cqc_shows_the_completion_queue)
     CHECK_EQ(err, 0);
     CHECK_EQ(r->depth, 9);
     CHECK_EQ(le32toh(r->pi), s->a->cq_ci - 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(bad_arm_doorbells_are_honoured_and_counted)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     Wr wr = { .opcode = ERDMA_OP_WRITE };
     struct erdma_resp_cqc *r;
     unsigned err;
@@ -170,12 +170,12 @@ TEST(bad_arm_doorbells_are_honoured_and_counted)
     CHECK_EQ(r->bad_db_type, 1);
     qp_send(&s->aqp, &wr);
     CHECK_EQ(s->a->f.irqs[1], 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(query_eqc_shows_all_kinds_of_event_queues)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     struct erdma_resp_eqc *r;
     unsigned err;
 
@@ -200,12 +200,12 @@ TEST(query_eqc_shows_all_kinds_of_event_queues)
     CHECK_EQ(err, ERDMA_CMD_ENOENT);
     query(s->a, 1, ERDMA_CMD_QUERY_EQC, 0xffffffff, 256, &err);
     CHECK_EQ(err, ERDMA_CMD_ENOENT);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(extended_attributes_remember_the_delayed_ack_count)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     uint8_t req[16] = { 0 };
     uint8_t *p;
     unsigned err;
@@ -221,5 +221,5 @@ TEST(extended_attributes_remember_the_delayed_ack_count)
     req[13] = 1;
     CHECK_EQ(CMD_COMMON(s->a, ERDMA_CMD_SET_EXT_ATTR, req),
              ERDMA_CMD_ENOTSUPP);
-    scene_free(s);
+    fixture_free(s);
 }

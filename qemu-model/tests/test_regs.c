@@ -2,25 +2,25 @@
 /* Registers, reset, INIT (2.2 to 2.4); configuration. */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 TEST(version_is_what_was_configured_and_not_zero)
 {
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     CHECK_EQ(card_read32(&b.card[0], ERDMA_REG_VERSION), 0x02000000);
     CHECK_EQ(erdma_core_mmio_read(b.card[0].core, 3, 1), 0x02);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(proto_says_iwarp)
 {
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     CHECK_EQ(card_read32(&b.card[0], ERDMA_REG_PROTO), ERDMA_PROTO_IWARP);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 static void grp_24(ErdmaConfig *cfg)
@@ -30,11 +30,11 @@ static void grp_24(ErdmaConfig *cfg)
 
 TEST(grp_num_is_what_was_configured)
 {
-    Bed b;
+    Hosts b;
 
-    bed_init_cfg(&b, 1, 1, grp_24);
+    hosts_init_cfg(&b, 1, 1, grp_24);
     CHECK_EQ(card_read32(&b.card[0], ERDMA_REG_GRP_NUM), 24);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(unlisted_registers_and_doorbell_pages_read_zero)
@@ -44,25 +44,25 @@ TEST(unlisted_registers_and_doorbell_pages_read_zero)
         0xff8, 0x1000, 0x5f000, 0x61000, 0x79000, 0x80000, 0xfffff8,
         0x1000000, UINT64_MAX - 7,
     };
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     for (unsigned i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
         CHECK_EQ(erdma_core_mmio_read(b.card[0].core, off[i], 8), 0);
     }
     CHECK_EQ(card_read32(&b.card[0], 0x004), 0);
     CHECK_EQ(card_read32(&b.card[0], 0x008), 0);
     CHECK_EQ(card_read32(&b.card[0], ERDMA_REG_CTRL), 0);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(narrow_and_wide_reads_show_the_same_bytes)
 {
-    Bed b;
+    Hosts b;
     ErdmaCore *c;
     uint64_t wide;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = b.card[0].core;
     wide = erdma_core_mmio_read(c, ERDMA_REG_MAC_LO, 8);
     for (unsigned i = 0; i < 8; i++) {
@@ -73,7 +73,7 @@ TEST(narrow_and_wide_reads_show_the_same_bytes)
         CHECK_EQ(erdma_core_mmio_read(c, ERDMA_REG_MAC_LO + 2 * i, 2),
                  wide >> (16 * i) & 0xffff);
     }
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(queue_registers_read_back_until_reset)
@@ -85,9 +85,9 @@ TEST(queue_registers_read_back_until_reset)
         ERDMA_REG_CMDQ_EQ_BASE_LO, ERDMA_REG_CMDQ_EQ_BASE_HI,
         ERDMA_REG_AEQ_BASE_LO, ERDMA_REG_AEQ_BASE_HI, ERDMA_REG_AEQ_DEPTH,
     };
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     for (unsigned i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
         CHECK_EQ(card_read32(&b.card[0], off[i]), 0);
         card_write32(&b.card[0], off[i], 0x11110000 + off[i]);
@@ -102,15 +102,15 @@ TEST(queue_registers_read_back_until_reset)
         CHECK_EQ(card_read32(&b.card[0], off[i]), 0);
     }
     CHECK_EQ(card_read32(&b.card[0], ERDMA_REG_AEQ_DBREC), 0);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(registers_take_only_their_own_width)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_write32(c, ERDMA_REG_AEQ_DBREC, 0xffffffff);
     card_write32(c, ERDMA_REG_AEQ_DBREC + 4, 0xffffffff);
@@ -121,7 +121,7 @@ TEST(registers_take_only_their_own_width)
     erdma_core_mmio_write(c->core, ERDMA_REG_CMDQ_DEPTH + 2, 0xff, 4);
     CHECK_EQ(card_read32(c, ERDMA_REG_CMDQ_DEPTH), 0);
     CHECK(counters(c).guest_errors >= 5);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(read_only_registers_ignore_writes)
@@ -131,63 +131,63 @@ TEST(read_only_registers_ignore_writes)
         ERDMA_REG_MAC_LO, ERDMA_REG_MAC_HI, ERDMA_REG_GRP_NUM,
         ERDMA_REG_ST_RX_BYTES,
     };
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     for (unsigned i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
         uint32_t before = card_read32(&b.card[0], off[i]);
 
         card_write32(&b.card[0], off[i], 0xdeadbeef);
         CHECK_EQ(card_read32(&b.card[0], off[i]), before);
     }
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(nothing_is_latched_before_init)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     c->f.record = true;
     card_write32(c, ERDMA_REG_CMDQ_SQ_BASE_LO, RAM_BASE);
     card_write32(c, ERDMA_REG_CMDQ_DEPTH, 512);
     card_write64(c, ERDMA_REG_CMDQ_SQ_DB, 4);
     card_write64(c, ERDMA_REG_CMDQ_CQ_DB, ERDMA_CQ_DB_ARM | 5);
-    bed_run(&b);
+    hosts_run(&b);
     CHECK_EQ(c->f.events, 0);
     CHECK_EQ(c->h->reads + c->h->maps, 0);
     CHECK(!counters(c).ready);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(init_sets_init_done)
 {
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     CHECK_EQ(card_read32(&b.card[0], ERDMA_REG_STATUS), 0);
     card_start(&b.card[0], 4);
     CHECK_EQ(card_read32(&b.card[0], ERDMA_REG_STATUS),
              ERDMA_STATUS_INIT_DONE);
     CHECK(counters(&b.card[0]).ready);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 static bool init_with(uint32_t off, uint32_t value)
 {
-    Bed b;
+    Hosts b;
     bool done;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     card_start(&b.card[0], 4);
     card_write32(&b.card[0], off, value);
     card_write32(&b.card[0], ERDMA_REG_CTRL, ERDMA_CTRL_INIT);
     done = card_read32(&b.card[0], ERDMA_REG_STATUS) & ERDMA_STATUS_INIT_DONE;
     CHECK_EQ(done, counters(&b.card[0]).ready);
     CHECK(done || counters(&b.card[0]).guest_errors == 1);
-    bed_free(&b);
+    hosts_free(&b);
     return done;
 }
 
@@ -216,31 +216,31 @@ TEST(init_refuses_bases_that_are_not_aligned)
 
 TEST(reset_clears_init_done_and_sets_reset_done)
 {
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     card_start(&b.card[0], 4);
     card_write32(&b.card[0], ERDMA_REG_CTRL, ERDMA_CTRL_RESET);
     CHECK_EQ(card_read32(&b.card[0], ERDMA_REG_STATUS),
              ERDMA_STATUS_RESET_DONE);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(function_level_reset_is_the_power_on_state)
 {
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     card_start(&b.card[0], 4);
     erdma_core_reset(b.card[0].core);
     CHECK_EQ(card_read32(&b.card[0], ERDMA_REG_STATUS), 0);
     CHECK_EQ(card_read32(&b.card[0], ERDMA_REG_CMDQ_DEPTH), 0);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(reset_destroys_every_object)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     struct erdma_cmd_ext_db db = { .mask = htole32(7) };
     ErdmaCounters n;
 
@@ -255,13 +255,13 @@ TEST(reset_destroys_every_object)
     n = counters(s->a);
     CHECK_EQ(n.qps + n.cqs + n.mrs + n.eqs + n.db_contexts, 0);
     CHECK_EQ(n.commands + n.cqes + n.irqs, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(init_while_running_drops_all_old_state)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 2048, 64);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 2048, 64);
 
     card_start(s->a, 4);
     CHECK_EQ(counters(s->a).qps, 0);
@@ -270,13 +270,13 @@ TEST(init_while_running_drops_all_old_state)
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
     CHECK_EQ(counters(s->a).doorbells_dropped, 1);
     CHECK_EQ(eq_create(s->a, 1, 12), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(traffic_counters_are_registers_too)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
-    Wr wr = scene_write(s, 0, 0, 4000);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
+    Wr wr = fixture_write(s, 0, 0, 4000);
 
     qp_send(&s->aqp, &wr);
     CHECK_EQ(card_read32(s->a, ERDMA_REG_ST_TSO_IN_PKTS), 1);
@@ -285,12 +285,12 @@ TEST(traffic_counters_are_registers_too)
     CHECK_EQ(card_read32(s->b, ERDMA_REG_ST_RX_PKTS), 3);
     CHECK_EQ(erdma_core_mmio_read(s->b->core, ERDMA_REG_ST_RX_BYTES, 8), 4000);
     CHECK_EQ(card_read32(s->b, ERDMA_REG_ST_RX_DROP_PKTS), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(every_register_offset_and_size_is_survived)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     for (unsigned size = 1; size <= 8; size *= 2) {
         for (uint64_t off = 0; off < 0x1008; off++) {
@@ -303,7 +303,7 @@ TEST(every_register_offset_and_size_is_survived)
     erdma_core_mmio_write(s->a->core, s->a->cfg.bar0_size, 1, 8);
     erdma_core_mmio_write(s->a->core, UINT64_MAX, 1, 1);
     erdma_core_mmio_read(s->a->core, UINT64_MAX, 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- configuration ---- */
@@ -384,9 +384,9 @@ static void everything_at_its_limit(ErdmaConfig *cfg)
 
 TEST(largest_configuration_works)
 {
-    Bed b;
+    Hosts b;
 
-    bed_init_cfg(&b, 1, 1, everything_at_its_limit);
+    hosts_init_cfg(&b, 1, 1, everything_at_its_limit);
     card_up(&b.card[0], 4, 31);
-    bed_free(&b);
+    hosts_free(&b);
 }

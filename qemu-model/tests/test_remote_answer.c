@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Answers that wait for company, and those that do not. */
-#include "apart.h"
-#include "lab.h"
+/* ACKs that are coalesced, and those that are not. */
+#include "two_hosts.h"
+#include "peer_fixture.h"
 
-static Scene *lingering_scene(void)
+static Fixture *lingering_scene(void)
 {
-    Scene *s = slow_scene(WIRE_MODE_SHARED, 65536, true);
+    Fixture *s = slow_fixture(WIRE_MODE_SHARED, 65536, true);
 
     a_end(s)->keep = b_end(s)->keep = true;
     return s;
 }
 
-static void post(Scene *s, bool unsignaled)
+static void post(Fixture *s, bool unsignaled)
 {
-    Wr wr = scene_write(s, 0, 0, 8);
+    Wr wr = fixture_write(s, 0, 0, 8);
 
     wr.unsignaled = unsignaled;
     qp_send(&s->aqp, &wr);
 }
 
-static void post_back(Scene *s)
+static void post_back(Fixture *s)
 {
     Wr wr = {
         .opcode = ERDMA_OP_WRITE, .nsge = 1, .sge = { { s->bbuf, 8, s->bkey } },
@@ -30,7 +30,7 @@ static void post_back(Scene *s)
 }
 
 /* Two turns, as a ping and a pong */
-static void talk(Scene *s)
+static void ping_pong(Fixture *s)
 {
     for (unsigned i = 0; i < 2; i++) {
         post(s, false);
@@ -42,20 +42,20 @@ static void talk(Scene *s)
 
 TEST_OWN_WIRES(answer_that_somebody_waits_for_goes_at_once)
 {
-    Scene *s = lingering_scene();
+    Fixture *s = lingering_scene();
 
     post(s, false);
     to_b(s);
     CHECK_EQ(waiting(a_end(s), WIRE_ACK), 1);
     CHECK(!b_end(s)->lingers);
     settle(s);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* What is in flight before it is nobody's business */
 TEST_OWN_WIRES(request_says_that_the_guest_waits_for_it)
 {
-    Scene *s = lingering_scene();
+    Fixture *s = lingering_scene();
 
     post(s, true);
     to_b(s);
@@ -64,30 +64,30 @@ TEST_OWN_WIRES(request_says_that_the_guest_waits_for_it)
     to_b(s);
     CHECK_EQ(waiting(a_end(s), WIRE_ACK), 2);
     settle(s);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* Its window would be full, and it would be nobody's fault */
 TEST_OWN_WIRES(peer_that_never_waits_is_answered_all_the_same)
 {
-    Lab *l = lab_connected();
+    PeerFixture *l = peer_connected();
     unsigned answered = 0;
 
     l->e->keep = true;
     for (unsigned i = 0; i < 2 * WIRE_WINDOW; i++) {
-        lab_say_request(l, lab_request(l, i, ERDMA_OP_WRITE, 0));
+        peer_send_request(l, peer_request(l, i, ERDMA_OP_WRITE, 0));
         CHECK(!l->e->broken);
-        answered += lab_heard(l, NULL, 0) == WIRE_ACK;
+        answered += peer_receive(l, NULL, 0) == WIRE_ACK;
     }
     CHECK_EQ(answered, 2 * WIRE_WINDOW / 32);
-    lab_free(l);
+    peer_free(l);
 }
 
-/* The data of a READ told the peer what it waited for */
+/* The data of a READ acknowledged what the peer waited for */
 TEST_OWN_WIRES(answer_behind_a_read_may_wait)
 {
-    Scene *s = lingering_scene();
-    Wr read = scene_read(s, 0, 64, 8), write = scene_write(s, 0, 0, 8);
+    Fixture *s = lingering_scene();
+    Wr read = fixture_read(s, 0, 64, 8), write = fixture_write(s, 0, 0, 8);
 
     write.unsignaled = true;
     qp_post(&s->aqp, &read);
@@ -103,14 +103,14 @@ TEST_OWN_WIRES(answer_behind_a_read_may_wait)
     CHECK_EQ(waiting(a_end(s), WIRE_ACK), 1);
     settle(s);
     CHECK_EQ(ends(&s->acq, ERDMA_CQE_QTYPE_SQ).good, 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST_OWN_WIRES(answers_go_along_when_two_take_turns)
 {
-    Scene *s = lingering_scene();
+    Fixture *s = lingering_scene();
 
-    talk(s);
+    ping_pong(s);
     post(s, false);
     to_b(s);
     CHECK_EQ(waiting(a_end(s), 0), 0);          /* it waits for the pong */
@@ -121,15 +121,15 @@ TEST_OWN_WIRES(answers_go_along_when_two_take_turns)
     to_a(s);
     CHECK_EQ(ends(&s->acq, ERDMA_CQE_QTYPE_SQ).good, 3);
     settle(s);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* The pong comes later than the answer can wait: no more waiting for it */
 TEST_OWN_WIRES(answer_that_waited_in_vain_does_not_wait_again)
 {
-    Scene *s = lingering_scene();
+    Fixture *s = lingering_scene();
 
-    talk(s);
+    ping_pong(s);
     post(s, false);
     to_b(s);
     CHECK(wire_end_settle(b_end(s)));
@@ -141,17 +141,17 @@ TEST_OWN_WIRES(answer_that_waited_in_vain_does_not_wait_again)
     to_b(s);
     CHECK_EQ(waiting(a_end(s), WIRE_ACK), 1);
     settle(s);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* The first is answered, because others may wait behind it; then one of 32 */
 TEST_OWN_WIRES(stream_that_nobody_waits_for_is_answered_now_and_then)
 {
-    Scene *s = lingering_scene();
+    Fixture *s = lingering_scene();
     unsigned acks = 0;
 
     for (unsigned i = 0; i < 20; i++) {
-        Wr wr = scene_write(s, 0, 0, 8);
+        Wr wr = fixture_write(s, 0, 0, 8);
 
         wr.unsignaled = true;
         for (unsigned k = 0; k < 16; k++) {
@@ -169,24 +169,24 @@ TEST_OWN_WIRES(stream_that_nobody_waits_for_is_answered_now_and_then)
     settle(s);
     CHECK_EQ(ends(&s->acq, ERDMA_CQE_QTYPE_SQ).good, 1);
     CHECK_EQ(counters(s->a).retry_exceeded, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST_OWN_WIRES(answer_that_waits_goes_with_its_connection)
 {
-    Scene *s = lingering_scene();
+    Fixture *s = lingering_scene();
 
-    talk(s);
+    ping_pong(s);
     post(s, false);
     to_b(s);
-    CHECK_EQ(qp_destroy(&s->bqp), 0);           /* tells before it closes */
+    CHECK_EQ(qp_destroy(&s->bqp), 0);   /* acknowledges before it closes */
     to_a(s);
     CHECK_EQ(ends(&s->acq, ERDMA_CQE_QTYPE_SQ).good, 3);
     settle(s);
-    scene_free(s);
+    fixture_free(s);
 
     s = lingering_scene();                      /* the peer goes first */
-    talk(s);
+    ping_pong(s);
     post(s, false);
     to_b(s);
     CHECK_EQ(qp_destroy(&s->aqp), 0);
@@ -195,15 +195,15 @@ TEST_OWN_WIRES(answer_that_waits_goes_with_its_connection)
     CHECK(wire_end_settle(b_end(s)));
     CHECK_EQ(waiting(a_end(s), WIRE_ACK), 0);
     settle(s);
-    scene_free(s);
+    fixture_free(s);
 
     s = lingering_scene();
-    talk(s);
+    ping_pong(s);
     post(s, false);
     to_b(s);
     kill_wire(s);
     wire_end_settle(b_end(s));
-    bed_advance(&s->bed, 11 * SECOND);
+    hosts_advance(&s->hosts, 11 * SECOND);
     CHECK_EQ(ends(&s->acq, ERDMA_CQE_QTYPE_SQ).retry, 1);
-    scene_free(s);
+    fixture_free(s);
 }

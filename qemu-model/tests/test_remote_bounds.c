@@ -5,14 +5,14 @@
  */
 #include <stdlib.h>
 
-#include "apart.h"
+#include "two_hosts.h"
 
-/* ---- how much is kept and done ---- */
+/* ---- how much is stored and done ---- */
 
 /* Bytes that were asked for wait in the stream; not all that there is */
 TEST_OWN_WIRES(unshared_payload_in_the_stream_is_bounded_for_one_and_for_all)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_BYTES, 8 * MIB, true, NULL);
+    Fixture *s = fixture_new_wired(WIRE_MODE_BYTES, 8 * MIB, true, NULL);
     Qp a[8], b[8];
 
     for (unsigned i = 0; i < 8; i++) {
@@ -20,19 +20,19 @@ TEST_OWN_WIRES(unshared_payload_in_the_stream_is_bounded_for_one_and_for_all)
         qp_init(&b[i], s->b, &s->bcq, QUEUE_KERNEL);
         qp_connect(&a[i], &b[i]);
     }
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     for (unsigned read = 0; read < 2; read++) {
         WireEnd *e = read ? a_end(s) : b_end(s);
-        Wr wr = scene_write(s, 0, 0, 8 * MIB);
+        Wr wr = fixture_write(s, 0, 0, 8 * MIB);
 
         wr.opcode = read ? ERDMA_OP_READ : ERDMA_OP_WRITE;
         e->most = 0;
         qp_send(&s->aqp, &wr);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
         CHECK(e->most < 2 * MIB + 100000);
         e->most = 0;
-        s->bed.slow = true;
+        s->hosts.slow = true;
         for (unsigned i = 0; i < 8; i++) {
             qp_send(&a[i], &wr);
         }
@@ -41,24 +41,24 @@ TEST_OWN_WIRES(unshared_payload_in_the_stream_is_bounded_for_one_and_for_all)
         if (read) {
             deliver_all(b_end(s));
         }
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         CHECK(e->len > 4 * MIB);
         CHECK(e->len < 8 * MIB + 100000);
-        s->bed.slow = false;
-        bed_run(&s->bed);
+        s->hosts.slow = false;
+        hosts_run(&s->hosts);
         for (unsigned i = 0; i < 8; i++) {
             CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
         }
         CHECK(e->most < 8 * MIB + 100000);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* A connection that ends gives back what it had asked for */
 TEST_OWN_WIRES(bytes_asked_for_by_connections_that_end_are_free_for_others)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_BYTES, 8 * MIB, true, NULL);
-    Wr wr = scene_write(s, 0, 0, 8 * MIB);
+    Fixture *s = fixture_new_wired(WIRE_MODE_BYTES, 8 * MIB, true, NULL);
+    Wr wr = fixture_write(s, 0, 0, 8 * MIB);
 
     for (unsigned i = 0; i < 20; i++) {
         Qp a, b;
@@ -66,8 +66,8 @@ TEST_OWN_WIRES(bytes_asked_for_by_connections_that_end_are_free_for_others)
         qp_init(&a, s->a, &s->acq, QUEUE_KERNEL);
         qp_init(&b, s->b, &s->bcq, QUEUE_KERNEL);
         qp_connect(&a, &b);
-        bed_run(&s->bed);
-        s->bed.slow = true;
+        hosts_run(&s->hosts);
+        s->hosts.slow = true;
         wr.opcode = i % 2 ? ERDMA_OP_WRITE : ERDMA_OP_READ;
         qp_send(&a, &wr);
         for (unsigned n = 0; n < 3; n++) {
@@ -80,55 +80,55 @@ TEST_OWN_WIRES(bytes_asked_for_by_connections_that_end_are_free_for_others)
         } else {
             CHECK_EQ(qp_modify(&b, ERDMA_QPS_ERROR), 0);
         }
-        s->bed.slow = false;
-        bed_run(&s->bed);
+        s->hosts.slow = false;
+        hosts_run(&s->hosts);
     }
     ends(&s->acq, ERDMA_CQE_QTYPE_SQ);
     wr.opcode = ERDMA_OP_WRITE;
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     wr.opcode = ERDMA_OP_READ;
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST_OWN_WIRES(one_input_does_a_bounded_amount_of_work)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, MIB, true, NULL);
-    Wr wr = scene_write(s, 0, 0, MIB);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, MIB, true, NULL);
+    Wr wr = fixture_write(s, 0, 0, MIB);
 
     if (fake_default_mode != MAP_SHORT) {
-        s->bed.slow = true;
+        s->hosts.slow = true;
         for (unsigned i = 0; i < 20; i++) {
             qp_post(&s->aqp, &wr);
         }
         qp_ring(&s->aqp);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         wire_end_deliver(b_end(s));
         CHECK_EQ(b_end(s)->pulled, 4 * MIB);
         CHECK(b_end(s)->again);
-        s->bed.slow = false;
-        bed_run(&s->bed);
+        s->hosts.slow = false;
+        hosts_run(&s->hosts);
         CHECK_EQ(b_end(s)->pulled, 20 * MIB);
         CHECK(!b_end(s)->again);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST_OWN_WIRES(work_that_waited_is_done_in_turns_of_bounded_size)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, MIB, true, NULL);
-    Wr wr = scene_send(s, 0, MIB);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, MIB, true, NULL);
+    Wr wr = fixture_send(s, 0, MIB);
 
     if (fake_default_mode != MAP_SHORT) {
         for (unsigned i = 0; i < 20; i++) {
             qp_post(&s->aqp, &wr);
         }
         qp_ring(&s->aqp);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         for (unsigned i = 0; i < 20; i++) {
             qp_post_recv(&s->bqp, s->bbuf, MIB, s->bkey);
         }
@@ -138,12 +138,12 @@ TEST_OWN_WIRES(work_that_waited_is_done_in_turns_of_bounded_size)
         s->b->f.kicked = false;
         erdma_core_run(s->b->core);
         CHECK_EQ(b_end(s)->pulled, 4 * MIB);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         for (unsigned i = 0; i < 20; i++) {
             CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
         }
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 static Qp *many_qps(Card *c, Cq *cq, unsigned n)
@@ -164,11 +164,11 @@ static Qp *many_qps(Card *c, Cq *cq, unsigned n)
 /* Peers that send without end, to QPs that never post a receive */
 TEST_OWN_WIRES(what_waits_for_receives_is_bounded_for_all)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
     unsigned n = 560, good = 0;
     Wc wc;
     Qp *a = many_qps(s->a, &s->acq, n), *b = many_qps(s->b, &s->bcq, n);
-    Wr wr = scene_send(s, 0, 256);
+    Wr wr = fixture_send(s, 0, 256);
 
     for (unsigned i = 0; i < n; i++) {
         qp_connect(&a[i], &b[i]);
@@ -176,14 +176,14 @@ TEST_OWN_WIRES(what_waits_for_receives_is_bounded_for_all)
             qp_post(&a[i], &wr);
         }
         qp_ring(&a[i]);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
     }
     for (unsigned i = 0; i < n; i++) {
         for (unsigned k = 0; k < 64; k++) {
             qp_post_recv(&b[i], s->bbuf, 256, s->bkey);
         }
         qp_ring_recv(&b[i]);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         for (unsigned k = 0; k < 64 && cq_poll(&s->acq, &wc); k++) {
             CHECK_EQ(wc.syndrome, 0);
             good++;
@@ -192,26 +192,26 @@ TEST_OWN_WIRES(what_waits_for_receives_is_bounded_for_all)
     }
     CHECK_EQ(good, 512 * 64);           /* 32 KiB each in 16 MiB */
     for (unsigned i = 0; i < 20; i++) {
-        bed_advance(&s->bed, SECOND);
+        hosts_advance(&s->hosts, SECOND);
     }
     CHECK_EQ(counters(s->a).retry_exceeded, n - 512);
     while (cq_poll(&s->acq, &wc)) {
     }
     /* there is room again */
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
-    scene_recv(s, 0, 256);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
+    fixture_recv(s, 0, 256);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
     free(a);
     free(b);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* A peer that never answers, and a guest that has work for it in all its QPs */
 TEST_OWN_WIRES(requests_in_flight_are_bounded_for_all_and_nobody_is_left_out)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
     unsigned n = 530;
     Qp *a = many_qps(s->a, &s->acq, n), *b = many_qps(s->b, &s->bcq, n);
     Wr wr = { .opcode = ERDMA_OP_WRITE, .unsignaled = true };
@@ -219,15 +219,15 @@ TEST_OWN_WIRES(requests_in_flight_are_bounded_for_all_and_nobody_is_left_out)
     for (unsigned i = 0; i < n; i++) {
         qp_connect(&a[i], &b[i]);
     }
-    bed_run(&s->bed);
-    s->bed.slow = true;
+    hosts_run(&s->hosts);
+    s->hosts.slow = true;
     for (unsigned i = 0; i < n; i++) {
         for (unsigned k = 0; k < 64; k++) {
             qp_post(&a[i], &wr);
         }
         qp_ring(&a[i]);
     }
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(waiting(b_end(s), WIRE_REQUEST), 512 * 64 + (n - 512));
     CHECK_EQ(counters(s->a).held, 0);
     settle(s);
@@ -235,7 +235,7 @@ TEST_OWN_WIRES(requests_in_flight_are_bounded_for_all_and_nobody_is_left_out)
     CHECK_EQ(counters(s->a).cqes_error, 0);
     free(a);
     free(b);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /*
@@ -244,18 +244,18 @@ TEST_OWN_WIRES(requests_in_flight_are_bounded_for_all_and_nobody_is_left_out)
  */
 TEST_OWN_WIRES(work_that_waited_behind_a_message_is_done_for_all_connections)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_BYTES, 200000, true, NULL);
+    Fixture *s = fixture_new_wired(WIRE_MODE_BYTES, 200000, true, NULL);
     unsigned n = 22, writes = 60;
     Qp *a = many_qps(s->a, &s->acq, n), *b = many_qps(s->b, &s->bcq, n);
-    Wr large = scene_send(s, 0, 150000);
+    Wr large = fixture_send(s, 0, 150000);
     Wr small = { .opcode = ERDMA_OP_WRITE, .unsignaled = true };
 
     for (unsigned i = 0; i < n; i++) {
         qp_connect(&a[i], &b[i]);
         qp_recv(&b[i], s->bbuf, 150000, s->bkey);
     }
-    bed_run(&s->bed);
-    s->bed.slow = true;
+    hosts_run(&s->hosts);
+    s->hosts.slow = true;
     large.unsignaled = true;
     for (unsigned i = 0; i < n; i++) {
         qp_post(&a[i], &large);
@@ -264,44 +264,44 @@ TEST_OWN_WIRES(work_that_waited_behind_a_message_is_done_for_all_connections)
         }
         qp_ring(&a[i]);
     }
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     deliver_all(b_end(s));              /* requests */
     deliver_all(a_end(s));              /* credit */
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     settle(s);                          /* data */
     CHECK_EQ(counters(s->a).tx_reqs, n * (1 + writes));
     free(a);
     free(b);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST_OWN_WIRES(hundreds_of_connections_share_a_wire_and_its_end)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
     unsigned n = 700;
     Qp *a = many_qps(s->a, &s->acq, n), *b = many_qps(s->b, &s->bcq, n);
-    Wr wr = scene_send(s, 0, 300);
+    Wr wr = fixture_send(s, 0, 300);
     unsigned good = 0;
     Wc wc;
 
     for (unsigned i = 0; i < n; i++) {
         qp_connect(&a[i], &b[n - 1 - i]);
     }
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     for (unsigned i = 0; i < n; i++) {
         qp_recv(&b[n - 1 - i], s->bbuf, 300, s->bkey);
         qp_send(&a[i], &wr);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         CHECK_EQ(cq_expect(&s->acq).qpn, a[i].qpn);
         CHECK_EQ(cq_expect(&s->bcq).qpn, b[n - 1 - i].qpn);
     }
-    s->bed.slow = true;
+    s->hosts.slow = true;
     for (unsigned i = 0; i < n; i++) {
         qp_send(&a[i], &wr);
     }
     kill_wire(s);
     for (unsigned i = 0; i < 20; i++) {
-        bed_advance(&s->bed, SECOND);
+        hosts_advance(&s->hosts, SECOND);
     }
     while (cq_poll(&s->acq, &wc)) {
         CHECK_EQ(wc.syndrome, ERDMA_WC_RETRY_EXC);
@@ -311,28 +311,28 @@ TEST_OWN_WIRES(hundreds_of_connections_share_a_wire_and_its_end)
     expect_no_timer(s->a);
     free(a);
     free(b);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- memory that changes under a message ---- */
 
-static void goes_on(Scene *s)
+static void goes_on(Fixture *s)
 {
-    s->bed.slow = false;
-    bed_run(&s->bed);
+    s->hosts.slow = false;
+    hosts_run(&s->hosts);
 }
 
 /* Its memory is the guest's again: what it holds now is not for the peer */
 TEST_OWN_WIRES(data_of_a_queue_pair_that_was_destroyed_is_not_delivered)
 {
     for (unsigned i = 0; i < 3; i++) {
-        Scene *s = scene_new_wired(WIRE_MODE_SHARED, 2 * MIB, true, NULL);
-        Wr wr = scene_send(s, 0, i == 2 ? 2 * MIB : 4096);
+        Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 2 * MIB, true, NULL);
+        Wr wr = fixture_send(s, 0, i == 2 ? 2 * MIB : 4096);
         Qp other;
 
         wr.opcode = i == 1 ? ERDMA_OP_SEND_IMM : ERDMA_OP_SEND;
-        scene_recv(s, 0, 2 * MIB);
-        s->bed.slow = true;
+        fixture_recv(s, 0, 2 * MIB);
+        s->hosts.slow = true;
         qp_send(&s->aqp, &wr);
         if (i == 1) {
             CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
@@ -344,7 +344,7 @@ TEST_OWN_WIRES(data_of_a_queue_pair_that_was_destroyed_is_not_delivered)
             qp_init(&other, s->a, &s->acq, QUEUE_KERNEL);
             CHECK_EQ(qp_rts(&other, &s->bqp, 9, true), 0);
         }
-        memset(scene_a(s, 0), 0xee, 4096);
+        memset(fixture_a(s, 0), 0xee, 4096);
         goes_on(s);
         CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
         expect_no_aeqe(s->b);
@@ -355,53 +355,53 @@ TEST_OWN_WIRES(data_of_a_queue_pair_that_was_destroyed_is_not_delivered)
             CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
         }
         CHECK(anew(s, 5000));
-        scene_free(s);
+        fixture_free(s);
     }
 }
 
 TEST_OWN_WIRES(data_granted_by_a_queue_pair_that_was_destroyed_is_not_read)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
-    Wr wr = scene_read(s, 0, 0, 4096);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Wr wr = fixture_read(s, 0, 0, 4096);
 
-    s->bed.slow = true;
+    s->hosts.slow = true;
     qp_send(&s->aqp, &wr);
     wire_end_deliver(b_end(s));
     CHECK_EQ(qp_destroy(&s->bqp), 0);
-    memset(scene_b(s, 0), 0xee, 4096);
+    memset(fixture_b(s, 0), 0xee, 4096);
     goes_on(s);
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
-    bed_advance(&s->bed, 10 * SECOND);
+    hosts_advance(&s->hosts, 10 * SECOND);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
     CHECK(!a_end(s)->broken && !b_end(s)->broken);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST_OWN_WIRES(table_of_the_living_that_cannot_be_read_costs_the_connection)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
-    Wr wr = scene_write(s, 0, 0, 4096);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Wr wr = fixture_write(s, 0, 0, 4096);
 
     b_end(s)->other_alive = NULL;
     qp_send(&s->aqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
-    bed_advance(&s->bed, 10 * SECOND);
+    hosts_advance(&s->hosts, 10 * SECOND);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* As many connections as the table has room for */
 TEST_OWN_WIRES(queue_pairs_beyond_the_table_find_no_peer)
 {
     static uint32_t table[2];
-    Bed b;
+    Hosts b;
     Cq cq;
     Qp qp[3];
     WirePair pair;
     ErdmaFabric *other = erdma_fabric_new();
 
-    bed_init_wired(&b, 1, 1, NULL, WIRE_MODE_OFF);
+    hosts_init_wired(&b, 1, 1, NULL, WIRE_MODE_OFF);
     memset(table, 0, sizeof(table));
     erdma_fabric_share(b.fabric, table, sizeof(table), FAKE_ALIVE);
     wire_pair_init(&pair, b.fabric, &b.host[0], other, &b.host[0]);
@@ -419,19 +419,19 @@ TEST_OWN_WIRES(queue_pairs_beyond_the_table_find_no_peer)
     CHECK_EQ(qp_destroy(&qp[1]), 0);
     CHECK(table[0] && !table[1]);
     wire_pair_free(&pair);
-    bed_free(&b);
+    hosts_free(&b);
     erdma_fabric_free(other);
     CHECK(!table[0]);
 }
 
-static Scene *streaming(uint8_t opcode, unsigned messages)
+static Fixture *streaming(uint8_t opcode, unsigned messages)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_BYTES, 8 * MIB, true, NULL);
-    Wr wr = scene_write(s, 0, 0, 8 * MIB);
+    Fixture *s = fixture_new_wired(WIRE_MODE_BYTES, 8 * MIB, true, NULL);
+    Wr wr = fixture_write(s, 0, 0, 8 * MIB);
 
     wr.opcode = opcode;
-    scene_recv(s, 0, 8 * MIB);
-    s->bed.slow = true;
+    fixture_recv(s, 0, 8 * MIB);
+    s->hosts.slow = true;
     qp_send(&s->aqp, &wr);
     CHECK(deliver_some(s, messages));
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
@@ -445,7 +445,7 @@ TEST_OWN_WIRES(region_deregistered_at_the_responder_ends_a_stream)
     };
 
     for (unsigned i = 0; i < 3; i++) {
-        Scene *s = streaming(ops[i], 5);
+        Fixture *s = streaming(ops[i], 5);
 
         CHECK_EQ(mr_dereg(s->b, s->bkey), 0);
         goes_on(s);
@@ -454,7 +454,7 @@ TEST_OWN_WIRES(region_deregistered_at_the_responder_ends_a_stream)
         CHECK_EQ(cq_expect(&s->bcq).syndrome, i == 1 ? ERDMA_WC_RECV_STAG :
                                               ERDMA_WC_FLUSHED);
         CHECK(!a_end(s)->broken && !b_end(s)->broken);
-        scene_free(s);
+        fixture_free(s);
     }
 }
 
@@ -465,26 +465,26 @@ TEST_OWN_WIRES(region_deregistered_at_the_requester_ends_a_stream)
     };
 
     for (unsigned i = 0; i < 3; i++) {
-        Scene *s = streaming(ops[i], 5);
+        Fixture *s = streaming(ops[i], 5);
 
         CHECK_EQ(mr_dereg(s->a, s->akey), 0);
         goes_on(s);
         CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SEND_STAG);
         expect_no_aeqe(s->b);
         CHECK(!a_end(s)->broken && !b_end(s)->broken);
-        scene_free(s);
+        fixture_free(s);
     }
 }
 
 TEST_OWN_WIRES(rings_changed_under_a_stream_change_nothing)
 {
-    Scene *s = streaming(ERDMA_OP_SEND, 5);
+    Fixture *s = streaming(ERDMA_OP_SEND, 5);
 
     memset(qp_block(&s->aqp, 0), 0xff, 32);
     memset(qp_rqe(&s->bqp, 0), 0xff, 32);
     goes_on(s);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     CHECK_EQ(cq_expect(&s->bcq).size, 8 * MIB);
-    CHECK(is_pattern(scene_b(s, 0), 8 * MIB, 1));
-    scene_free(s);
+    CHECK(is_pattern(fixture_b(s, 0), 8 * MIB, 1));
+    fixture_free(s);
 }

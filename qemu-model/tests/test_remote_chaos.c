@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "apart.h"
+#include "two_hosts.h"
 
 #define PAIRS       3u
 #define ENDS        (2 * PAIRS)
@@ -22,7 +22,7 @@ typedef struct End {
 } End;
 
 typedef struct Chaos {
-    Scene *s;
+    Fixture *s;
     uint32_t seed;
     Cq cq[2];
     Qp qp[ENDS];
@@ -38,7 +38,7 @@ static uint32_t any(Chaos *c, uint32_t n)
 static Chaos *chaos_new(uint32_t seed)
 {
     Chaos *c = calloc(1, sizeof(*c));
-    Scene *s = scene_new_wired(modes[seed % 2], BUFFER, false, NULL);
+    Fixture *s = fixture_new_wired(modes[seed % 2], BUFFER, false, NULL);
 
     c->s = s;
     c->seed = seed * 7919;
@@ -57,8 +57,8 @@ static Chaos *chaos_new(uint32_t seed)
     for (unsigned i = 0; i < ENDS; i += 2) {
         qp_connect(&c->qp[i], &c->qp[i + 1]);
     }
-    bed_run(&s->bed);
-    s->bed.slow = true;
+    hosts_run(&s->hosts);
+    s->hosts.slow = true;
     a_end(s)->keep = any(c, 2);
     b_end(s)->keep = any(c, 2);
     return c;
@@ -68,7 +68,7 @@ static void chaos_free(Chaos *c)
 {
     cq_free(&c->cq[0]);
     cq_free(&c->cq[1]);
-    scene_free(c->s);
+    fixture_free(c->s);
     free(c);
 }
 
@@ -129,9 +129,9 @@ static void run_one(Card *card)
 
 static void step(Chaos *c)
 {
-    Bed *bed = &c->s->bed;
+    Hosts *hosts = &c->s->hosts;
     End *e = &c->end[any(c, ENDS)];
-    WireEnd *w = &bed->wire[0].end[any(c, 2)];
+    WireEnd *w = &hosts->wire[0].end[any(c, 2)];
 
     switch (any(c, 8)) {
     case 0:
@@ -152,17 +152,17 @@ static void step(Chaos *c)
         run_one(any(c, 2) ? c->s->a : c->s->b);
         break;
     default:
-        bed_advance(bed, any(c, 200) * (SECOND / 1000));
+        hosts_advance(hosts, any(c, 200) * (SECOND / 1000));
         break;
     }
 }
 
 static void check_all_ended(Chaos *c)
 {
-    c->s->bed.slow = false;
+    c->s->hosts.slow = false;
     for (unsigned i = 0; i < 3; i++) {
-        bed_run(&c->s->bed);
-        bed_advance(&c->s->bed, 11 * SECOND);
+        hosts_run(&c->s->hosts);
+        hosts_advance(&c->s->hosts, 11 * SECOND);
     }
     take_completions(c);
     for (unsigned i = 0; i < ENDS; i++) {

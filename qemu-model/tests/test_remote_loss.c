@@ -3,7 +3,7 @@
  * Other processes that die, hang or come again, in every state of the work
  * between them.
  */
-#include "apart.h"
+#include "two_hosts.h"
 
 #define REQUESTS 9u
 
@@ -15,21 +15,21 @@ static uint32_t big(WireMode mode)
 
 /* ---- a bit of everything, cut at any message ---- */
 
-static void post_all(Scene *s)
+static void post_all(Fixture *s)
 {
     uint32_t size = s->size;
     Wr wr[REQUESTS] = {
-        scene_send(s, 0, 64), scene_write(s, 0, 0, size),
-        scene_send(s, 0, 2000), scene_read(s, 0, 0, size),
-        scene_write(s, 0, 64, 8), scene_send(s, 0, size),
-        scene_read(s, 0, 0, 100), scene_write(s, 0, 0, 4096),
-        scene_send(s, 0, 0),
+        fixture_send(s, 0, 64), fixture_write(s, 0, 0, size),
+        fixture_send(s, 0, 2000), fixture_read(s, 0, 0, size),
+        fixture_write(s, 0, 64, 8), fixture_send(s, 0, size),
+        fixture_read(s, 0, 0, 100), fixture_write(s, 0, 0, 4096),
+        fixture_send(s, 0, 0),
     };
 
     wr[4].opcode = ERDMA_OP_ATOMIC_FAA;
     wr[7].opcode = ERDMA_OP_WRITE_IMM;
     for (unsigned i = 0; i < 5; i++) {
-        scene_recv(s, 0, size);
+        fixture_recv(s, 0, size);
     }
     for (unsigned i = 0; i < REQUESTS; i++) {
         qp_post(&s->aqp, &wr[i]);
@@ -50,7 +50,7 @@ static void post_all(Scene *s)
 
 typedef enum Death { DIES, STOPS_READING, LIES, DRIVER_STOPS, DEATHS } Death;
 
-static void die(Scene *s, Death how)
+static void die(Fixture *s, Death how)
 {
     static const uint8_t junk[64] = { 0xff, 0xff, 0xff, 0xff };
 
@@ -71,15 +71,15 @@ static void die(Scene *s, Death how)
         CHECK_EQ(qp_modify(&s->bqp, ERDMA_QPS_CLOSING), 0);
         break;
     }
-    s->bed.slow = false;
-    bed_run(&s->bed);
+    s->hosts.slow = false;
+    hosts_run(&s->hosts);
 }
 
-static void check_after(Scene *s, Death how)
+static void check_after(Fixture *s, Death how)
 {
     Ends a, b;
 
-    bed_advance(&s->bed, 10 * SECOND);
+    hosts_advance(&s->hosts, 10 * SECOND);
     a = ends(&s->acq, ERDMA_CQE_QTYPE_SQ);
     CHECK_EQ(a.good + a.retry + a.flushed, REQUESTS);
     CHECK_EQ(a.other, 0);
@@ -90,7 +90,7 @@ static void check_after(Scene *s, Death how)
     if (how == DRIVER_STOPS) {
         CHECK_EQ(b.good + b.flushed, 3);
     }
-    bed_advance(&s->bed, 10 * SECOND);
+    hosts_advance(&s->hosts, 10 * SECOND);
     expect_no_timer(s->a);
     expect_no_timer(s->b);
     CHECK_EQ(s->a->f.kicked + s->b->f.kicked, 0);
@@ -99,20 +99,20 @@ static void check_after(Scene *s, Death how)
 /* False: the work was done before */
 static bool cut_at(WireMode mode, unsigned n, Death how)
 {
-    Scene *s = scene_new_wired(mode, big(mode), true, NULL);
+    Fixture *s = fixture_new_wired(mode, big(mode), true, NULL);
     bool more;
 
-    s->bed.slow = true;
+    s->hosts.slow = true;
     post_all(s);
     more = deliver_some(s, n);
     die(s, how);
     check_after(s, how);
-    if (s->bed.wires) {
+    if (s->hosts.wires) {
         kill_wire(s);
     }
     new_wire(s);
     CHECK(anew(s, 5000));
-    scene_free(s);
+    fixture_free(s);
     return more;
 }
 
@@ -162,19 +162,19 @@ TEST_OWN_WIRES(send_that_fails_anywhere_breaks_the_wire_once)
 
             for (; n < all; n += step) {
                 WireMode mode = m ? WIRE_MODE_SHARED : WIRE_MODE_BYTES;
-                Scene *s = scene_new_wired(mode, big(mode), true, NULL);
-                WireEnd *e = &s->bed.wire[0].end[end];
+                Fixture *s = fixture_new_wired(mode, big(mode), true, NULL);
+                WireEnd *e = &s->hosts.wire[0].end[end];
 
                 e->refuse_at = e->sends + 1 + n;
-                s->bed.slow = true;
+                s->hosts.slow = true;
                 post_all(s);
                 deliver_some(s, 100000);
                 all = e->sends > all ? e->sends : all;
-                s->bed.slow = false;
-                bed_run(&s->bed);
+                s->hosts.slow = false;
+                hosts_run(&s->hosts);
                 kill_wire(s);
                 check_after(s, DIES);
-                scene_free(s);
+                fixture_free(s);
             }
         }
     }
@@ -184,15 +184,15 @@ TEST_OWN_WIRES(send_that_fails_anywhere_breaks_the_wire_once)
 
 TEST_OWN_WIRES(flush_takes_what_is_in_flight_and_late_answers_are_nobodys)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
-    s->bed.slow = true;
+    s->hosts.slow = true;
     for (unsigned i = 0; i < 80; i++) {
         qp_post(&s->aqp, &wr);
     }
     qp_ring(&s->aqp);
-    wire_end_deliver(b_end(s));                 /* done there, not told here */
+    wire_end_deliver(b_end(s));         /* done there, not acknowledged */
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
     for (unsigned i = 0; i < 80; i++) {
         Wc wc = cq_expect(&s->acq);
@@ -203,65 +203,65 @@ TEST_OWN_WIRES(flush_takes_what_is_in_flight_and_late_answers_are_nobodys)
     qp_post(&s->aqp, &wr);
     CHECK_EQ(qp_reflush(&s->aqp), 0);
     CHECK_EQ(cq_expect(&s->acq).qe_idx, 160);
-    s->bed.slow = false;
-    bed_run(&s->bed);
+    s->hosts.slow = false;
+    hosts_run(&s->hosts);
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
     CHECK(!a_end(s)->broken && !b_end(s)->broken);
     expect_no_timer(s->a);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST_OWN_WIRES(peer_that_stops_leaves_work_held_until_the_driver_stops_too)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
-    Wr wr = scene_send(s, 0, 64);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Wr wr = fixture_send(s, 0, 64);
 
     qp_send(&s->aqp, &wr);                      /* no receive */
     CHECK_EQ(qp_modify(&s->bqp, ERDMA_QPS_CLOSING), 0);
     qp_send(&s->aqp, &wr);                      /* no peer */
-    bed_advance(&s->bed, 9 * SECOND);
+    hosts_advance(&s->hosts, 9 * SECOND);
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_CLOSING), 0);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
-    bed_advance(&s->bed, 10 * SECOND);
+    hosts_advance(&s->hosts, 10 * SECOND);
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
     expect_no_timer(s->a);
-    scene_free(s);
+    fixture_free(s);
 }
 
-/* Nobody else tells one that only receives: a dead process sends no FIN */
+/* Nothing else reaches one that only receives: a dead process sends no FIN */
 TEST_OWN_WIRES(process_that_dies_fails_those_who_only_receive)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
 
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     kill_wire(s);
-    bed_advance(&s->bed, 9 * SECOND);
+    hosts_advance(&s->hosts, 9 * SECOND);
     CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
-    bed_advance(&s->bed, 2 * SECOND);
+    hosts_advance(&s->hosts, 2 * SECOND);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_FLUSHED);
     expect_aeqe(s->b, ERDMA_AE_QP_FATAL, s->bqp.qpn);
-    bed_advance(&s->bed, 10 * SECOND);
+    hosts_advance(&s->hosts, 10 * SECOND);
     expect_no_timer(s->a);
     expect_no_timer(s->b);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* The death is noticed by who sends, or the last words were nonsense */
 TEST_OWN_WIRES(wire_that_breaks_fails_those_who_only_receive)
 {
     for (unsigned how = 0; how < 2; how++) {
-        Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
-        Wr wr = scene_send(s, 0, 64);
+        Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+        Wr wr = fixture_send(s, 0, 64);
         uint8_t nonsense[64] = { 0 };
         Qp a, b;
 
         qp_init(&a, s->a, &s->acq, QUEUE_KERNEL);
         qp_init(&b, s->b, &s->bcq, QUEUE_KERNEL);
         qp_connect(&a, &b);
-        bed_run(&s->bed);
-        scene_recv(s, 0, 64);
+        hosts_run(&s->hosts);
+        fixture_recv(s, 0, 64);
         if (how) {
             wire_end_feed(b_end(s), nonsense, sizeof(nonsense));
             wire_end_deliver(b_end(s));
@@ -271,94 +271,94 @@ TEST_OWN_WIRES(wire_that_breaks_fails_those_who_only_receive)
         }
         CHECK(b_end(s)->broken);
         kill_wire(s);
-        bed_advance(&s->bed, 11 * SECOND);
+        hosts_advance(&s->hosts, 11 * SECOND);
         CHECK_EQ(ends(&s->bcq, ERDMA_CQE_QTYPE_RQ).flushed, 1);
         expect_aeqe(s->b, ERDMA_AE_QP_FATAL, s->bqp.qpn);
-        bed_advance(&s->bed, 10 * SECOND);
+        hosts_advance(&s->hosts, 10 * SECOND);
         expect_no_timer(s->b);
-        scene_free(s);
+        fixture_free(s);
     }
 }
 
 TEST_OWN_WIRES(peer_that_stopped_is_noticed_by_the_next_send)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
-    Wr wr = scene_send(s, 0, 64);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Wr wr = fixture_send(s, 0, 64);
 
     CHECK_EQ(qp_destroy(&s->bqp), 0);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(s->a->f.timer, 0);
     qp_send(&s->aqp, &wr);
-    bed_advance(&s->bed, 10 * SECOND);
+    hosts_advance(&s->hosts, 10 * SECOND);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
-    scene_free(s);
+    fixture_free(s);
 }
 
-TEST_OWN_WIRES(completed_work_is_told_before_the_queue_pair_goes)
+TEST_OWN_WIRES(completed_work_is_acknowledged_before_the_queue_pair_goes)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
-    Wr wr = scene_send(s, 0, 64);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Wr wr = fixture_send(s, 0, 64);
 
-    s->bed.slow = true;
-    scene_recv(s, 0, 64);
+    s->hosts.slow = true;
+    fixture_recv(s, 0, 64);
     qp_send(&s->aqp, &wr);
     wire_end_deliver(b_end(s));
     CHECK_EQ(qp_destroy(&s->bqp), 0);
     wire_end_deliver(a_end(s));
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* One input: the peer's SEND is done, then an answer stops the QP */
-TEST_OWN_WIRES(completed_work_is_told_by_a_queue_pair_that_stops_itself)
+TEST_OWN_WIRES(completed_work_is_acknowledged_by_a_queue_pair_that_stops_itself)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
     uint32_t key = mr_reg(s->b, s->bbuf, s->bbuf, 4096, ALL_RIGHTS);
-    Wr wr = scene_send(s, 0, 64);
+    Wr wr = fixture_send(s, 0, 64);
     Wr read = {
         .opcode = ERDMA_OP_READ, .sge = { { s->bbuf, 64, key } }, .nsge = 1,
         .raddr = s->abuf, .rkey = s->akey,
     };
 
-    scene_recv(s, 4096, 64);
-    s->bed.slow = true;
+    fixture_recv(s, 4096, 64);
+    s->hosts.slow = true;
     qp_send(&s->bqp, &read);
     qp_send(&s->aqp, &wr);
     wire_end_deliver(a_end(s));
     CHECK_EQ(mr_dereg(s->b, key), 0);
     wire_end_deliver(b_end(s));
-    s->bed.slow = false;
-    bed_run(&s->bed);
+    s->hosts.slow = false;
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_SEND_STAG);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST_OWN_WIRES(reset_with_work_in_flight_ends_it_inside_the_write)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
-    Wr wr = scene_write(s, 0, 0, 4096);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Wr wr = fixture_write(s, 0, 0, 4096);
 
-    s->bed.slow = true;
+    s->hosts.slow = true;
     qp_send(&s->aqp, &wr);
     CHECK(s->a->f.timer);
     card_write32(s->a, ERDMA_REG_CTRL, ERDMA_CTRL_RESET);
     CHECK_EQ(s->a->f.timer, 0);
     s->a->f.record = true;
-    s->bed.slow = false;
-    bed_run(&s->bed);
-    bed_advance(&s->bed, 20 * SECOND);
+    s->hosts.slow = false;
+    hosts_run(&s->hosts);
+    hosts_advance(&s->hosts, 20 * SECOND);
     CHECK_EQ(s->a->f.events, 0);
     CHECK(!a_end(s)->broken && !b_end(s)->broken);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- coming again ---- */
 
 TEST_OWN_WIRES(new_process_with_the_same_addresses_connects_anew)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
     Qp a;
 
     for (unsigned i = 0; i < 3; i++) {
@@ -373,21 +373,21 @@ TEST_OWN_WIRES(new_process_with_the_same_addresses_connects_anew)
         qp_init(&s->bqp, s->b, &s->bcq, QUEUE_KERNEL);
         CHECK_EQ(qp_rts(&s->bqp, &a, 40000, false), 0);
         CHECK_EQ(qp_rts(&a, &s->bqp, 40000, true), 0);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         qp_recv(&s->bqp, s->bbuf, 64, s->bkey);
         qp_send(&a, &(Wr) { .opcode = ERDMA_OP_SEND });
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
         CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* What was meant for a queue pair that has gone does not reach its successor */
 TEST_OWN_WIRES(stale_messages_do_not_reach_a_new_queue_pair_of_the_same_number)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
-    Wr wr = scene_send(s, 0, 64);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 8192, true, NULL);
+    Wr wr = fixture_send(s, 0, 64);
     uint32_t qpn = s->bqp.qpn;
     QpOpt o = {
         .sq_depth = 64, .rq_depth = 64, .scq = &s->bcq, .rcq = &s->bcq,
@@ -395,7 +395,7 @@ TEST_OWN_WIRES(stale_messages_do_not_reach_a_new_queue_pair_of_the_same_number)
     };
     Qp a;
 
-    s->bed.slow = true;
+    s->hosts.slow = true;
     for (unsigned i = 0; i < 10; i++) {
         qp_send(&s->aqp, &wr);
     }
@@ -404,16 +404,16 @@ TEST_OWN_WIRES(stale_messages_do_not_reach_a_new_queue_pair_of_the_same_number)
     qp_init(&a, s->a, &s->acq, QUEUE_KERNEL);
     qp_connect(&a, &s->bqp);
     for (unsigned i = 0; i < 10; i++) {
-        scene_recv(s, 0, 64);
+        fixture_recv(s, 0, 64);
     }
-    s->bed.slow = false;
-    bed_run(&s->bed);
+    s->hosts.slow = false;
+    hosts_run(&s->hosts);
     CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
     qp_send(&a, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).qpn, a.qpn);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
     CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
     CHECK(!a_end(s)->broken && !b_end(s)->broken);
-    scene_free(s);
+    fixture_free(s);
 }

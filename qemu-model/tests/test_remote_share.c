@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core_int.h"
-#include "apart.h"
+#include "two_hosts.h"
 
 #define BUSY    170u            /* times the window: nearly the whole pool */
 #define LATE    30u
@@ -55,7 +55,7 @@ static void share_refill(Qp *qp)
  */
 TEST_OWN_WIRES(busy_queue_pairs_leave_a_share_of_the_pool_to_late_ones)
 {
-    Scene *s = scene_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
+    Fixture *s = fixture_new_wired(WIRE_MODE_SHARED, 65536, true, NULL);
     Qp *a = share_qps(s->a, &s->acq, BUSY + LATE);
     Qp *b = share_qps(s->b, &s->bcq, BUSY + LATE);
     unsigned i, k;
@@ -63,22 +63,22 @@ TEST_OWN_WIRES(busy_queue_pairs_leave_a_share_of_the_pool_to_late_ones)
     for (i = 0; i < BUSY + LATE; i++) {
         qp_connect(&a[i], &b[i]);
     }
-    bed_run(&s->bed);
-    s->bed.slow = true;
+    hosts_run(&s->hosts);
+    s->hosts.slow = true;
     for (i = 0; i < BUSY; i++) {
         share_post(&a[i], WIRE_WINDOW + 20);
     }
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(share_inflight(&a[BUSY - 1]), WIRE_WINDOW);
     for (; i < BUSY + LATE; i++) {
         share_post(&a[i], 150);
     }
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(share_inflight(&a[BUSY + LATE - 1]), 1);
     for (k = 0; k < 45; k++) {          /* each at most 1024 requests */
         wire_end_deliver(b_end(s));
         to_a(s);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
         for (i = 0; i < BUSY; i++) {
             share_refill(&a[i]);
         }
@@ -86,10 +86,10 @@ TEST_OWN_WIRES(busy_queue_pairs_leave_a_share_of_the_pool_to_late_ones)
     for (i = BUSY; i < BUSY + LATE; i++) {
         CHECK(share_inflight(&a[i]) > 20);
     }
-    CHECK(s->bed.more[0]->flights <= ERDMA_LIMIT_FLIGHTS);
+    CHECK(s->hosts.more[0]->flights <= ERDMA_LIMIT_FLIGHTS);
     settle(s);
     CHECK_EQ(counters(s->a).cqes_error, 0);
     free(a);
     free(b);
-    scene_free(s);
+    fixture_free(s);
 }

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 #define SECOND  1000000000ull
 
@@ -18,11 +18,11 @@ static bool inside(const FakeEvent *e, uint64_t addr, uint64_t len)
 
 TEST(payload_then_completion_then_event_then_interrupt)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 8192);
-    Wr wr = scene_send(s, 0, 3000);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 8192);
+    Wr wr = fixture_send(s, 0, 3000);
     unsigned stage = 0;
 
-    scene_recv(s, 4096, 4096);
+    fixture_recv(s, 4096, 4096);
     cq_arm(&s->bcq, false);
     s->a->f.record = true;
     qp_send(&s->aqp, &wr);
@@ -47,18 +47,18 @@ TEST(payload_then_completion_then_event_then_interrupt)
         stage = is;
     }
     CHECK_EQ(stage, 5);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* When an entry cannot be mapped whole, its owner word is written last */
 TEST(owner_word_is_written_last)
 {
-    Scene *s;
+    Fixture *s;
     const FakeEvent *e;
     MapMode mode = fake_default_mode;
 
     fake_default_mode = MAP_SHORT;
-    s = scene_new(1, QUEUE_KERNEL, 8192);
+    s = fixture_new(1, QUEUE_KERNEL, 8192);
     fake_default_mode = mode;
     s->a->f.record = true;
     qp_send(&s->aqp, &(Wr) { .opcode = ERDMA_OP_WRITE });
@@ -68,18 +68,18 @@ TEST(owner_word_is_written_last)
     CHECK_EQ(e[0].len, 28);
     CHECK_EQ(e[1].addr, s->acq.addr);
     CHECK_EQ(e[1].len, 4);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- things that change under a suspended message ---- */
 
-static Scene *suspended(uint8_t opcode)
+static Fixture *suspended(uint8_t opcode)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 9 << 20);
-    Wr wr = scene_write(s, 0, 0, 9 << 20);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 9 << 20);
+    Wr wr = fixture_write(s, 0, 0, 9 << 20);
 
     wr.opcode = opcode;
-    scene_recv(s, 0, 9 << 20);
+    fixture_recv(s, 0, 9 << 20);
     qp_send(&s->aqp, &wr);
     s->a->f.kicked = false;
     erdma_core_run(s->a->core);
@@ -90,63 +90,63 @@ static Scene *suspended(uint8_t opcode)
 
 TEST_ONE_PROCESS(region_deregistered_under_a_message_stops_it)
 {
-    Scene *s = suspended(ERDMA_OP_WRITE);
+    Fixture *s = suspended(ERDMA_OP_WRITE);
 
     CHECK_EQ(mr_dereg(s->b, s->bkey), 0);
     s->b->f.record = true;
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RECV_STAG);
     for (unsigned i = 0; i < s->b->f.events; i++) {
         CHECK(!inside(&s->b->f.event[i], s->bbuf, 9 << 20));
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST_ONE_PROCESS(local_region_deregistered_under_a_message_stops_it)
 {
-    Scene *s = suspended(ERDMA_OP_READ);
+    Fixture *s = suspended(ERDMA_OP_READ);
 
     CHECK_EQ(mr_dereg(s->a, s->akey), 0);
     s->a->f.record = true;
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SEND_STAG);
     for (unsigned i = 0; i < s->a->f.events; i++) {
         CHECK(!inside(&s->a->f.event[i], s->abuf, 9 << 20));
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST_ONE_PROCESS(request_changed_under_a_message_changes_nothing)
 {
-    Scene *s = suspended(ERDMA_OP_SEND);
+    Fixture *s = suspended(ERDMA_OP_SEND);
 
     memset(qp_block(&s->aqp, 0), 0xff, 32);
     memset(qp_rqe(&s->bqp, 0), 0xff, 32);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     CHECK_EQ(cq_expect(&s->bcq).size, 9 << 20);
-    CHECK(is_pattern(scene_b(s, 0), 9 << 20, 1));
-    scene_free(s);
+    CHECK(is_pattern(fixture_b(s, 0), 9 << 20, 1));
+    fixture_free(s);
 }
 
 TEST_ONE_PROCESS(stopping_either_end_under_a_message_ends_it)
 {
-    Scene *s = suspended(ERDMA_OP_SEND);
+    Fixture *s = suspended(ERDMA_OP_SEND);
 
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
     CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
-    scene_free(s);
+    fixture_free(s);
 
     s = suspended(ERDMA_OP_SEND);
     CHECK_EQ(qp_modify(&s->bqp, ERDMA_QPS_ERROR), 0);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, ERDMA_WC_FLUSHED);
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
-    bed_advance(&s->bed, 10 * SECOND);
+    hosts_advance(&s->hosts, 10 * SECOND);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- size ---- */
@@ -154,7 +154,7 @@ TEST_ONE_PROCESS(stopping_either_end_under_a_message_ends_it)
 TEST(ten_thousand_queue_pairs_fit_and_all_work)
 {
     enum { N = 5000 };
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     Qp *a = calloc(N, sizeof(*a)), *b = calloc(N, sizeof(*b));
     QpOpt o = {
         .kind = QUEUE_KERNEL, .sq_depth = 16, .rq_depth = 16,
@@ -178,17 +178,17 @@ TEST(ten_thousand_queue_pairs_fit_and_all_work)
     }
     free(a);
     free(b);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- messages to the host ---- */
 
 TEST(guest_cannot_flood_the_log)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     for (unsigned i = 0; i < 10000; i++) {
         card_write32(c, ERDMA_REG_VERSION, 1);
@@ -198,15 +198,15 @@ TEST(guest_cannot_flood_the_log)
     b.host[0].now += SECOND;
     card_write32(c, ERDMA_REG_VERSION, 1);
     CHECK(c->f.log_lines[ERDMA_LOG_GUEST_ERROR] >= 2);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
-TEST(log_level_decides_what_is_told)
+TEST(log_level_decides_what_is_logged)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     erdma_core_set_log_level(c->core, ERDMA_LOG_GUEST_ERROR);
     c->f.log_lines[ERDMA_LOG_INFO] = 0;
@@ -217,5 +217,5 @@ TEST(log_level_decides_what_is_told)
     erdma_core_set_log_level(c->core, ERDMA_LOG_TRACE);
     card_cmd(c, 0, 0, NULL, 8, NULL, NULL);
     CHECK(c->f.log_lines[ERDMA_LOG_TRACE] > 0);
-    bed_free(&b);
+    hosts_free(&b);
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "drv_fault.h"
+#include "guest_fault.h"
 
 /* What was handed out, as text: {name=1,list=[{...}]} */
 typedef struct Text {
@@ -108,13 +108,13 @@ static void shows(Card *c, const char *what, const char *part)
     }
 }
 
-TEST(views_tell_what_the_card_is_doing)
+TEST(views_show_what_the_card_is_doing)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     qp_send(&s->aqp, &wr);
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     shows(s->a, "registers", "{version=33554432,proto=0,status=2,");
     shows(s->a, "registers", "ready=true");
     shows(s->a, "statistics", "tx-bytes=64,");
@@ -133,18 +133,18 @@ TEST(views_tell_what_the_card_is_doing)
     shows(s->a, "eq 2", "{eqn=2,live=true,vector=2,");
     shows(s->a, "connections", "local=10.0.0.1:40000,remote=10.0.0.1:18515,");
     shows(s->a, "connections", "peer=local,peer-qpn=2,");
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(rings_are_shown_entry_by_entry)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     for (unsigned i = 0; i < 3; i++) {
         qp_send(&s->aqp, &wr);
     }
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     shows(s->a, "ring cq 1 count 1", "{depth=1024,pi=3,entries=[{index=2,"
           "slot=2,readable=true,bytes=80000000");
     shows(s->a, "ring cq 1 count 1", "operation=RDMA_WRITE,result=success,"
@@ -160,7 +160,7 @@ TEST(rings_are_shown_entry_by_entry)
     s->a->f.bus_master = false;
     shows(s->a, "ring cq 1 count 1", "readable=false}");
     s->a->f.bus_master = true;
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(views_that_do_not_exist_are_refused_with_the_list)
@@ -176,7 +176,7 @@ TEST(views_that_do_not_exist_are_refused_with_the_list)
         "ring sq 0", "ring rq 4294967295", "ring ceq 0", "ring ceq 77",
         "qp 4294967295",
     };
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     char why[1024];
 
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -193,7 +193,7 @@ TEST(views_that_do_not_exist_are_refused_with_the_list)
         CHECK(erdma_core_show(s->a->core, missing[i], NULL, NULL, why,
                               sizeof(why)));
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 static void look_everywhere(Card *c)
@@ -223,19 +223,19 @@ static void look_everywhere(Card *c)
 TEST(looking_is_possible_at_any_time_and_changes_nothing)
 {
     ErdmaCounters before, after;
-    Scene *s;
-    Bed b;
+    Fixture *s;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     look_everywhere(&b.card[0]);
     card_start(&b.card[0], 4);
     look_everywhere(&b.card[0]);
     fault(&b.card[0], "remove");
     look_everywhere(&b.card[0]);
     shows(&b.card[0], "registers", "removed=true");
-    bed_free(&b);
+    hosts_free(&b);
 
-    s = scene_new(2, QUEUE_TABLE, 4096);
+    s = fixture_new(2, QUEUE_TABLE, 4096);
     before = counters(s->a);
     look_everywhere(s->a);
     fake_hole(s->a->h, RAM_BASE, RAM_SIZE);
@@ -245,23 +245,23 @@ TEST(looking_is_possible_at_any_time_and_changes_nothing)
     CHECK(!memcmp(&before, &after, sizeof(before)));
     card_write32(s->a, ERDMA_REG_CTRL, ERDMA_CTRL_RESET);
     look_everywhere(s->a);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* A removed card does not lie about its registers to those who look inside */
 TEST(faults_do_not_deceive_who_looks_inside)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     fault(s->a, "registers all-ones");
     shows(s->a, "registers", "{version=33554432,");
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(faults_show_their_line_and_hits)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     shows(s->a, "faults", "[]");
     fault(s->a, "drop cqe after=1 count=2");
@@ -269,7 +269,7 @@ TEST(faults_show_their_line_and_hits)
     for (unsigned i = 0; i < 3; i++) {
         qp_send(&s->aqp, &wr);
     }
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     shows(s->a, "faults", "[{id=1,line=drop cqe after=1 count=2,seen=3,"
           "hits=2,spent=true},{id=2,line=flood irq vector=1 count=3,seen=0,"
           "hits=3,spent=true}]");
@@ -277,10 +277,10 @@ TEST(faults_show_their_line_and_hits)
     shows(s->a, "faults", "[]");
     fault(s->a, "stall cmdq ms=1");
     shows(s->a, "faults", "spent=false");
-    bed_advance(&s->bed, MS);
+    hosts_advance(&s->hosts, MS);
     shows(s->a, "faults", "line=stall cmdq ms=1,seen=0,hits=0,spent=true}]");
     fault_over(s->a, 3);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(long_lists_are_shown_in_parts)
@@ -288,9 +288,9 @@ TEST(long_lists_are_shown_in_parts)
     const char *text, *next;
     unsigned total = 0;
     char what[32];
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     card_up(&b.card[0], 4, 1);
     for (unsigned i = 0; i < 600; i++) {
         mr_dma(&b.card[0], PD, ALL_RIGHTS);
@@ -309,5 +309,5 @@ TEST(long_lists_are_shown_in_parts)
         }
     }
     CHECK_EQ(total, 600);
-    bed_free(&b);
+    hosts_free(&b);
 }

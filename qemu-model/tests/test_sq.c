@@ -2,21 +2,21 @@
 /* Send rings: wrapping, signaling, malformed requests (9.1 to 9.3). */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 static unsigned run(Qp *qp, const Wr *wr)
 {
     qp_send(qp, wr);
-    bed_run(qp->card->bed);
+    hosts_run(qp->card->hosts);
     return cq_expect(qp->scq).syndrome;
 }
 
 /* ---- rings ---- */
 
-static Wr five_blocks_in_turn(Scene *s, unsigned i)
+static Wr five_blocks_in_turn(Fixture *s, unsigned i)
 {
     static const uint8_t text[96] = "inline";
-    Wr wr = scene_write(s, i * 64, i * 64, 64);
+    Wr wr = fixture_write(s, i * 64, i * 64, 64);
 
     switch (i % 5) {
     case 0:                     /* 2 blocks */
@@ -44,7 +44,7 @@ static Wr five_blocks_in_turn(Scene *s, unsigned i)
 
 static void wrap_sq(QueueKind kind, uint32_t depth)
 {
-    Scene *s = scene_new(2, kind, 65536);
+    Fixture *s = fixture_new(2, kind, 65536);
     QpOpt o = {
         .kind = kind, .sq_depth = depth, .rq_depth = depth,
         .scq = &s->acq, .rcq = &s->acq,
@@ -65,10 +65,10 @@ static void wrap_sq(QueueKind kind, uint32_t depth)
         CHECK_EQ(wc.qe_idx, index);
         CHECK_EQ(wc.opcode, wr.opcode);
         if (i % 5 < 2) {
-            CHECK(!memcmp(scene_b(s, i * 64), scene_a(s, i * 64), 48));
+            CHECK(!memcmp(fixture_b(s, i * 64), fixture_a(s, i * 64), 48));
         }
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(requests_of_all_sizes_wrap_around_a_small_ring)
@@ -84,12 +84,12 @@ TEST(requests_of_all_sizes_cross_scattered_pages)
 
 TEST(sixteen_bit_indices_wrap_in_the_deepest_rings)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
     QpOpt o = {
         .kind = QUEUE_TABLE, .sq_depth = 32768, .rq_depth = 32768,
         .scq = &s->acq, .rcq = &s->acq,
     };
-    Wr wr = scene_send(s, 0, 16);
+    Wr wr = fixture_send(s, 0, 16);
 
     qp_init_opt(&s->aqp, s->a, &o);
     o.scq = o.rcq = &s->bcq;
@@ -98,7 +98,7 @@ TEST(sixteen_bit_indices_wrap_in_the_deepest_rings)
     for (unsigned i = 0; i < 66000; i++) {
         Wc wc;
 
-        scene_recv(s, 0, 64);
+        fixture_recv(s, 0, 64);
         qp_send(&s->aqp, &wr);
         wc = cq_expect(&s->acq);
         CHECK_EQ(wc.syndrome, 0);
@@ -106,12 +106,12 @@ TEST(sixteen_bit_indices_wrap_in_the_deepest_rings)
         wc = cq_expect(&s->bcq);
         CHECK_EQ(wc.qe_idx, i & 0xffff);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(post_list_of_one_doorbell_completes_in_order)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
     uint16_t index[100];
 
     for (unsigned i = 0; i < 100; i++) {
@@ -120,20 +120,20 @@ TEST(post_list_of_one_doorbell_completes_in_order)
         index[i] = qp_post(&s->aqp, &wr);
     }
     qp_ring(&s->aqp);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     for (unsigned i = 0; i < 100; i++) {
         Wc wc = cq_expect(&s->acq);
 
         CHECK_EQ(wc.syndrome, 0);
         CHECK_EQ(wc.qe_idx, index[i]);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(unsignaled_requests_write_no_completion)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     wr.unsignaled = true;
     for (unsigned i = 0; i < 4; i++) {
@@ -144,15 +144,15 @@ TEST(unsignaled_requests_write_no_completion)
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).qe_idx, 8);
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* ---- malformed requests ---- */
 
 static unsigned spoil(uint64_t clear, uint64_t set)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 64);
     uint16_t index = qp_post(&s->aqp, &wr);
     uint64_t *hdr = qp_block(&s->aqp, index);
     unsigned syndrome;
@@ -165,7 +165,7 @@ static unsigned spoil(uint64_t clear, uint64_t set)
     syndrome = wc.syndrome;
     expect_aeqe(s->a, ERDMA_AE_QP_FATAL, s->aqp.qpn);
     expect_no_aeqe(s->b);
-    scene_free(s);
+    fixture_free(s);
     return syndrome;
 }
 
@@ -196,17 +196,17 @@ TEST(request_with_more_blocks_than_posted_is_malformed)
 
 static unsigned odd(uint8_t opcode, int blocks, int length)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 64);
     unsigned syndrome;
 
     wr.opcode = opcode;
     wr.blocks_delta = blocks;
     wr.length_delta = length;
     wr.npages = 1;
-    scene_recv(s, 0, 128);
+    fixture_recv(s, 0, 128);
     syndrome = run(&s->aqp, &wr);
-    scene_free(s);
+    fixture_free(s);
     return syndrome;
 }
 
@@ -232,37 +232,37 @@ TEST(spare_blocks_are_stepped_over)
 
 TEST(unreadable_send_ring_is_malformed)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     fake_hole(s->a->h, s->aqp.sq_page[0], 4096);
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_SQE_FORMAT);
     expect_aeqe(s->a, ERDMA_AE_QP_FATAL, s->aqp.qpn);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(message_above_2_gib_is_malformed)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 0x80000001);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 0x80000001);
 
     CHECK_EQ(run(&s->aqp, &wr), ERDMA_WC_SQE_FORMAT);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(overlapping_buffers_are_copied_as_memmove_does)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 1 << 17);
-    Wr wr = scene_write(s, 0, 0, 30000);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 1 << 17);
+    Wr wr = fixture_write(s, 0, 0, 30000);
     uint8_t *want = malloc(30000);
 
-    memcpy(want, scene_a(s, 0), 30000);
+    memcpy(want, fixture_a(s, 0), 30000);
     wr.raddr = s->abuf + 10;
     wr.rkey = s->akey;
     CHECK_EQ(run(&s->aqp, &wr), 0);
     if (fake_default_mode != MAP_SHORT) {
-        CHECK(!memcmp(scene_a(s, 10), want, 30000));
+        CHECK(!memcmp(fixture_a(s, 10), want, 30000));
     }
     free(want);
-    scene_free(s);
+    fixture_free(s);
 }

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 #define SECOND  1000000000ull
 
@@ -16,7 +16,7 @@ static void nop(Qp *qp)
 
 TEST(trap_01_first_event_ever_raises_the_message)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     card_arm_cmd(s->a);
     CHECK_EQ(qp_modify(&s->aqp, 9), 22);
@@ -24,12 +24,12 @@ TEST(trap_01_first_event_ever_raises_the_message)
     cq_arm(&s->acq, false);
     nop(&s->aqp);
     CHECK_EQ(s->a->f.irqs[1], 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_02_arm_checks_the_producer_index_at_once)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     /* command CQ */
     s->a->cq_ci--;
@@ -44,12 +44,12 @@ TEST(trap_02_arm_checks_the_producer_index_at_once)
     /* EQ */
     ceq_arm(s->a, 1);
     CHECK_EQ(s->a->f.irqs[1], 2);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_03_no_interrupt_on_an_arm_when_nothing_is_new)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     card_arm_cmd(s->a);
     cq_arm(&s->acq, false);
@@ -58,12 +58,12 @@ TEST(trap_03_no_interrupt_on_an_arm_when_nothing_is_new)
         aeq_arm(s->a);
     }
     CHECK_EQ(s->a->f.irqs_total, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_04_event_indices_are_16_bits_and_entries_modulo_depth)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     for (unsigned i = 0; i < 65536 + 10; i++) {
         cq_arm(&s->acq, false);
@@ -73,12 +73,12 @@ TEST(trap_04_event_indices_are_16_bits_and_entries_modulo_depth)
         ceq_arm(s->a, 1);
         CHECK_EQ(s->a->f.irqs[1], i + 1);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_05_owner_bit_starts_at_1)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint64_t *eqe = fake_ptr(s->a->h, s->a->eq[1].addr, 8);
 
     CHECK_EQ(*(uint8_t *)fake_ptr(s->a->h, s->a->cq, 1) >> 7, 1);
@@ -86,12 +86,12 @@ TEST(trap_05_owner_bit_starts_at_1)
     nop(&s->aqp);
     CHECK_EQ(be32toh(cq_entry(&s->acq, 0)->hdr) >> 31, 1);
     CHECK_EQ(le64toh(*eqe) >> 31 & 1, 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_06_completions_are_big_endian_events_are_not)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     const uint8_t *cqe, *eqe;
 
     cq_arm(&s->acq, false);
@@ -102,16 +102,16 @@ TEST(trap_06_completions_are_big_endian_events_are_not)
     eqe = fake_ptr(s->a->h, s->a->eq[1].addr, 16);
     CHECK_EQ(eqe[0], s->acq.cqn);
     CHECK_EQ(eqe[3], 0x80);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_07_command_completion_carries_the_start_of_its_slot)
 {
-    Bed b;
+    Hosts b;
     Card *c;
     struct erdma_cqe cqe;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     for (unsigned i = 0; i < 5; i++) {
@@ -122,13 +122,13 @@ TEST(trap_07_command_completion_carries_the_start_of_its_slot)
         CHECK(card_poll_cmd(c, &cqe));
         CHECK_EQ(be32toh(cqe.qe_idx), 4 * i);
     }
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(trap_08_two_slot_sizes_and_stale_bytes_behind_the_request)
 {
     /* a 64-byte slot followed by stale bytes that look like an extension */
-    Bed b;
+    Hosts b;
     Card *c;
     Cq cq;
     Qp qp;
@@ -137,7 +137,7 @@ TEST(trap_08_two_slot_sizes_and_stale_bytes_behind_the_request)
         .scq = &cq, .rcq = &cq,
     };
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_up(c, 2, 1);
     cq_init(&cq, c, 64, 1);
@@ -149,13 +149,13 @@ TEST(trap_08_two_slot_sizes_and_stale_bytes_behind_the_request)
     CHECK_EQ(qp_try(&qp, c, &o), ERDMA_CMD_EINVAL);
     o.kind = QUEUE_TABLE;
     CHECK_EQ(qp_try(&qp, c, &o), 0);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 /* All that appendix B, 9 lists, with either filling of what is undefined */
 static void undefined_bytes(uint8_t garbage)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 8192, NULL);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 8192, NULL);
     struct erdma_cmd_query stats;
     uint32_t key;
     Cq cq;
@@ -178,7 +178,7 @@ static void undefined_bytes(uint8_t garbage)
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_CLOSING), 0);
     CHECK_EQ(qp_modify(&s->bqp, ERDMA_QPS_ERROR), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_09_undefined_bytes_are_never_looked_at)
@@ -190,10 +190,10 @@ TEST(trap_09_undefined_bytes_are_never_looked_at)
 
 TEST(trap_10_of_two_regions_with_valid_0_only_the_dma_one_is_usable)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     uint32_t dma = mr_dma(s->b, PD, ALL_RIGHTS);
     uint32_t frmr = mr_frmr(s->b, 16, NULL);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     wr.rkey = dma;
     qp_send(&s->aqp, &wr);
@@ -201,12 +201,12 @@ TEST(trap_10_of_two_regions_with_valid_0_only_the_dma_one_is_usable)
     wr.rkey = frmr;
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RECV_STAG);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_11_one_page_cq_ignores_level_and_qp_obeys_it)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     QpOpt o = {
         .kind = QUEUE_TABLE, .sq_depth = 64, .rq_depth = 64,
         .scq = &s->acq, .rcq = &s->acq,
@@ -222,12 +222,12 @@ TEST(trap_11_one_page_cq_ignores_level_and_qp_obeys_it)
     nop(&qp);
     CHECK_EQ(cq_expect(&cq).syndrome, 0);
     cq_free(&cq);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_12_kernel_queues_need_not_be_aligned_to_their_page)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     CHECK(s->acq.addr % (32u << 20));
     CHECK(s->aqp.sq_page[0] % (1u << 20));
@@ -235,18 +235,18 @@ TEST(trap_12_kernel_queues_need_not_be_aligned_to_their_page)
         nop(&s->aqp);
         CHECK_EQ(cq_expect(&s->acq).qe_idx, i);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_13_page_shift_of_a_region_is_the_plain_logarithm)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
     uint64_t page[3];
     MrOpt o = {
         .index = 300, .pd = PD, .rights = ALL_RIGHTS, .va = 0,
         .len = 3 * 8192, .page_shift = 13, .page = page, .npages = 3,
     };
-    Wr wr = scene_write(s, 0, 0, 3 * 8192);
+    Wr wr = fixture_write(s, 0, 0, 3 * 8192);
 
     for (unsigned i = 0; i < 3; i++) {
         page[i] = s->bbuf + (2 - i) * 16384;
@@ -256,31 +256,31 @@ TEST(trap_13_page_shift_of_a_region_is_the_plain_logarithm)
     wr.rkey = 300 << 8;
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    CHECK(!memcmp(scene_b(s, 16384), scene_a(s, 8192), 8192));
-    scene_free(s);
+    CHECK(!memcmp(fixture_b(s, 16384), fixture_a(s, 8192), 8192));
+    fixture_free(s);
 }
 
 TEST(trap_14_send_completion_has_all_16_bits_of_the_first_block)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 8);            /* 2 blocks in a ring of 256 */
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 8);          /* 2 blocks in a ring of 256 */
 
     for (unsigned i = 0; i < 40000; i++) {
         qp_send(&s->aqp, &wr);
         CHECK_EQ(cq_expect(&s->acq).qe_idx, 2 * i & 0xffff);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_15_one_completion_per_receive_in_order)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     for (unsigned i = 0; i < 1000; i++) {
-        Wr wr = scene_send(s, 0, i % 64);
+        Wr wr = fixture_send(s, 0, i % 64);
         Wc wc;
 
-        scene_recv(s, 0, 64);
+        fixture_recv(s, 0, 64);
         qp_send(&s->aqp, &wr);
         wc = cq_expect(&s->bcq);
         CHECK_EQ(wc.qe_idx, i);
@@ -288,43 +288,43 @@ TEST(trap_15_one_completion_per_receive_in_order)
         CHECK(!cq_poll(&s->bcq, &wc));
         cq_expect(&s->acq);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_16_immediate_bytes_come_out_reversed)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 8);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 8);
 
     wr.opcode = ERDMA_OP_WRITE_IMM;
     memcpy(&wr.imm, "\x11\x22\x33\x44", 4);
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     qp_send(&s->aqp, &wr);
     CHECK(!memcmp(&cq_entry(&s->bcq, 0)->imm, "\x44\x33\x22\x11", 4));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_17_receive_of_send_imm_is_12_and_of_write_imm_is_5)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 8);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 8);
 
-    scene_recv(s, 0, 64);
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     wr.opcode = ERDMA_OP_SEND_IMM;
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->bcq).opcode, 12);
-    wr = scene_write(s, 0, 0, 8);
+    wr = fixture_write(s, 0, 0, 8);
     wr.opcode = ERDMA_OP_WRITE_IMM;
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->bcq).opcode, 5);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_18_errors_and_flushes_complete_even_if_unsignaled)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 8);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 8);
 
     wr.unsignaled = true;
     wr.rkey ^= 1;
@@ -332,14 +332,14 @@ TEST(trap_18_errors_and_flushes_complete_even_if_unsignaled)
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RECV_STAG);
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_19_no_completion_carries_an_opcode_above_18)
 {
     for (unsigned op = 0; op < 32; op++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-        Wr wr = scene_write(s, 0, 0, 8);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+        Wr wr = fixture_write(s, 0, 0, 8);
         uint64_t *hdr;
 
         qp_post(&s->aqp, &wr);
@@ -355,14 +355,14 @@ TEST(trap_19_no_completion_carries_an_opcode_above_18)
         for (unsigned i = 0; i < 2; i++) {
             CHECK_EQ(cq_expect(&s->acq).opcode, op < 19 ? op : 0);
         }
-        scene_free(s);
+        fixture_free(s);
     }
 }
 
 TEST(trap_20_upper_bits_of_the_receive_doorbell_are_garbage)
 {
-    Scene *s = scene_new(2, QUEUE_INLINE, 4096);
-    Wr wr = scene_send(s, 0, 8);
+    Fixture *s = fixture_new(2, QUEUE_INLINE, 4096);
+    Wr wr = fixture_send(s, 0, 8);
 
     for (unsigned i = 0; i < 200; i++) {
         qp_post_recv(&s->bqp, s->bbuf, 64, s->bkey);
@@ -372,13 +372,13 @@ TEST(trap_20_upper_bits_of_the_receive_doorbell_are_garbage)
         CHECK_EQ(cq_expect(&s->bcq).qe_idx, i);
     }
     CHECK_EQ(counters(s->b).doorbells_dropped, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_21_unused_ranges_and_lengths_hold_stale_data)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 8);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 8);
     struct erdma_sqe_atomic *a;
     uint16_t index;
 
@@ -398,26 +398,26 @@ TEST(trap_21_unused_ranges_and_lengths_hold_stale_data)
         qp_ring(&s->aqp);
         CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_22_read_has_its_local_side_in_the_fixed_part)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_read(s, 256, 512, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_read(s, 256, 512, 64);
 
-    pattern(scene_b(s, 512), 64, 3);
+    pattern(fixture_b(s, 512), 64, 3);
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    CHECK(is_pattern(scene_a(s, 256), 64, 3));
-    scene_free(s);
+    CHECK(is_pattern(fixture_a(s, 256), 64, 3));
+    fixture_free(s);
 }
 
 TEST(trap_23_requests_and_inline_data_wrap_at_the_end_of_the_ring)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     uint8_t data[96];
-    Wr wr = scene_write(s, 0, 0, 0);
+    Wr wr = fixture_write(s, 0, 0, 0);
 
     wr.is_inline = true;
     wr.data = data;
@@ -432,14 +432,14 @@ TEST(trap_23_requests_and_inline_data_wrap_at_the_end_of_the_ring)
         pattern(data, 96, i);
         qp_send(&s->aqp, &wr);          /* 4 blocks at every position */
         CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-        CHECK(is_pattern(scene_b(s, 0), 96, i));
+        CHECK(is_pattern(fixture_b(s, 0), 96, i));
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_24_many_queues_share_one_doorbell_address)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     Qp a[5], b[5];
 
     for (unsigned i = 0; i < 5; i++) {
@@ -452,12 +452,12 @@ TEST(trap_24_many_queues_share_one_doorbell_address)
         nop(&a[i]);
         CHECK_EQ(cq_expect(&s->acq).qpn, a[i].qpn);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_25_consumer_index_of_an_arm_is_no_flow_control)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     cq_arm(&s->acq, false);
     for (unsigned i = 0; i < 5000; i++) {       /* ring of 1024, no more arms */
@@ -465,12 +465,12 @@ TEST(trap_25_consumer_index_of_an_arm_is_no_flow_control)
         CHECK_EQ(cq_expect(&s->acq).qe_idx, i);
     }
     expect_no_aeqe(s->a);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_26_early_sends_of_the_passive_side_are_held)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
     Wr wr = {
         .opcode = ERDMA_OP_SEND, .nsge = 1,
         .sge = { { s->bbuf, 64, s->bkey } },
@@ -479,21 +479,21 @@ TEST(trap_26_early_sends_of_the_passive_side_are_held)
     qp_recv(&s->aqp, s->abuf, 64, s->akey);
     CHECK_EQ(qp_rts(&s->bqp, &s->aqp, 4444, false), 0);
     qp_send(&s->bqp, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK(!cq_poll(&s->bcq, &(Wc) { 0 }));
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
-    bed_advance(&s->bed, 5 * SECOND);
+    hosts_advance(&s->hosts, 5 * SECOND);
     CHECK_EQ(qp_rts(&s->aqp, &s->bqp, 4444, true), 0);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     CHECK_EQ(cq_expect(&s->bcq).syndrome, 0);
     expect_no_timer(s->b);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST_ONE_PROCESS(trap_27_sequence_numbers_count_the_reply_that_is_sent_afterwards)
 {
-    Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+    Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
     struct erdma_cmd_modify_qp req = qp_rts_cmd(&s->bqp, &s->aqp, 4, false);
 
     /* a passive side that forgot its 28 bytes is never found */
@@ -501,16 +501,16 @@ TEST_ONE_PROCESS(trap_27_sequence_numbers_count_the_reply_that_is_sent_afterward
     CHECK_EQ(CMD_RDMA(s->b, ERDMA_CMD_MODIFY_QP, req), 0);
     CHECK_EQ(qp_rts(&s->aqp, &s->bqp, 4, true), 0);
     nop(&s->aqp);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
     CHECK(strstr(s->a->f.last_log, "sequence numbers"));
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_28_error_from_any_state_and_repeated_is_a_success)
 {
     for (unsigned from = 0; from < ERDMA_QPS_COUNT; from++) {
-        Scene *s = scene_new_idle(2, QUEUE_KERNEL, 4096, NULL);
+        Fixture *s = fixture_new_idle(2, QUEUE_KERNEL, 4096, NULL);
 
         if (from >= ERDMA_QPS_RTS) {
             CHECK_EQ(qp_rts(&s->aqp, &s->bqp, 4, true), 0);
@@ -521,29 +521,29 @@ TEST(trap_28_error_from_any_state_and_repeated_is_a_success)
         CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
         CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
         CHECK_EQ(qp_destroy(&s->aqp), 0);
-        scene_free(s);
+        fixture_free(s);
     }
 }
 
 TEST(trap_29_closing_flushes_like_error)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 8);                /* held: no receive */
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 8);                /* held: no receive */
 
     qp_send(&s->aqp, &wr);
     qp_recv(&s->aqp, s->abuf, 64, s->akey);
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_CLOSING), 0);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_FLUSHED);
     CHECK_EQ(cq_expect(&s->acq).qtype, ERDMA_CQE_QTYPE_RQ);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_30_late_requests_are_flushed_on_their_doorbell_alone)
 {
     for (unsigned state = ERDMA_QPS_CLOSING; state < ERDMA_QPS_COUNT;
          state++) {
-        Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-        Wr wr = scene_read(s, 0, 0, 8);
+        Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+        Wr wr = fixture_read(s, 0, 0, 8);
         Wc wc;
 
         CHECK_EQ(qp_modify(&s->aqp, state), 0);
@@ -558,14 +558,14 @@ TEST(trap_30_late_requests_are_flushed_on_their_doorbell_alone)
             CHECK_EQ(wc.syndrome, ERDMA_WC_FLUSHED);
             CHECK_EQ(wc.qe_idx, i);
         }
-        scene_free(s);
+        fixture_free(s);
     }
 }
 
 TEST(trap_31_reset_stops_everything_inside_the_write)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 9 << 20);
-    Wr wr = scene_write(s, 0, 0, 9 << 20), held = scene_send(s, 0, 8);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 9 << 20);
+    Wr wr = fixture_write(s, 0, 0, 9 << 20), held = fixture_send(s, 0, 8);
 
     qp_send(&s->aqp, &wr);
     s->a->f.kicked = false;
@@ -580,21 +580,21 @@ TEST(trap_31_reset_stops_everything_inside_the_write)
     expect_no_timer(s->a);
     erdma_core_run(s->a->core);
     erdma_core_timer(s->a->core);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     qp_ring(&s->aqp);
     card_arm_cmd(s->a);
     ceq_arm(s->a, 1);
     CHECK_EQ(s->a->f.events, 0);
     CHECK_EQ(s->a->h->maps + s->a->h->reads, 0);
     CHECK_EQ(s->b->f.events, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_31_init_and_reset_repeat_with_new_addresses)
 {
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     for (unsigned i = 0; i < 50; i++) {
         card_up(&b.card[0], i & 1 ? 2 : 4, 31);
         CHECK_EQ(card_cmd(&b.card[0], 0, 0, NULL, 8, NULL, NULL), 0);
@@ -604,15 +604,15 @@ TEST(trap_31_init_and_reset_repeat_with_new_addresses)
             b.host[0].next = RAM_BASE;
         }
     }
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(trap_33_vector_0_is_silent_before_init)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     aeq_arm(c);
     card_write64(c, ERDMA_REG_AEQ_DB, ERDMA_EQ_DB_ARM | 5);
@@ -621,38 +621,38 @@ TEST(trap_33_vector_0_is_silent_before_init)
     }
     card_write64(c, ERDMA_REG_CMDQ_CQ_DB, ERDMA_CQ_DB_ARM | 5);
     card_write64(c, ERDMA_REG_CMDQ_SQ_DB, 8);
-    bed_run(&b);
+    hosts_run(&b);
     CHECK_EQ(c->f.irqs_total, 0);
     CHECK_EQ(counters(c).doorbells_dropped, 36);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(trap_35_index_0_is_usable)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     MrOpt o = {
         .index = 0, .pd = PD, .rights = ALL_RIGHTS, .va = s->bbuf,
         .len = 4096, .page = &s->bbuf, .npages = 1,
     };
-    Wr wr = scene_write(s, 0, 0, 64);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     CHECK_EQ(mr_reg_opt(s->b, &o), 0);
     wr.rkey = 0;
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     CHECK_EQ(mr_dereg(s->b, 0), 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_36_local_dma_key_works_on_every_pd)
 {
     for (uint32_t pd = 1; pd < 0x100000; pd = pd * 7 + 1) {
-        Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+        Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
         QpOpt o = {
             .kind = QUEUE_KERNEL, .sq_depth = 64, .rq_depth = 64, .pd = pd,
             .scq = &s->acq, .rcq = &s->acq,
         };
-        Wr wr = scene_send(s, 0, 64);
+        Wr wr = fixture_send(s, 0, 64);
 
         qp_init_opt(&s->aqp, s->a, &o);
         qp_init_opt(&s->bqp, s->a, &o);
@@ -662,8 +662,8 @@ TEST(trap_36_local_dma_key_works_on_every_pd)
         qp_send(&s->aqp, &wr);
         CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
         CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-        CHECK(is_pattern(scene_b(s, 0), 64, 1));
-        scene_free(s);
+        CHECK(is_pattern(fixture_b(s, 0), 64, 1));
+        fixture_free(s);
     }
 }
 
@@ -674,8 +674,8 @@ TEST(trap_36_local_dma_key_works_on_every_pd)
 TEST_ONE_PROCESS(trap_37_address_handle_commands_are_answered_inside_the_doorbell)
 {
     static const uint8_t op[] = { ERDMA_CMD_CREATE_AH, ERDMA_CMD_DESTROY_AH };
-    Scene *s = scene_new(2, QUEUE_KERNEL, 9 << 20);
-    Wr wr = scene_write(s, 0, 0, 9 << 20);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 9 << 20);
+    Wr wr = fixture_write(s, 0, 0, 9 << 20);
     struct erdma_cqe cqe;
     unsigned irqs;
 
@@ -698,16 +698,16 @@ TEST_ONE_PROCESS(trap_37_address_handle_commands_are_answered_inside_the_doorbel
         CHECK_EQ(ERDMA_GET(ERDMA_CQE_OPCODE, be32toh(cqe.hdr)), op[i & 1]);
     }
     CHECK_EQ(s->a->f.irqs_total, irqs);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_38_every_command_is_answered)
 {
-    Bed b;
+    Hosts b;
     Card *c;
     uint32_t seed = 7;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     for (unsigned i = 0; i < 3000; i++) {
@@ -722,29 +722,29 @@ TEST(trap_38_every_command_is_answered)
         card_cmd(c, i / 24 % 3, op, req, sizeof(req), NULL, NULL);
     }
     CHECK_EQ(counters(c).commands, 3000);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(trap_39_bus_master_off_stops_all_dma)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_write(s, 0, 0, 64);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_write(s, 0, 0, 64);
 
     s->a->f.record = s->b->f.record = true;
     s->a->f.bus_master = false;
     qp_send(&s->aqp, &wr);
     card_ring_cmd(s->a);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     for (unsigned i = 0; i < s->a->f.events; i++) {
         CHECK_EQ(s->a->f.event[i].kind, EV_IRQ);
     }
     CHECK_EQ(s->b->f.events, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(trap_40_doorbells_of_objects_that_do_not_exist_are_dropped_silently)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     card_write64(s->a, ERDMA_DB_KERNEL_SQ, 0x0000777700000006);
     card_write64(s->a, ERDMA_DB_KERNEL_SQ, UINT64_MAX);
@@ -755,5 +755,5 @@ TEST(trap_40_doorbells_of_objects_that_do_not_exist_are_dropped_silently)
     CHECK_EQ(counters(s->a).doorbells_dropped, 6);
     CHECK_EQ(counters(s->a).guest_errors, 0);
     CHECK_EQ(s->a->f.log_lines[ERDMA_LOG_GUEST_ERROR], 0);
-    scene_free(s);
+    fixture_free(s);
 }

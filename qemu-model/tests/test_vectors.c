@@ -2,7 +2,7 @@
 /* Appendix D of the reference, each value as the card sees or writes it. */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 static void flags_a8(ErdmaConfig *cfg)
 {
@@ -20,19 +20,19 @@ static uint64_t slot_header(Card *c, uint16_t index)
 /* Post a literal header at an index and see that the card takes it */
 TEST(vector_command_headers)
 {
-    Bed b;
+    Hosts b;
     Card *c;
     struct erdma_cmd_create_eq eq = { 0 };
     struct erdma_cmd_create_cq cq = { 0 };
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 2);
     card_post_cmd(c, 1, ERDMA_CMD_CREATE_EQ, &eq, sizeof(eq));
     CHECK_EQ(slot_header(c, 0), 0x0010000001000002);
-    bed_free(&b);
+    hosts_free(&b);
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     for (unsigned i = 0; i < 2; i++) {
@@ -42,17 +42,17 @@ TEST(vector_command_headers)
     card_post_cmd(c, 0, ERDMA_CMD_CREATE_CQ, &cq, sizeof(cq));
     /* the vector has context 5; ours counts slots */
     CHECK_EQ(slot_header(c, 8), 0x003000020004000C);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(vector_command_completion)
 {
-    Bed b;
+    Hosts b;
     Card *c;
     Cq cq;
     struct erdma_cqe *cqe;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_up(c, 4, 1);
     c->next_cqn = 0x12;
@@ -60,7 +60,7 @@ TEST(vector_command_completion)
     cqe = fake_ptr(c->h, c->cq + 32, 32);
     CHECK_EQ(be32toh(cqe->hdr), 0x80040200);
     CHECK_EQ(be32toh(cqe->qe_idx), 4);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(vector_capability_words)
@@ -69,23 +69,23 @@ TEST(vector_capability_words)
         0xa8, 0x0f, 0x0a, 0x1f, 0x00, 0x04, 0x14, 0x00,
         0x10, 0x40, 0x00, 0x00, 0xff, 0xff, 0xff, 0x00,
     };
-    Bed b;
+    Hosts b;
     uint64_t r0, r1;
 
-    bed_init_cfg(&b, 1, 1, flags_a8);
+    hosts_init_cfg(&b, 1, 1, flags_a8);
     card_start(&b.card[0], 4);
     CHECK_EQ(card_cmd(&b.card[0], 0, ERDMA_CMD_QUERY_DEVICE, NULL, 8, &r0,
                       &r1), 0);
     CHECK_EQ(r0, 0x00041400A80F0A1F);
     CHECK_EQ(r1, 0xFFFFFF0010400000);
     CHECK(!memcmp(fake_ptr(b.card[0].h, b.card[0].cq + 8, 16), bytes, 16));
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 /* The literal words of CREATE_CQ make CQ 0x12 of 64 entries on EQ 1 */
 TEST(vector_create_cq_words)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint64_t page = fake_zalloc(s->a->h, 4096);
     struct erdma_cmd_create_cq req = {
         .cfg0 = htole32(0x06000012), .cfg1 = htole32(0x00010001),
@@ -104,7 +104,7 @@ TEST(vector_create_cq_words)
         CHECK_EQ(cq_expect(&cq).syndrome, ERDMA_WC_FLUSHED);
     }
     CHECK_EQ(s->a->f.irqs[1], 1);
-    scene_free(s);
+    fixture_free(s);
 }
 
 /*
@@ -113,7 +113,7 @@ TEST(vector_create_cq_words)
  */
 TEST(vector_create_and_modify_qp_words)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 65536);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
     struct erdma_cmd_ext_db db = { .mask = htole32(7) };
     struct erdma_cmd_create_qp req = { 0 };
     struct erdma_cmd_modify_qp rts;
@@ -154,22 +154,22 @@ TEST(vector_create_and_modify_qp_words)
     CHECK_EQ(qp_rts(&s->bqp, &qp, 77, false), 0);
     CHECK_EQ(CMD_RDMA(s->a, ERDMA_CMD_MODIFY_QP, rts), 0);
     for (unsigned i = 0; i < 300; i++) {
-        wr = scene_write(s, i * 8, i * 8, 8);
+        wr = fixture_write(s, i * 8, i * 8, 8);
         qp_send(&qp, &wr);
         CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(vector_reg_mr_words)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 8192);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 8192);
     struct erdma_cmd_reg_mr req = {
         .cfg0 = htole32(0x80000007), .cfg1 = htole32(0x0000303C),
         .cfg2 = htole32(0x60000002), .start_va = htole64(0x7000),
         .size = htole32(8192),
     };
-    Wr wr = scene_write(s, 0, 0, 8192);
+    Wr wr = fixture_write(s, 0, 0, 8192);
 
     req.page[0] = htole64(s->bbuf + 4096);
     req.page[1] = htole64(s->bbuf);
@@ -178,28 +178,28 @@ TEST(vector_reg_mr_words)
     wr.raddr = 0x7000;
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    CHECK(!memcmp(scene_b(s, 4096), scene_a(s, 0), 4096));
-    CHECK(!memcmp(scene_b(s, 0), scene_a(s, 4096), 4096));
+    CHECK(!memcmp(fixture_b(s, 4096), fixture_a(s, 0), 4096));
+    CHECK(!memcmp(fixture_b(s, 0), fixture_a(s, 4096), 4096));
     wr.opcode = ERDMA_OP_ATOMIC_FAA;
     wr.sge[0].len = 8;
     qp_send(&s->aqp, &wr);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RECV_RIGHTS);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(vector_mac_registers)
 {
-    Bed b;
+    Hosts b;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     CHECK_EQ(card_read32(&b.card[0], ERDMA_REG_MAC_LO), 0x3E123456);
     CHECK_EQ(card_read32(&b.card[0], ERDMA_REG_MAC_HI), 0x00000016);
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(vector_eq_doorbell)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
 
     for (unsigned i = 0; i < 0x1003; i++) {
         cq_arm(&s->acq, false);
@@ -213,12 +213,12 @@ TEST(vector_eq_doorbell)
     card_write64(s->a, ERDMA_REG_EQ_DB(1), 0x80001003);
     CHECK_EQ(counters(s->a).guest_errors, 0);
     CHECK_EQ(s->a->f.irqs[1], 0x1003);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(vector_cq_doorbell_and_event)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     uint64_t w0, w1;
     Cq cq;
     Qp qp;
@@ -236,17 +236,17 @@ TEST(vector_cq_doorbell_and_event)
     CHECK(eq_poll(s->a, &s->a->eq[1], &w0, &w1));
     CHECK_EQ(w0, 0x0000004680000012);
     CHECK_EQ(w1, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(vector_queue_pair_doorbells)
 {
-    Scene *s = scene_new(1, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
     QpOpt o = {
         .kind = QUEUE_KERNEL, .sq_depth = 64, .rq_depth = 64, .qpn = 0x2a,
         .scq = &s->acq, .rcq = &s->acq,
     };
-    Wr wr = scene_write(s, 0, 0, 8);
+    Wr wr = fixture_write(s, 0, 0, 8);
     Qp qp;
 
     qp_init_opt(&qp, s->a, &o);
@@ -261,13 +261,13 @@ TEST(vector_queue_pair_doorbells)
     card_write64(s->a, 0x61000, 0x0000002A00000001);
     CHECK_EQ(cq_expect(&s->acq).qtype, ERDMA_CQE_QTYPE_RQ);
     CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
-    scene_free(s);
+    fixture_free(s);
 }
 
 /* A QP of that number whose first request has the literal header */
 TEST(vector_send_request_headers)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     QpOpt o = {
         .kind = QUEUE_KERNEL, .sq_depth = 64, .rq_depth = 64, .qpn = 0x2a,
         .scq = &s->acq, .rcq = &s->acq,
@@ -279,13 +279,13 @@ TEST(vector_send_request_headers)
     qp_init_opt(&s->aqp, s->a, &o);
     qp_init(&s->bqp, s->b, &s->bcq, QUEUE_KERNEL);
     qp_connect(&s->aqp, &s->bqp);
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     qp_send(&s->aqp, &wr);
     memcpy(&hdr, qp_block(&s->aqp, 0), 8);
     CHECK_EQ(le64toh(hdr), 0x0500002A12400001);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    CHECK(!memcmp(scene_b(s, 0), "hello", 5));
-    wr = scene_write(s, 0, 0, 3);
+    CHECK(!memcmp(fixture_b(s, 0), "hello", 5));
+    wr = fixture_write(s, 0, 0, 3);
     qp_post(&s->aqp, &(Wr) { .opcode = ERDMA_OP_WRITE });
     qp_post(&s->aqp, &(Wr) { .opcode = ERDMA_OP_WRITE });
     qp_post(&s->aqp, &(Wr) { .opcode = ERDMA_OP_WRITE });
@@ -298,12 +298,12 @@ TEST(vector_send_request_headers)
     for (unsigned i = 0; i < 4; i++) {
         CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(vector_reg_mr_request_attributes)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 16384);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 16384);
     uint32_t stag = mr_frmr(s->a, 16, NULL) | 1;
     Wr wr = {
         .opcode = ERDMA_OP_REG_MR, .rkey = stag, .raddr = 0,
@@ -317,16 +317,16 @@ TEST(vector_reg_mr_request_attributes)
     r = qp_block(&s->aqp, index);
     CHECK_EQ(le32toh(r->attr), 0x0000303C);
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(vector_completion_headers)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 8);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 8);
 
     wr.opcode = ERDMA_OP_SEND_IMM;
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     qp_send(&s->aqp, &wr);
     CHECK_EQ(be32toh(cq_entry(&s->bcq, 0)->hdr), 0x800C0100);
     cq_expect(&s->acq);
@@ -334,20 +334,20 @@ TEST(vector_completion_headers)
     wr.opcode = ERDMA_OP_SEND;
     qp_send(&s->aqp, &wr);
     CHECK_EQ(be32toh(cq_entry(&s->acq, 1)->hdr), 0x8002000F);
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(vector_immediate_bytes)
 {
     static const uint8_t wr_bytes[4] = { 0x11, 0x22, 0x33, 0x44 };
     static const uint8_t cqe_bytes[4] = { 0x44, 0x33, 0x22, 0x11 };
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
-    Wr wr = scene_send(s, 0, 8);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = fixture_send(s, 0, 8);
 
     wr.opcode = ERDMA_OP_SEND_IMM;
     memcpy(&wr.imm, wr_bytes, 4);
-    scene_recv(s, 0, 64);
+    fixture_recv(s, 0, 64);
     qp_send(&s->aqp, &wr);
     CHECK(!memcmp(&cq_entry(&s->bcq, 0)->imm, cqe_bytes, 4));
-    scene_free(s);
+    fixture_free(s);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core_int.h"
-#include "drv.h"
+#include "guest.h"
 
 /* A ring of which the pass before this one left the slots from @pi on */
 static void prime(FakeHost *h, uint64_t ring, uint32_t depth, uint32_t pi)
@@ -18,7 +18,7 @@ static void prime(FakeHost *h, uint64_t ring, uint32_t depth, uint32_t pi)
 
 TEST(arm_of_a_cq_beyond_2_to_the_24_completions_compares_24_bits)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     ErdmaCq *cq = erdma_cq_get(s->a->core, s->acq.cqn);
 
     cq->pi = s->acq.ci = 0x5ffffff;
@@ -32,12 +32,12 @@ TEST(arm_of_a_cq_beyond_2_to_the_24_completions_compares_24_bits)
         CHECK(eq_poll(s->a, &s->a->eq[1], NULL, NULL));
         ceq_arm(s->a, 1);
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(completion_index_wraps_at_32_bits)
 {
-    Scene *s = scene_new(2, QUEUE_KERNEL, 4096);
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     ErdmaCq *cq = erdma_cq_get(s->a->core, s->acq.cqn);
 
     cq->pi = s->acq.ci = UINT32_MAX - 2;
@@ -47,15 +47,15 @@ TEST(completion_index_wraps_at_32_bits)
         CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
         CHECK(!cq_poll(&s->acq, &(Wc) { 0 }));
     }
-    scene_free(s);
+    fixture_free(s);
 }
 
 TEST(command_completion_index_wraps_at_32_bits)
 {
-    Bed b;
+    Hosts b;
     Card *c;
 
-    bed_init(&b, 1, 1);
+    hosts_init(&b, 1, 1);
     c = &b.card[0];
     card_start(c, 4);
     c->core->cmdq.cq_pi = c->cq_ci = UINT32_MAX - 2;
@@ -68,7 +68,7 @@ TEST(command_completion_index_wraps_at_32_bits)
         CHECK(eq_poll(c, &c->eq[0], NULL, NULL));
         ceq_arm(c, 0);
     }
-    bed_free(&b);
+    hosts_free(&b);
 }
 
 TEST(queue_pair_needs_less_than_a_kilobyte)

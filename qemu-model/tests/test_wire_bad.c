@@ -3,7 +3,7 @@
  * What a process must not say, field by field, and that saying it costs its
  * connections and nothing else.
  */
-#include "lab.h"
+#include "peer_fixture.h"
 
 #define SECOND  1000000000ull
 
@@ -11,45 +11,45 @@
 
 typedef struct Bad {
     const char *name;
-    void (*state)(Lab *l);
-    void (*say)(Lab *l);
+    void (*state)(PeerFixture *l);
+    void (*say)(PeerFixture *l);
     const char *why;            /* part of the reason that is given */
 } Bad;
 
-static void say_header(Lab *l, uint32_t len, uint8_t type, uint8_t kind,
+static void say_header(PeerFixture *l, uint32_t len, uint8_t type, uint8_t kind,
                        uint16_t zero)
 {
     uint8_t all[64] = { 0 };
-    WireHdr h = LAB_HDR(type, len, l->id, l->gen);
+    WireHdr h = PEER_HDR(type, len, l->id, l->gen);
 
     h.kind = kind;
     h.zero = htole16(zero);
     memcpy(all, &h, sizeof(h));
-    lab_feed(l, all, sizeof(all));
+    peer_feed(l, all, sizeof(all));
 }
 
-static void say_ranges(Lab *l, unsigned n, uint32_t len, unsigned extra)
+static void say_ranges(PeerFixture *l, unsigned n, uint32_t len, unsigned extra)
 {
     static WireRange range[WIRE_MAX_RANGES + 1];
-    WireRequest r = lab_request(l, 0, ERDMA_OP_WRITE, 1u << 30);
+    WireRequest r = peer_request(l, 0, ERDMA_OP_WRITE, 1u << 30);
 
     for (unsigned i = 0; i < n; i++) {
         range[i] = (WireRange) {
             .len = htole32(len), .region = htole32(FAKE_REGION),
         };
     }
-    lab_say_payload(l, r, WIRE_RANGES, range, n * sizeof(range[0]) + extra);
+    peer_send_payload(l, r, WIRE_RANGES, range, n * sizeof(range[0]) + extra);
 }
 
-static void say_many(Lab *l, unsigned n, uint32_t len)
+static void say_many(PeerFixture *l, unsigned n, uint32_t len)
 {
     for (unsigned i = 0; i < n && !l->e->broken; i++) {
-        lab_say_payload(l, lab_request(l, i, ERDMA_OP_SEND, len), WIRE_BYTES,
-                        lab_junk, len);
+        peer_send_payload(l, peer_request(l, i, ERDMA_OP_SEND, len), WIRE_BYTES,
+                          peer_junk, len);
     }
 }
 
-static void say_many_ranges(Lab *l)
+static void say_many_ranges(PeerFixture *l)
 {
     static WireRange range[WIRE_MAX_RANGES];
 
@@ -57,14 +57,15 @@ static void say_many_ranges(Lab *l)
         range[i].len = htole32(1);
     }
     for (unsigned i = 0; i < 10 && !l->e->broken; i++) {
-        lab_say_payload(l, lab_request(l, i, ERDMA_OP_SEND, 1000), WIRE_RANGES,
-                        range, sizeof(range));
+        peer_send_payload(l, peer_request(l, i, ERDMA_OP_SEND, 1000),
+                          WIRE_RANGES, range, sizeof(range));
     }
 }
 
-#define SAY(name, body) static void name(Lab *l) { body; }
-#define WITH(r, change) WireRequest r = lab_request(l, 0, ERDMA_OP_WRITE, 64); \
-    change; lab_say_payload(l, r, WIRE_BYTES, lab_junk, 64)
+#define SAY(name, body) static void name(PeerFixture *l) { body; }
+#define WITH(r, change) \
+    WireRequest r = peer_request(l, 0, ERDMA_OP_WRITE, 64); \
+    change; peer_send_payload(l, r, WIRE_BYTES, peer_junk, 64)
 
 SAY(len_small, say_header(l, 15, WIRE_CLOSE, 0, 0))
 SAY(len_none, say_header(l, 0, WIRE_CLOSE, 0, 0))
@@ -88,7 +89,7 @@ SAY(atomic_long, say_header(l, 40, WIRE_ATOMIC, 0, 0))
 SAY(ack_short, say_header(l, 20, WIRE_ACK, 0, 0))
 SAY(nak_long, say_header(l, 32, WIRE_NAK, 0, 0))
 
-SAY(hello_twice, WireHello h = lab_hello(); lab_feed(l, &h, sizeof(h)))
+SAY(hello_twice, WireHello h = peer_hello(); peer_feed(l, &h, sizeof(h)))
 
 SAY(seq_ahead, WITH(r, r.seq = htole32(1)))
 SAY(seq_behind, WITH(r, r.seq = htole32(-1)))
@@ -102,24 +103,25 @@ SAY(longer_than_a_message, WITH(r, r.length = htole64((1ull << 31) + 1)))
 SAY(length_wraps, WITH(r, r.length = htole64(UINT64_MAX)))
 SAY(payload_beyond_length, WITH(r, r.length = htole64(63)))
 SAY(read_with_payload, WITH(r, r.opcode = ERDMA_OP_READ))
-SAY(atomic_of_4, WireRequest r = lab_request(l, 0, ERDMA_OP_ATOMIC_FAA, 4);
-    lab_say_request(l, r))
-SAY(atomic_of_16, WireRequest r = lab_request(l, 0, ERDMA_OP_ATOMIC_CAS, 16);
-    lab_say_request(l, r))
+SAY(atomic_of_4, WireRequest r = peer_request(l, 0, ERDMA_OP_ATOMIC_FAA, 4);
+    peer_send_request(l, r))
+SAY(atomic_of_16, WireRequest r = peer_request(l, 0, ERDMA_OP_ATOMIC_CAS, 16);
+    peer_send_request(l, r))
 SAY(request_of_many_bytes,
-    lab_say_payload(l, lab_request(l, 0, ERDMA_OP_WRITE, 300), WIRE_BYTES,
-                    lab_junk, 257))
+    peer_send_payload(l, peer_request(l, 0, ERDMA_OP_WRITE, 300), WIRE_BYTES,
+                      peer_junk, 257))
 SAY(kind_unknown,
-    lab_say_payload(l, lab_request(l, 0, ERDMA_OP_WRITE, 64), 3, lab_junk, 64))
+    peer_send_payload(l, peer_request(l, 0, ERDMA_OP_WRITE, 64), 3, peer_junk,
+                      64))
 SAY(kind_none_with_payload,
-    lab_say_payload(l, lab_request(l, 0, ERDMA_OP_WRITE, 64), WIRE_NONE,
-                    lab_junk, 64))
+    peer_send_payload(l, peer_request(l, 0, ERDMA_OP_WRITE, 64), WIRE_NONE,
+                      peer_junk, 64))
 SAY(kind_bytes_without,
-    lab_say_payload(l, lab_request(l, 0, ERDMA_OP_WRITE, 64), WIRE_BYTES,
-                    lab_junk, 0))
+    peer_send_payload(l, peer_request(l, 0, ERDMA_OP_WRITE, 64), WIRE_BYTES,
+                      peer_junk, 0))
 SAY(kind_ranges_without,
-    lab_say_payload(l, lab_request(l, 0, ERDMA_OP_WRITE, 64), WIRE_RANGES,
-                    lab_junk, 0))
+    peer_send_payload(l, peer_request(l, 0, ERDMA_OP_WRITE, 64), WIRE_RANGES,
+                      peer_junk, 0))
 SAY(range_torn, say_ranges(l, 1, 8, 1))
 SAY(range_empty, say_ranges(l, 2, 0, 0))
 SAY(ranges_too_many, say_ranges(l, WIRE_MAX_RANGES + 1, 1, 0))
@@ -128,57 +130,59 @@ SAY(range_huge, say_ranges(l, 1, 0xffffffff, 0))
 SAY(ranges_wrap, say_ranges(l, 2, 0x80000000, 0))
 SAY(window_overrun, say_many(l, WIRE_WINDOW + 1, 8))
 
-SAY(ack_nothing, lab_say_ack(l, WIRE_ACK, 0, 0))
-SAY(ack_beyond, lab_say_ack(l, WIRE_ACK, 2, 0))
-SAY(ack_far, lab_say_ack(l, WIRE_ACK, 0x80000000, 0))
-SAY(ack_syndrome, lab_say_ack(l, WIRE_ACK, 1, 1))
-SAY(ack_one, lab_say_ack(l, WIRE_ACK, 1, 0))
-SAY(nak_none, lab_say_ack(l, WIRE_NAK, 0, 0))
-SAY(nak_flushed, lab_say_ack(l, WIRE_NAK, 0, ERDMA_WC_FLUSHED))
-SAY(nak_high, lab_say_ack(l, WIRE_NAK, 0, ERDMA_WC_COUNT))
-SAY(nak_huge, lab_say_ack(l, WIRE_NAK, 0, 0x100))
-SAY(nak_beyond, lab_say_ack(l, WIRE_NAK, 1, 1))
-SAY(old_value, lab_say_value(l, WIRE_ATOMIC, 0, 1))
-SAY(old_value_beyond, lab_say_value(l, WIRE_ATOMIC, 1, 1))
-SAY(value_zero, WireValue v = lab_value(l, WIRE_ATOMIC, 0, 1); v.zero = 1;
-    lab_feed(l, &v, sizeof(v)))
+SAY(ack_nothing, peer_send_ack(l, WIRE_ACK, 0, 0))
+SAY(ack_beyond, peer_send_ack(l, WIRE_ACK, 2, 0))
+SAY(ack_far, peer_send_ack(l, WIRE_ACK, 0x80000000, 0))
+SAY(ack_syndrome, peer_send_ack(l, WIRE_ACK, 1, 1))
+SAY(ack_one, peer_send_ack(l, WIRE_ACK, 1, 0))
+SAY(nak_none, peer_send_ack(l, WIRE_NAK, 0, 0))
+SAY(nak_flushed, peer_send_ack(l, WIRE_NAK, 0, ERDMA_WC_FLUSHED))
+SAY(nak_high, peer_send_ack(l, WIRE_NAK, 0, ERDMA_WC_COUNT))
+SAY(nak_huge, peer_send_ack(l, WIRE_NAK, 0, 0x100))
+SAY(nak_beyond, peer_send_ack(l, WIRE_NAK, 1, 1))
+SAY(old_value, peer_send_value(l, WIRE_ATOMIC, 0, 1))
+SAY(old_value_beyond, peer_send_value(l, WIRE_ATOMIC, 1, 1))
+SAY(value_zero, WireValue v = peer_value(l, WIRE_ATOMIC, 0, 1); v.zero = 1;
+    peer_feed(l, &v, sizeof(v)))
 
-SAY(push_credit_0, lab_say_value(l, WIRE_PUSH_CREDIT, 0, 0))
-SAY(push_credit_1, lab_say_value(l, WIRE_PUSH_CREDIT, 0, 1))
-SAY(push_credit_twice, lab_say_value(l, WIRE_PUSH_CREDIT, 0, 1000);
-    lab_say_value(l, WIRE_PUSH_CREDIT, 0, 1000))
-SAY(push_credit_back, lab_say_value(l, WIRE_PUSH_CREDIT, 0, 1000);
-    lab_say_value(l, WIRE_PUSH_CREDIT, 0, 999))
-SAY(push_credit_over, lab_say_value(l, WIRE_PUSH_CREDIT, 0, LAB_LONG / 4 + 1))
-SAY(push_credit_seq, lab_say_value(l, WIRE_PUSH_CREDIT, 1, 1000))
+SAY(push_credit_0, peer_send_value(l, WIRE_PUSH_CREDIT, 0, 0))
+SAY(push_credit_1, peer_send_value(l, WIRE_PUSH_CREDIT, 0, 1))
+SAY(push_credit_twice, peer_send_value(l, WIRE_PUSH_CREDIT, 0, 1000);
+    peer_send_value(l, WIRE_PUSH_CREDIT, 0, 1000))
+SAY(push_credit_back, peer_send_value(l, WIRE_PUSH_CREDIT, 0, 1000);
+    peer_send_value(l, WIRE_PUSH_CREDIT, 0, 999))
+SAY(push_credit_over,
+    peer_send_value(l, WIRE_PUSH_CREDIT, 0, PEER_LONG / 4 + 1))
+SAY(push_credit_seq, peer_send_value(l, WIRE_PUSH_CREDIT, 1, 1000))
 
-SAY(read_data_offset, lab_say_data(l, WIRE_READ_DATA, 0, 1, 63))
-SAY(read_data_long, lab_say_data(l, WIRE_READ_DATA, 0, 0, 65))
-SAY(read_data_seq, lab_say_data(l, WIRE_READ_DATA, 1, 0, 64))
-SAY(read_data_64, lab_say_data(l, WIRE_READ_DATA, 0, 0, 64))
-SAY(read_data_empty, lab_say_data(l, WIRE_READ_DATA, 0, 0, 0))
-SAY(read_data_over, lab_say_data(l, WIRE_READ_DATA, 0, 0, LAB_LONG / 4 + 1))
-SAY(read_data_skips, lab_say_data(l, WIRE_READ_DATA, 0, 100, 100))
+SAY(read_data_offset, peer_send_data(l, WIRE_READ_DATA, 0, 1, 63))
+SAY(read_data_long, peer_send_data(l, WIRE_READ_DATA, 0, 0, 65))
+SAY(read_data_seq, peer_send_data(l, WIRE_READ_DATA, 1, 0, 64))
+SAY(read_data_64, peer_send_data(l, WIRE_READ_DATA, 0, 0, 64))
+SAY(read_data_empty, peer_send_data(l, WIRE_READ_DATA, 0, 0, 0))
+SAY(read_data_over, peer_send_data(l, WIRE_READ_DATA, 0, 0, PEER_LONG / 4 + 1))
+SAY(read_data_skips, peer_send_data(l, WIRE_READ_DATA, 0, 100, 100))
 SAY(read_data_chunk,
-    lab_say_data(l, WIRE_READ_DATA, 0, 0, WIRE_CHUNK_BYTES + 1))
+    peer_send_data(l, WIRE_READ_DATA, 0, 0, WIRE_CHUNK_BYTES + 1))
 
-SAY(push_data_64, lab_say_data(l, WIRE_PUSH_DATA, 0, 0, 64))
-SAY(push_data_seq, lab_say_data(l, WIRE_PUSH_DATA, 1, 0, 64))
-SAY(push_data_skips, lab_say_data(l, WIRE_PUSH_DATA, 0, 1, 64))
-SAY(push_data_empty, lab_say_data(l, WIRE_PUSH_DATA, 0, 0, 0))
-SAY(push_data_over, lab_say_data(l, WIRE_PUSH_DATA, 0, 0, LAB_LONG / 4 + 1))
-SAY(push_data_again, lab_say_data(l, WIRE_PUSH_DATA, 0, 0, LAB_LONG / 4);
-    lab_say_data(l, WIRE_PUSH_DATA, 0, LAB_LONG / 4, 1))
+SAY(push_data_64, peer_send_data(l, WIRE_PUSH_DATA, 0, 0, 64))
+SAY(push_data_seq, peer_send_data(l, WIRE_PUSH_DATA, 1, 0, 64))
+SAY(push_data_skips, peer_send_data(l, WIRE_PUSH_DATA, 0, 1, 64))
+SAY(push_data_empty, peer_send_data(l, WIRE_PUSH_DATA, 0, 0, 0))
+SAY(push_data_over, peer_send_data(l, WIRE_PUSH_DATA, 0, 0, PEER_LONG / 4 + 1))
+SAY(push_data_again, peer_send_data(l, WIRE_PUSH_DATA, 0, 0, PEER_LONG / 4);
+    peer_send_data(l, WIRE_PUSH_DATA, 0, PEER_LONG / 4, 1))
 
-SAY(read_credit_0, lab_say_value(l, WIRE_READ_CREDIT, 0, 0))
-SAY(read_credit_1, lab_say_value(l, WIRE_READ_CREDIT, 0, 1))
-SAY(read_credit_seq, lab_say_value(l, WIRE_READ_CREDIT, 1, 100))
-SAY(read_credit_over, lab_say_value(l, WIRE_READ_CREDIT, 0, LAB_LONG / 4 + 1))
-SAY(read_credit_twice, lab_say_value(l, WIRE_READ_CREDIT, 0, 100);
-    lab_say_value(l, WIRE_READ_CREDIT, 0, 100))
+SAY(read_credit_0, peer_send_value(l, WIRE_READ_CREDIT, 0, 0))
+SAY(read_credit_1, peer_send_value(l, WIRE_READ_CREDIT, 0, 1))
+SAY(read_credit_seq, peer_send_value(l, WIRE_READ_CREDIT, 1, 100))
+SAY(read_credit_over,
+    peer_send_value(l, WIRE_READ_CREDIT, 0, PEER_LONG / 4 + 1))
+SAY(read_credit_twice, peer_send_value(l, WIRE_READ_CREDIT, 0, 100);
+    peer_send_value(l, WIRE_READ_CREDIT, 0, 100))
 
 #define ROW(state, say, why) \
-    { #say " when " #state, lab_##state, say, why }
+    { #say " when " #state, peer_##state, say, why }
 
 static const Bad bad[] = {
     ROW(idle, len_small, "length of message"),
@@ -264,25 +268,25 @@ static const Bad bad[] = {
 };
 
 /* A QP of the other card waits: the broken wire is nothing to it */
-static void check_swallows(Lab *l)
+static void check_swallows(PeerFixture *l)
 {
     struct erdma_cmd_modify_qp rts = qp_rts_cmd(&l->s->bqp, &l->s->aqp, 99,
                                                 false);
     WireOffer o = {
-        .h = LAB_HDR(WIRE_OFFER, sizeof(o), LAB_ID, LAB_GEN),
+        .h = PEER_HDR(WIRE_OFFER, sizeof(o), PEER_ID, PEER_GEN),
         .sip = rts.dip, .dip = rts.sip, .sport = rts.dport,
         .dport = rts.sport, .cookie = rts.cookie,
         .peer_cookie = htole32(l->s->bqp.cookie), .send_nxt = rts.recv_nxt,
         .recv_nxt = rts.send_nxt,
     };
-    WireHello h = lab_hello();
+    WireHello h = peer_hello();
     WirePair pair = { 0 };
 
     CHECK_EQ(CMD_RDMA(l->s->b, ERDMA_CMD_MODIFY_QP, rts), 0);
-    lab_feed(l, &o, sizeof(o));
+    peer_feed(l, &o, sizeof(o));
     CHECK_EQ(l->e->len, 0);
     pair.end[0].other = &pair.end[1];
-    pair.end[0].wire = erdma_wire_new(l->s->bed.fabric, &fake_wire_ops,
+    pair.end[0].wire = erdma_wire_new(l->s->hosts.fabric, &fake_wire_ops,
                                       &pair.end[0]);
     wire_end_feed(&pair.end[0], &h, sizeof(h));
     wire_end_feed(&pair.end[0], &o, sizeof(o));
@@ -292,10 +296,10 @@ static void check_swallows(Lab *l)
 }
 
 /* The stream is over and its QP has lost its peer; card and guest have not */
-static void check_broken(Lab *l, const Bad *b)
+static void check_broken(PeerFixture *l, const Bad *b)
 {
-    Wr wr = scene_send(l->s, 0, 8);
-    WireHello h = lab_hello();
+    Wr wr = fixture_send(l->s, 0, 8);
+    WireHello h = peer_hello();
     bool retry = false;
     Wc wc;
 
@@ -303,11 +307,11 @@ static void check_broken(Lab *l, const Bad *b)
         tap_fail(__FILE__, __LINE__, "%s: %s, not \"%s\"", b->name,
                  l->e->broken ? l->e->why : "accepted", b->why);
     }
-    lab_feed(l, &h, sizeof(h));
+    peer_feed(l, &h, sizeof(h));
     CHECK_EQ(l->e->len, 0);             /* swallowed */
     check_swallows(l);
     qp_send(&l->s->aqp, &wr);
-    bed_advance(&l->s->bed, 10 * SECOND);
+    hosts_advance(&l->s->hosts, 10 * SECOND);
     while (cq_poll(&l->s->acq, &wc)) {
         retry |= wc.syndrome == ERDMA_WC_RETRY_EXC;
     }
@@ -319,12 +323,12 @@ static void check_broken(Lab *l, const Bad *b)
 TEST_OWN_WIRES(each_wrong_field_of_each_message_breaks_the_wire)
 {
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        Lab *l = lab_connected();
+        PeerFixture *l = peer_connected();
 
         bad[i].state(l);
         CHECK(!l->e->broken);
         bad[i].say(l);
         check_broken(l, &bad[i]);
-        lab_free(l);
+        peer_free(l);
     }
 }

@@ -14,8 +14,8 @@ bool erdma_dma_write(ErdmaCore *c, uint64_t addr, const void *src, size_t len)
            c->ops->write(c->opaque, addr, src, len);
 }
 
-static bool publish_slow(ErdmaCore *c, uint64_t addr, const uint8_t *entry,
-                         size_t len, size_t head)
+static bool dma_publish_slow(ErdmaCore *c, uint64_t addr, const uint8_t *entry,
+                             size_t len, size_t head)
 {
     if (!erdma_dma_write(c, addr + head, entry + head, len - head)) {
         return false;
@@ -39,7 +39,7 @@ bool erdma_dma_publish(ErdmaCore *c, uint64_t addr, const void *entry,
     }
     if (got < len || (uintptr_t)p % head) {
         c->ops->unmap(c->opaque, p, got, true, 0);
-        return publish_slow(c, addr, entry, len, head);
+        return dma_publish_slow(c, addr, entry, len, head);
     }
     memcpy(p + head, (const uint8_t *)entry + head, len - head);
     if (head == sizeof(uint64_t)) {

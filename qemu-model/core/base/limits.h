@@ -15,7 +15,7 @@
 #define ERDMA_LIMIT_PAGE_SHIFT_MIN      12u
 #define ERDMA_LIMIT_PAGE_SHIFT_MAX      30u
 
-/* Page addresses of queues kept by one card, all queues together */
+/* Page addresses of queues that one card stores, all queues together */
 #define ERDMA_LIMIT_QUEUE_PAGES         (64u * 1024 * 1024 / 8)
 
 /* ---- configuration ---- */

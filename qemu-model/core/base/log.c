@@ -25,7 +25,7 @@ void erdma_log(ErdmaCore *c, ErdmaLogLevel level, const char *fmt, ...)
 }
 
 /* The first few of each second */
-static bool may_log(ErdmaCore *c)
+static bool log_may(ErdmaCore *c)
 {
     uint64_t second;
 
@@ -48,7 +48,7 @@ void erdma_peer_info(ErdmaCore *c, const char *fmt, ...)
 {
     va_list ap;
 
-    if (c->log_level >= ERDMA_LOG_INFO && may_log(c)) {
+    if (c->log_level >= ERDMA_LOG_INFO && log_may(c)) {
         va_start(ap, fmt);
         log_line(c, ERDMA_LOG_INFO, fmt, ap);
         va_end(ap);
@@ -61,7 +61,7 @@ void erdma_guest_error(ErdmaCore *c, const char *fmt, ...)
     va_list ap;
 
     c->n.guest_errors++;
-    if (!may_log(c)) {
+    if (!log_may(c)) {
         return;
     }
     va_start(ap, fmt);

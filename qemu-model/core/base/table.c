@@ -7,7 +7,7 @@
 #define CHUNK_SHIFT 9
 #define CHUNK_SIZE  (1u << CHUNK_SHIFT)
 
-static uint32_t chunks(const ErdmaTable *t)
+static uint32_t table_chunks(const ErdmaTable *t)
 {
     return (t->limit + CHUNK_SIZE - 1) >> CHUNK_SHIFT;
 }
@@ -16,14 +16,14 @@ bool erdma_table_init(ErdmaTable *t, uint32_t limit)
 {
     t->limit = limit;
     t->count = 0;
-    t->chunk = calloc(chunks(t), sizeof(*t->chunk));
+    t->chunk = calloc(table_chunks(t), sizeof(*t->chunk));
     return t->chunk != NULL;
 }
 
 void erdma_table_free(ErdmaTable *t)
 {
     if (t->chunk) {
-        for (uint32_t i = 0; i < chunks(t); i++) {
+        for (uint32_t i = 0; i < table_chunks(t); i++) {
             free(t->chunk[i]);
         }
         free(t->chunk);

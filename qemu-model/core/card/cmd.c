@@ -2,19 +2,19 @@
 /*
  * Commands that make, change and end objects (section 5).
  *
- * The slot is a private copy. Bytes the reference does not define for the case
- * at hand are stale data and never looked at.
+ * The request is a private copy. Bytes the reference does not define for the
+ * case at hand are stale data and never looked at.
  */
 #include "core_int.h"
 
 static unsigned cmd_create_cq(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    return erdma_cq_create(c, (struct erdma_cmd_create_cq *)cmd->slot);
+    return erdma_cq_create(c, (struct erdma_cmd_create_cq *)cmd->request);
 }
 
 static unsigned cmd_destroy_cq(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    struct erdma_cmd_destroy_cq *req = (void *)cmd->slot;
+    struct erdma_cmd_destroy_cq *req = (void *)cmd->request;
     ErdmaCq *cq = erdma_cq_get(c, le32toh(req->cqn));
 
     if (!cq) {
@@ -29,14 +29,14 @@ static unsigned cmd_destroy_cq(ErdmaCore *c, ErdmaCmd *cmd)
 
 static unsigned cmd_create_qp(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    struct erdma_cmd_create_qp *req = (void *)cmd->slot;
+    struct erdma_cmd_create_qp *req = (void *)cmd->request;
 
     return erdma_qp_create(c, req, cmd->bytes >= sizeof(*req), &cmd->resp0);
 }
 
 static unsigned cmd_destroy_qp(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    struct erdma_cmd_destroy_qp *req = (void *)cmd->slot;
+    struct erdma_cmd_destroy_qp *req = (void *)cmd->request;
     ErdmaQp *qp = erdma_qp_get(c, le32toh(req->qpn));
 
     if (!qp) {
@@ -48,7 +48,7 @@ static unsigned cmd_destroy_qp(ErdmaCore *c, ErdmaCmd *cmd)
 
 static unsigned cmd_modify_qp(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    struct erdma_cmd_modify_qp *req = (void *)cmd->slot;
+    struct erdma_cmd_modify_qp *req = (void *)cmd->request;
     ErdmaQp *qp = erdma_qp_get(c, ERDMA_GET(ERDMA_MODIFY_QP_QPN,
                                             le32toh(req->cfg)));
 
@@ -57,7 +57,7 @@ static unsigned cmd_modify_qp(ErdmaCore *c, ErdmaCmd *cmd)
 
 static unsigned cmd_reflush(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    struct erdma_cmd_reflush *req = (void *)cmd->slot;
+    struct erdma_cmd_reflush *req = (void *)cmd->request;
     ErdmaQp *qp = erdma_qp_get(c, le32toh(req->qpn));
 
     return qp ? erdma_qp_reflush(qp, le32toh(req->sq_pi),
@@ -66,12 +66,12 @@ static unsigned cmd_reflush(ErdmaCore *c, ErdmaCmd *cmd)
 
 static unsigned cmd_reg_mr(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    return erdma_mr_register(c, (struct erdma_cmd_reg_mr *)cmd->slot);
+    return erdma_mr_register(c, (struct erdma_cmd_reg_mr *)cmd->request);
 }
 
 static unsigned cmd_dereg_mr(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    struct erdma_cmd_dereg_mr *req = (void *)cmd->slot;
+    struct erdma_cmd_dereg_mr *req = (void *)cmd->request;
 
     return erdma_mr_deregister(c, ERDMA_GET(ERDMA_DEREG_MR_INDEX,
                                             le32toh(req->cfg)));
@@ -79,7 +79,7 @@ static unsigned cmd_dereg_mr(ErdmaCore *c, ErdmaCmd *cmd)
 
 static unsigned cmd_create_eq(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    struct erdma_cmd_create_eq *req = (void *)cmd->slot;
+    struct erdma_cmd_create_eq *req = (void *)cmd->request;
     uint64_t addr = le64toh(req->addr);
     uint64_t dbrec = le32toh(req->dbrec_lo) |
                      (uint64_t)le32toh(req->dbrec_hi) << 32;
@@ -87,8 +87,10 @@ static unsigned cmd_create_eq(ErdmaCore *c, ErdmaCmd *cmd)
     if (!req->eqn || req->eqn >= c->cfg.vectors || !req->vector ||
         req->vector >= c->cfg.vectors || req->type != ERDMA_EQ_CEQ ||
         req->depth > 15 || addr % ERDMA_EQE_SIZE) {
-        erdma_guest_error(c, "CREATE_EQ %u: vector %u, depth 2^%u, type %u",
-                          req->eqn, req->vector, req->depth, req->type);
+        erdma_guest_error(c, "CREATE_EQ %u: vector %u, depth 2^%u, type %u, "
+                          "expected EQN and vector 1 to %u, depth up to 2^15, "
+                          "type %u", req->eqn, req->vector, req->depth,
+                          req->type, c->cfg.vectors - 1, ERDMA_EQ_CEQ);
         return ERDMA_CMD_EINVAL;
     }
     if (c->eq[req->eqn].live) {
@@ -101,7 +103,7 @@ static unsigned cmd_create_eq(ErdmaCore *c, ErdmaCmd *cmd)
 
 static unsigned cmd_destroy_eq(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    struct erdma_cmd_destroy_eq *req = (void *)cmd->slot;
+    struct erdma_cmd_destroy_eq *req = (void *)cmd->request;
     ErdmaEq *eq = &c->eq[req->eqn % ERDMA_MAX_VECTORS];
 
     if (!req->eqn || req->eqn >= ERDMA_MAX_VECTORS || !eq->live ||
@@ -117,7 +119,7 @@ static unsigned cmd_destroy_eq(ErdmaCore *c, ErdmaCmd *cmd)
 
 static unsigned cmd_conf_mtu(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    struct erdma_cmd_conf_mtu *req = (void *)cmd->slot;
+    struct erdma_cmd_conf_mtu *req = (void *)cmd->request;
     uint32_t mtu = le32toh(req->mtu);
 
     if (mtu < 68 || mtu > 65536) {
@@ -129,13 +131,14 @@ static unsigned cmd_conf_mtu(ErdmaCore *c, ErdmaCmd *cmd)
 
 static unsigned cmd_conf_device(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    struct erdma_cmd_conf_device *req = (void *)cmd->slot;
+    struct erdma_cmd_conf_device *req = (void *)cmd->request;
     uint32_t cfg = le32toh(req->cfg);
 
     if ((cfg & ERDMA_CONF_PAGE_ENABLE) &&
         ERDMA_GET(ERDMA_CONF_PAGE_SHIFT, cfg) != ERDMA_DB_PAGE_SHIFT) {
-        erdma_guest_error(c, "CONF_DEVICE: pages of 2^%u bytes",
-                          ERDMA_GET(ERDMA_CONF_PAGE_SHIFT, cfg));
+        erdma_guest_error(c, "CONF_DEVICE: pages of 2^%u bytes, expected 2^%u",
+                          ERDMA_GET(ERDMA_CONF_PAGE_SHIFT, cfg),
+                          ERDMA_DB_PAGE_SHIFT);
         return ERDMA_CMD_EINVAL;
     }
     return ERDMA_CMD_OK;
@@ -143,19 +146,19 @@ static unsigned cmd_conf_device(ErdmaCore *c, ErdmaCmd *cmd)
 
 static unsigned cmd_alloc_db(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    struct erdma_cmd_ext_db *req = (void *)cmd->slot;
+    struct erdma_cmd_ext_db *req = (void *)cmd->request;
 
     return erdma_db_alloc(c, le32toh(req->mask), &cmd->resp0);
 }
 
 static unsigned cmd_free_db(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    return erdma_db_release(c, (struct erdma_cmd_ext_db *)cmd->slot);
+    return erdma_db_release(c, (struct erdma_cmd_ext_db *)cmd->request);
 }
 
 static unsigned cmd_set_retrans(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    struct erdma_cmd_set_retrans *req = (void *)cmd->slot;
+    struct erdma_cmd_set_retrans *req = (void *)cmd->request;
     uint32_t count = le32toh(req->count);
 
     if (count < 1 || count > 255) {
@@ -234,8 +237,8 @@ unsigned erdma_cmd_execute(ErdmaCore *c, ErdmaCmd *cmd)
         return ERDMA_CMD_ENOTSUPP;
     }
     if (cmd->bytes < op->bytes) {
-        erdma_guest_error(c, "command %u/%u: slot of %u bytes", cmd->submod,
-                          cmd->opcode, cmd->bytes);
+        erdma_guest_error(c, "command %u/%u: %u bytes, expected at least %u",
+                          cmd->submod, cmd->opcode, cmd->bytes, op->bytes);
         return ERDMA_CMD_EINVAL;
     }
     return op->fn(c, cmd);

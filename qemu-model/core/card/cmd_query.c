@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Commands that tell: capabilities, statistics, contexts (6, 14, A). */
+/* Commands that query: capabilities, statistics, contexts (6, 14, A). */
 #include "core_int.h"
 
 unsigned erdma_cmd_query_device(ErdmaCore *c, ErdmaCmd *cmd)
@@ -28,10 +28,10 @@ unsigned erdma_cmd_query_fw(ErdmaCore *c, ErdmaCmd *cmd)
 }
 
 /* Send a response that begins with the common header, at most LENGTH bytes */
-static unsigned respond(ErdmaCore *c, const ErdmaCmd *cmd,
-                        struct erdma_resp_hdr *hdr, size_t size)
+static unsigned query_respond(ErdmaCore *c, const ErdmaCmd *cmd,
+                              struct erdma_resp_hdr *hdr, size_t size)
 {
-    const struct erdma_cmd_query *req = (const void *)cmd->slot;
+    const struct erdma_cmd_query *req = (const void *)cmd->request;
     uint32_t length = le32toh(req->length);
 
     hdr->magic = htole16(ERDMA_RESP_MAGIC);
@@ -44,7 +44,7 @@ static unsigned respond(ErdmaCore *c, const ErdmaCmd *cmd,
         size = length;
     }
     if (size && !erdma_dma_write(c, le64toh(req->target), hdr, size)) {
-        erdma_guest_error(c, "response buffer at 0x%llx cannot be written",
+        erdma_guest_error(c, "response buffer at 0x%llx is not writable memory",
                           (unsigned long long)le64toh(req->target));
         return ERDMA_CMD_EFAULT;
     }
@@ -53,7 +53,7 @@ static unsigned respond(ErdmaCore *c, const ErdmaCmd *cmd,
 
 static uint32_t query_index(const ErdmaCmd *cmd)
 {
-    const struct erdma_cmd_query *req = (const void *)cmd->slot;
+    const struct erdma_cmd_query *req = (const void *)cmd->request;
 
     return le32toh(req->index);
 }
@@ -70,11 +70,11 @@ unsigned erdma_cmd_get_stats(ErdmaCore *c, ErdmaCmd *cmd)
         .rx_bytes = htole64(c->n.rx_bytes),
     };
 
-    return respond(c, cmd, &r.hdr, sizeof(r));
+    return query_respond(c, cmd, &r.hdr, sizeof(r));
 }
 
-static void fill_queue(struct erdma_qpc_queue *out, const ErdmaQueue *q,
-                       uint16_t pi, uint16_t ci)
+static void query_fill_queue(struct erdma_qpc_queue *out, const ErdmaQueue *q,
+                             uint16_t pi, uint16_t ci)
 {
     out->status = 1;
     out->page_off = q->first_off >> ERDMA_LIMIT_PAGE_SHIFT_MIN;
@@ -85,7 +85,7 @@ static void fill_queue(struct erdma_qpc_queue *out, const ErdmaQueue *q,
 }
 
 /* Content of a doorbell record: for the reader only, never acted on (3.4) */
-static __le64 record(ErdmaCore *c, uint64_t addr)
+static __le64 query_record(ErdmaCore *c, uint64_t addr)
 {
     uint64_t value = 0;
 
@@ -95,13 +95,13 @@ static __le64 record(ErdmaCore *c, uint64_t addr)
     return value;
 }
 
-static void fill_qpc(ErdmaQp *qp, struct erdma_resp_qpc *r)
+static void query_fill_qpc(ErdmaQp *qp, struct erdma_resp_qpc *r)
 {
     ErdmaCore *c = qp->core;
     bool flushing = erdma_qp_stopped(qp);
 
-    fill_queue(&r->sq, &qp->sq, qp->sq_pi, qp->sq_ci);
-    fill_queue(&r->rq, &qp->rq, qp->rq_pi, qp->rq_ci);
+    query_fill_queue(&r->sq, &qp->sq, qp->sq_pi, qp->sq_ci);
+    query_fill_queue(&r->rq, &qp->rq, qp->rq_pi, qp->rq_ci);
     r->last_sqe = htole16(qp->last_sqe);
     r->last_rqe = htole16(qp->last_rqe);
     r->sq_cqes = htole16(qp->sq_cqes);
@@ -125,8 +125,8 @@ static void fill_qpc(ErdmaQp *qp, struct erdma_resp_qpc *r)
     r->rq_addr = htole64(qp->rq_addr);
     r->sq_dbrec_addr = htole64(qp->sq_dbrec);
     r->rq_dbrec_addr = htole64(qp->rq_dbrec);
-    r->sq_dbrec = record(c, qp->sq_dbrec);
-    r->rq_dbrec = record(c, qp->rq_dbrec);
+    r->sq_dbrec = query_record(c, qp->sq_dbrec);
+    r->rq_dbrec = query_record(c, qp->rq_dbrec);
     r->sip = qp->conn.sip;
     r->dip = qp->conn.dip;
     r->sport = qp->conn.sport;
@@ -141,19 +141,19 @@ unsigned erdma_cmd_query_qpc(ErdmaCore *c, ErdmaCmd *cmd)
     if (!qp) {
         return ERDMA_CMD_ENOENT;
     }
-    fill_qpc(qp, &r);
-    return respond(c, cmd, &r.hdr, sizeof(r));
+    query_fill_qpc(qp, &r);
+    return query_respond(c, cmd, &r.hdr, sizeof(r));
 }
 
 /* INDEX 0: the command CQ */
-static void fill_cmd_cqc(ErdmaCore *c, struct erdma_resp_cqc *r)
+static void query_fill_cmd_cqc(ErdmaCore *c, struct erdma_resp_cqc *r)
 {
     r->pi = htole32(c->cmdq.cq_pi);
     r->enabled = 1;
     r->depth = __builtin_ctz(c->cmdq.depth);
     r->owner = erdma_ring_owner(c->cmdq.cq_pi, c->cmdq.depth);
     r->addr = htole64(c->cmdq.cq_base);
-    r->dbrec = record(c, c->regs.cq_dbrec);
+    r->dbrec = query_record(c, c->regs.cq_dbrec);
 }
 
 unsigned erdma_cmd_query_cqc(ErdmaCore *c, ErdmaCmd *cmd)
@@ -164,8 +164,8 @@ unsigned erdma_cmd_query_cqc(ErdmaCore *c, ErdmaCmd *cmd)
     uint64_t addr;
 
     if (!cqn) {
-        fill_cmd_cqc(c, &r);
-        return respond(c, cmd, &r.hdr, sizeof(r));
+        query_fill_cmd_cqc(c, &r);
+        return query_respond(c, cmd, &r.hdr, sizeof(r));
     }
     if (!cq) {
         return ERDMA_CMD_ENOENT;
@@ -180,8 +180,8 @@ unsigned erdma_cmd_query_cqc(ErdmaCore *c, ErdmaCmd *cmd)
     r.ooo_dbs = cq->ooo_dbs;
     r.dup_dbs = cq->dup_dbs;
     r.addr = htole64(addr);
-    r.dbrec = record(c, cq->dbrec);
-    return respond(c, cmd, &r.hdr, sizeof(r));
+    r.dbrec = query_record(c, cq->dbrec);
+    return query_respond(c, cmd, &r.hdr, sizeof(r));
 }
 
 unsigned erdma_cmd_query_eqc(ErdmaCore *c, ErdmaCmd *cmd)
@@ -211,8 +211,8 @@ unsigned erdma_cmd_query_eqc(ErdmaCore *c, ErdmaCmd *cmd)
     r.addr = htole64(eq->base);
     r.db_addr = htole64(index == ERDMA_EQC_INDEX_AEQ ? ERDMA_REG_AEQ_DB :
                         ERDMA_REG_EQ_DB(index - ERDMA_EQC_INDEX_CMDQ));
-    r.dbrec = record(c, eq->dbrec);
-    return respond(c, cmd, &r.hdr, sizeof(r));
+    r.dbrec = query_record(c, eq->dbrec);
+    return query_respond(c, cmd, &r.hdr, sizeof(r));
 }
 
 /* ---- A.4 ---- */
@@ -220,7 +220,7 @@ unsigned erdma_cmd_query_eqc(ErdmaCore *c, ErdmaCmd *cmd)
 /* Legacy mode connects without addresses: there is nobody to be found */
 unsigned erdma_cmd_set_ext_attr(ErdmaCore *c, ErdmaCmd *cmd)
 {
-    const struct erdma_cmd_set_ext_attr *req = (const void *)cmd->slot;
+    const struct erdma_cmd_set_ext_attr *req = (const void *)cmd->request;
     uint32_t mask = le32toh(req->mask);
 
     if ((mask & ERDMA_EXT_ATTR_LEGACY_MODE) && req->enable) {
@@ -241,5 +241,5 @@ unsigned erdma_cmd_get_ext_attr(ErdmaCore *c, ErdmaCmd *cmd)
         .delayed_ack = c->ext_delack,
     };
 
-    return respond(c, cmd, &r.hdr, sizeof(r));
+    return query_respond(c, cmd, &r.hdr, sizeof(r));
 }

@@ -25,7 +25,7 @@ void erdma_core_config_init(ErdmaConfig *cfg)
     };
 }
 
-static const char *check_identity(const ErdmaConfig *cfg)
+static const char *config_check_identity(const ErdmaConfig *cfg)
 {
     static const uint8_t none[6];
 
@@ -41,7 +41,7 @@ static const char *check_identity(const ErdmaConfig *cfg)
     return NULL;
 }
 
-static const char *check_shape(const ErdmaConfig *cfg)
+static const char *config_check_shape(const ErdmaConfig *cfg)
 {
     if (cfg->bar0_size < ERDMA_BAR0_MIN_SIZE ||
         cfg->bar0_size > ERDMA_LIMIT_BAR0_SIZE ||
@@ -63,7 +63,7 @@ static const char *check_shape(const ErdmaConfig *cfg)
     return NULL;
 }
 
-static const char *check_limits(const ErdmaConfig *cfg)
+static const char *config_check_limits(const ErdmaConfig *cfg)
 {
     uint32_t mrs = 2u * cfg->qblock * ERDMA_QPS_PER_QBLOCK;
 
@@ -94,10 +94,10 @@ static const char *check_limits(const ErdmaConfig *cfg)
 
 const char *erdma_core_config_check(const ErdmaConfig *cfg)
 {
-    const char *wrong = check_identity(cfg);
+    const char *wrong = config_check_identity(cfg);
 
     if (!wrong) {
-        wrong = check_shape(cfg);
+        wrong = config_check_shape(cfg);
     }
-    return wrong ? wrong : check_limits(cfg);
+    return wrong ? wrong : config_check_limits(cfg);
 }

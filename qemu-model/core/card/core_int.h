@@ -43,7 +43,7 @@ typedef struct ErdmaRegs {
     uint64_t sq_dbrec, cq_dbrec, eq_dbrec, aeq_dbrec;
 } ErdmaRegs;
 
-/* For who pulls the card out of its slot */
+/* For who unplugs the card */
 typedef struct ErdmaPower {
     void (*off)(ErdmaCore *c);  /* all objects are gone, nothing comes later */
     void (*on)(ErdmaCore *c);   /* registers as after power-on */
@@ -63,7 +63,7 @@ struct ErdmaCore {
     ErdmaEq aeq;
 
     ErdmaTable qps, cqs, mrs;
-    uint32_t queue_pages;       /* page addresses kept, all queues */
+    uint32_t queue_pages;       /* page addresses stored, all queues */
     ErdmaDbContext *db_ctx;
     uint32_t db_ctx_limit, db_ctx_used, db_ctx_next;
 
@@ -79,7 +79,7 @@ struct ErdmaCore {
     const ErdmaHooks *hooks;    /* NULL: nobody registered any */
     ErdmaFaults *faults;        /* NULL until the first one */
     const ErdmaPower *power;
-    bool gone;                  /* pulled out of its slot */
+    bool gone;                  /* unplugged */
     ErdmaLimits limit;
     uint64_t bytes_at, messages_at;     /* meters of the card */
 

@@ -9,16 +9,17 @@
 /* ---- the three kinds ---- */
 
 /* May @qp or @cq with these properties be rung from page @ctx (-1: legacy)? */
-static bool allowed(bool assoc, uint32_t db_ctx, int64_t ctx)
+static bool doorbell_allowed(bool assoc, uint32_t db_ctx, int64_t ctx)
 {
     return assoc ? ctx == db_ctx : ctx < 0;
 }
 
-static void ring_sq(ErdmaCore *c, uint64_t offset, uint64_t value, int64_t ctx)
+static void doorbell_ring_sq(ErdmaCore *c, uint64_t offset, uint64_t value,
+                             int64_t ctx)
 {
     ErdmaQp *qp = erdma_qp_get(c, ERDMA_GET(ERDMA_SQE_HDR_QPN, value));
 
-    if (!qp || !allowed(qp->db_assoc, qp->db_ctx, ctx)) {
+    if (!qp || !doorbell_allowed(qp->db_assoc, qp->db_ctx, ctx)) {
         erdma_db_drop(c, offset, value);
         return;
     }
@@ -26,21 +27,22 @@ static void ring_sq(ErdmaCore *c, uint64_t offset, uint64_t value, int64_t ctx)
     erdma_qp_sq_doorbell(qp, ERDMA_GET(ERDMA_SQE_HDR_PI, value));
 }
 
-static ErdmaQp *rq_target(ErdmaCore *c, uint64_t value, int64_t ctx)
+static ErdmaQp *doorbell_qp(ErdmaCore *c, uint64_t value, int64_t ctx)
 {
     ErdmaQp *qp = erdma_qp_get(c, ERDMA_GET(ERDMA_RQ_DB_QPN, value));
 
-    return qp && allowed(qp->db_assoc, qp->db_ctx, ctx) ? qp : NULL;
+    return qp && doorbell_allowed(qp->db_assoc, qp->db_ctx, ctx) ? qp : NULL;
 }
 
-static ErdmaCq *cq_target(ErdmaCore *c, uint64_t value, int64_t ctx)
+static ErdmaCq *doorbell_cq(ErdmaCore *c, uint64_t value, int64_t ctx)
 {
     ErdmaCq *cq = erdma_cq_get(c, ERDMA_GET(ERDMA_CQ_DB_CQN, value));
 
-    return cq && allowed(cq->db_assoc, cq->db_ctx, ctx) ? cq : NULL;
+    return cq && doorbell_allowed(cq->db_assoc, cq->db_ctx, ctx) ? cq : NULL;
 }
 
-static void ring_rq(ErdmaCore *c, uint64_t offset, uint64_t value, ErdmaQp *qp)
+static void doorbell_ring_rq(ErdmaCore *c, uint64_t offset, uint64_t value,
+                             ErdmaQp *qp)
 {
     if (!qp) {
         erdma_db_drop(c, offset, value);
@@ -51,7 +53,8 @@ static void ring_rq(ErdmaCore *c, uint64_t offset, uint64_t value, ErdmaQp *qp)
     erdma_qp_rq_doorbell(qp, ERDMA_GET(ERDMA_RQ_DB_PI, value));
 }
 
-static void ring_cq(ErdmaCore *c, uint64_t offset, uint64_t value, ErdmaCq *cq)
+static void doorbell_ring_cq(ErdmaCore *c, uint64_t offset, uint64_t value,
+                             ErdmaCq *cq)
 {
     if (!cq) {
         erdma_db_drop(c, offset, value);
@@ -63,14 +66,14 @@ static void ring_cq(ErdmaCore *c, uint64_t offset, uint64_t value, ErdmaCq *cq)
 
 /*
  * RDB and CDB of a context are one window: the stock driver maps them crosswise
- * (2.7). Page offset and owner tell which kind a write is.
+ * (2.7). Page offset and owner say which kind a write is.
  */
-static void ring_crossed(ErdmaCore *c, uint64_t offset, uint64_t value,
-                         uint32_t ctx)
+static void doorbell_ring_crossed(ErdmaCore *c, uint64_t offset, uint64_t value,
+                                  uint32_t ctx)
 {
     uint32_t in_page = offset % ERDMA_DB_PAGE_SIZE;
-    ErdmaQp *qp = rq_target(c, value, ctx);
-    ErdmaCq *cq = cq_target(c, value, ctx);
+    ErdmaQp *qp = doorbell_qp(c, value, ctx);
+    ErdmaCq *cq = doorbell_cq(c, value, ctx);
 
     if (qp && in_page != qp->qpn % ERDMA_RQ_DB_SLOTS * ERDMA_RQ_DB_STRIDE) {
         qp = NULL;
@@ -79,13 +82,14 @@ static void ring_crossed(ErdmaCore *c, uint64_t offset, uint64_t value,
         cq = NULL;
     }
     if (cq && (!qp || value & ERDMA_CQ_DB_ARM)) {
-        ring_cq(c, offset, value, cq);
+        doorbell_ring_cq(c, offset, value, cq);
     } else {
-        ring_rq(c, offset, value, qp);
+        doorbell_ring_rq(c, offset, value, qp);
     }
 }
 
-static void ring_extended(ErdmaCore *c, uint64_t offset, uint64_t value)
+static void doorbell_ring_extended(ErdmaCore *c, uint64_t offset,
+                                   uint64_t value)
 {
     uint32_t page = offset >> ERDMA_DB_PAGE_SHIFT;
     unsigned kind = (page - ERDMA_DB_EXT_FIRST_PAGE) % ERDMA_DB_PAGES;
@@ -94,9 +98,9 @@ static void ring_extended(ErdmaCore *c, uint64_t offset, uint64_t value)
     if (!erdma_db_context(c, page, kind, &ctx)) {
         erdma_db_drop(c, offset, value);
     } else if (kind == ERDMA_DB_SDB) {
-        ring_sq(c, offset, value, ctx);
+        doorbell_ring_sq(c, offset, value, ctx);
     } else {
-        ring_crossed(c, offset, value, ctx);
+        doorbell_ring_crossed(c, offset, value, ctx);
     }
 }
 
@@ -106,7 +110,8 @@ static void ring_extended(ErdmaCore *c, uint64_t offset, uint64_t value)
  * configured the slots are laid out over the pages; payload words in them must
  * not be taken for doorbells.
  */
-static bool is_direct(const ErdmaCore *c, uint64_t offset, uint64_t value)
+static bool doorbell_is_direct(const ErdmaCore *c, uint64_t offset,
+                               uint64_t value)
 {
     uint32_t page = (offset - ERDMA_DB_SQ_BASE) >> ERDMA_DB_PAGE_SHIFT;
     uint32_t groups = c->cfg.grp_num;
@@ -138,14 +143,14 @@ void erdma_doorbell_write(ErdmaCore *c, uint64_t offset, uint64_t value,
     if (size != 8 || offset % 8 || !c->ready) {
         erdma_db_drop(c, offset, value);
     } else if (offset >= ERDMA_DB_EXT_BASE) {
-        ring_extended(c, offset, value);
+        doorbell_ring_extended(c, offset, value);
     } else if (offset >= ERDMA_DB_CQ_BASE) {
-        ring_cq(c, offset, value, cq_target(c, value, -1));
+        doorbell_ring_cq(c, offset, value, doorbell_cq(c, value, -1));
     } else if (offset >= ERDMA_DB_RQ_BASE) {
-        ring_rq(c, offset, value, rq_target(c, value, -1));
-    } else if (is_direct(c, offset, value)) {
+        doorbell_ring_rq(c, offset, value, doorbell_qp(c, value, -1));
+    } else if (doorbell_is_direct(c, offset, value)) {
         erdma_db_drop(c, offset, value);
     } else {
-        ring_sq(c, offset, value, -1);
+        doorbell_ring_sq(c, offset, value, -1);
     }
 }

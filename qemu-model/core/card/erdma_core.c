@@ -6,7 +6,7 @@
 
 /* ---- life ---- */
 
-static bool alloc_tables(ErdmaCore *c)
+static bool core_alloc_tables(ErdmaCore *c)
 {
     uint32_t qps = (uint32_t)c->cfg.qblock * ERDMA_QPS_PER_QBLOCK;
 
@@ -17,7 +17,7 @@ static bool alloc_tables(ErdmaCore *c)
            erdma_table_init(&c->mrs, 2 * qps);
 }
 
-static void free_tables(ErdmaCore *c)
+static void core_free_tables(ErdmaCore *c)
 {
     erdma_table_free(&c->qps);
     erdma_table_free(&c->cqs);
@@ -56,8 +56,8 @@ ErdmaCore *erdma_core_new(const ErdmaConfig *cfg, const ErdmaOps *ops,
     c->log_level = ERDMA_LOG_INFO;
     c->power = &core_power;
     core_register(c);
-    if (!alloc_tables(c)) {
-        free_tables(c);
+    if (!core_alloc_tables(c)) {
+        core_free_tables(c);
         return NULL;
     }
     fabric->cards++;
@@ -73,7 +73,7 @@ void erdma_core_free(ErdmaCore *c)
             c->hooks->free(c);
         }
         c->fabric->cards--;
-        free_tables(c);
+        core_free_tables(c);
     }
 }
 

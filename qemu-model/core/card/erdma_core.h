@@ -2,7 +2,7 @@
 /*
  * The Elastic RDMA Adapter as plain C: no QEMU header, no globals.
  *
- * A card (ErdmaCore) talks to its surroundings through ErdmaOps only, so the
+ * A card (ErdmaCore) reaches its surroundings through ErdmaOps only, so the
  * same code runs inside QEMU, in unit tests and in a fuzzer. Everything that
  * enters through this interface or is read from guest memory is hostile.
  *
@@ -65,7 +65,7 @@ typedef struct ErdmaOps {
      */
     bool (*share)(void *opaque, const void *host, uint64_t *len,
                   uint32_t *region, uint64_t *offset);
-    /* Pull the card out of its slot, later; NULL: it cannot be pulled */
+    /* Unplug the card, later; NULL: it cannot be pulled */
     void (*unplug)(void *opaque);
     /* May be NULL; @text is one line without newline */
     void (*log)(void *opaque, ErdmaLogLevel level, const char *text);
@@ -109,7 +109,7 @@ void erdma_fabric_free(ErdmaFabric *fabric);    /* must have no cards left */
  * Memory of the fabric that all other processes can read, as @region: there they
  * look, after they copied out of guest memory, whether its QP still existed. To
  * be given before the first wire, zeroed, 4 bytes for each QP that may be
- * connected; kept until the fabric is freed. Without it a QP that is destroyed
+ * connected; valid until the fabric is freed. Without it a QP that is destroyed
  * while its data is on the way may have other data delivered.
  */
 void erdma_fabric_share(ErdmaFabric *fabric, void *host, size_t len,

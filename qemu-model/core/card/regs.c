@@ -4,7 +4,7 @@
 
 /* ---- reading ---- */
 
-static uint64_t counter(const ErdmaCore *c, uint32_t offset)
+static uint64_t regs_counter(const ErdmaCore *c, uint32_t offset)
 {
     switch (offset) {
     case ERDMA_REG_ST_TSO_IN_PKTS:
@@ -26,8 +26,8 @@ static uint64_t counter(const ErdmaCore *c, uint32_t offset)
     }
 }
 
-/* Where a queue register that is written as one word is kept */
-static uint32_t *word_register(ErdmaRegs *r, uint32_t offset)
+/* Where a queue register that is written as one word is stored */
+static uint32_t *regs_word(ErdmaRegs *r, uint32_t offset)
 {
     switch (offset) {
     case ERDMA_REG_CMDQ_SQ_BASE_LO:
@@ -57,7 +57,7 @@ static uint32_t *word_register(ErdmaRegs *r, uint32_t offset)
     }
 }
 
-static uint64_t *long_register(ErdmaRegs *r, uint32_t offset)
+static uint64_t *regs_long(ErdmaRegs *r, uint32_t offset)
 {
     switch (offset) {
     case ERDMA_REG_CMDQ_SQ_DBREC:
@@ -73,11 +73,11 @@ static uint64_t *long_register(ErdmaRegs *r, uint32_t offset)
     }
 }
 
-static uint32_t read_word(ErdmaCore *c, uint32_t offset)
+static uint32_t regs_read_word(ErdmaCore *c, uint32_t offset)
 {
     const uint8_t *mac = c->cfg.mac;
-    const uint32_t *word = word_register(&c->regs, offset);
-    const uint64_t *lng = long_register(&c->regs, offset & ~7u);
+    const uint32_t *word = regs_word(&c->regs, offset);
+    const uint64_t *lng = regs_long(&c->regs, offset & ~7u);
 
     if (word) {
         return *word;
@@ -87,7 +87,7 @@ static uint32_t read_word(ErdmaCore *c, uint32_t offset)
     }
     if (offset >= ERDMA_REG_ST_TSO_IN_PKTS &&
         offset < ERDMA_REG_ST_RX_PPS_DROP_PKTS + 8) {
-        return counter(c, offset & ~7u) >> (offset & 4) * 8;
+        return regs_counter(c, offset & ~7u) >> (offset & 4) * 8;
     }
     switch (offset) {
     case ERDMA_REG_VERSION:
@@ -114,9 +114,9 @@ uint64_t erdma_reg_read(ErdmaCore *c, uint64_t offset, unsigned size)
     if (size > 8 || offset % size) {
         return 0;
     }
-    value = read_word(c, offset & ~3u);
+    value = regs_read_word(c, offset & ~3u);
     if (size == 8) {
-        return value | (uint64_t)read_word(c, offset + 4) << 32;
+        return value | (uint64_t)regs_read_word(c, offset + 4) << 32;
     }
     value >>= (offset & 3) * 8;
     return value & (0xffffffffu >> (32 - 8 * size));
@@ -124,7 +124,7 @@ uint64_t erdma_reg_read(ErdmaCore *c, uint64_t offset, unsigned size)
 
 /* ---- reset and init ---- */
 
-static void clear_soft_state(ErdmaCore *c)
+static void regs_clear_soft_state(ErdmaCore *c)
 {
     memset(&c->n, 0, sizeof(c->n));
     c->mtu = 1500;
@@ -133,21 +133,21 @@ static void clear_soft_state(ErdmaCore *c)
     c->ext_delack = 0;
 }
 
-static void reset(ErdmaCore *c)
+static void regs_reset(ErdmaCore *c)
 {
     erdma_core_quiesce(c);
-    clear_soft_state(c);
+    regs_clear_soft_state(c);
     memset(&c->regs, 0, sizeof(c->regs));
     c->regs.status = ERDMA_STATUS_RESET_DONE;
     erdma_info(c, "reset");
 }
 
-static uint64_t base(uint32_t hi, uint32_t lo)
+static uint64_t regs_base(uint32_t hi, uint32_t lo)
 {
     return (uint64_t)hi << 32 | lo;
 }
 
-static bool registers_valid(const ErdmaRegs *r)
+static bool regs_valid(const ErdmaRegs *r)
 {
     return erdma_ring_valid_depth(r->cmdq_depth, ERDMA_LIMIT_CMDQ_DEPTH) &&
            erdma_ring_valid_depth(r->eq_depth, ERDMA_LIMIT_EQ_DEPTH) &&
@@ -159,31 +159,31 @@ static bool registers_valid(const ErdmaRegs *r)
 /* Power-on state: unlike RESET, nothing says that a reset was done */
 void erdma_core_reset(ErdmaCore *c)
 {
-    reset(c);
+    regs_reset(c);
     c->regs.status = 0;
 }
 
 /* From any state: a function left running is stopped first (2.4) */
-static void init(ErdmaCore *c)
+static void regs_init(ErdmaCore *c)
 {
     ErdmaRegs *r = &c->regs;
 
     if (c->ready) {
         erdma_core_quiesce(c);
     }
-    clear_soft_state(c);
+    regs_clear_soft_state(c);
     r->status &= ~ERDMA_STATUS_INIT_DONE;
-    if (!registers_valid(r)) {
+    if (!regs_valid(r)) {
         erdma_guest_error(c, "INIT: depths %u, %u, %u or base addresses are "
                           "not usable", r->cmdq_depth, r->eq_depth,
                           r->aeq_depth);
         return;
     }
-    erdma_cmdq_start(c, base(r->sq_hi, r->sq_lo), base(r->cq_hi, r->cq_lo),
-                     r->cmdq_depth);
-    erdma_eq_init(&c->eq[0], base(r->eq_hi, r->eq_lo), r->eq_depth,
+    erdma_cmdq_start(c, regs_base(r->sq_hi, r->sq_lo),
+                     regs_base(r->cq_hi, r->cq_lo), r->cmdq_depth);
+    erdma_eq_init(&c->eq[0], regs_base(r->eq_hi, r->eq_lo), r->eq_depth,
                   ERDMA_VECTOR_COMMON, r->eq_dbrec);
-    erdma_eq_init(&c->aeq, base(r->aeq_hi, r->aeq_lo), r->aeq_depth,
+    erdma_eq_init(&c->aeq, regs_base(r->aeq_hi, r->aeq_lo), r->aeq_depth,
                   ERDMA_VECTOR_COMMON, r->aeq_dbrec);
     c->ready = true;
     r->status |= ERDMA_STATUS_INIT_DONE;
@@ -195,17 +195,17 @@ static void init(ErdmaCore *c)
 
 /* ---- writing ---- */
 
-static void write_ctrl(ErdmaCore *c, uint32_t value)
+static void regs_write_ctrl(ErdmaCore *c, uint32_t value)
 {
     if (value & ERDMA_CTRL_RESET) {
-        reset(c);
+        regs_reset(c);
     } else if (value & ERDMA_CTRL_INIT) {
-        init(c);
+        regs_init(c);
     }
 }
 
-static void write_eq_doorbell(ErdmaCore *c, ErdmaEq *eq, uint64_t offset,
-                              uint64_t value)
+static void regs_write_eq_doorbell(ErdmaCore *c, ErdmaEq *eq, uint64_t offset,
+                                   uint64_t value)
 {
     if (!c->ready || !eq->live) {
         erdma_db_drop(c, offset, value);
@@ -215,40 +215,45 @@ static void write_eq_doorbell(ErdmaCore *c, ErdmaEq *eq, uint64_t offset,
     erdma_eq_doorbell(c, eq, value);
 }
 
-static void write_long(ErdmaCore *c, uint32_t offset, uint64_t value)
+static void regs_write_long(ErdmaCore *c, uint32_t offset, uint64_t value)
 {
-    uint64_t *lng = long_register(&c->regs, offset);
+    uint64_t *lng = regs_long(&c->regs, offset);
 
     if (lng) {
         *lng = value;
     } else if (offset == ERDMA_REG_AEQ_DB) {
-        write_eq_doorbell(c, &c->aeq, offset, value);
+        regs_write_eq_doorbell(c, &c->aeq, offset, value);
     } else if (offset >= ERDMA_REG_EQ_DB(0) &&
                offset < ERDMA_REG_EQ_DB(ERDMA_MAX_VECTORS)) {
-        write_eq_doorbell(c, &c->eq[(offset - ERDMA_REG_EQ_DB(0)) / 8], offset,
-                          value);
+        regs_write_eq_doorbell(c, &c->eq[(offset - ERDMA_REG_EQ_DB(0)) / 8],
+                               offset, value);
     } else if (offset == ERDMA_REG_CMDQ_SQ_DB) {
         erdma_cmdq_doorbell(c, value);
     } else if (offset == ERDMA_REG_CMDQ_CQ_DB) {
         erdma_cmdq_arm(c, value);
     } else {
-        erdma_guest_error(c, "write to register 0x%x", offset);
+        erdma_guest_error(c,
+                          "write of 8 bytes to offset 0x%x, expected a "
+                          "register of "
+                          "8 bytes",
+                          offset);
     }
 }
 
 void erdma_reg_write(ErdmaCore *c, uint64_t offset, uint64_t value,
                      unsigned size)
 {
-    uint32_t *word = word_register(&c->regs, offset);
+    uint32_t *word = regs_word(&c->regs, offset);
 
     if (size == 8 && offset % 8 == 0) {
-        write_long(c, offset, value);
+        regs_write_long(c, offset, value);
     } else if (size == 4 && offset == ERDMA_REG_CTRL) {
-        write_ctrl(c, value);
+        regs_write_ctrl(c, value);
     } else if (size == 4 && word) {
         *word = value;
     } else {
-        erdma_guest_error(c, "write of %u bytes to register 0x%llx", size,
+        erdma_guest_error(c, "write of %u bytes to offset 0x%llx, expected a "
+                          "writable register of that size", size,
                           (unsigned long long)offset);
     }
 }

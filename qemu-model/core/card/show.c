@@ -299,7 +299,7 @@ static bool show_member(const Show *s, ListKind kind, const void *object)
     }
 }
 
-static const ErdmaTable *table_of(const ErdmaCore *c, ListKind kind)
+static const ErdmaTable *show_table(const ErdmaCore *c, ListKind kind)
 {
     return kind == LIST_CQS ? &c->cqs : kind == LIST_MRS ? &c->mrs : &c->qps;
 }
@@ -308,7 +308,7 @@ static const ErdmaTable *table_of(const ErdmaCore *c, ListKind kind)
 static void show_objects(const Show *s, ListKind kind, const char *name,
                          uint32_t from)
 {
-    const ErdmaTable *t = table_of(s->core, kind);
+    const ErdmaTable *t = show_table(s->core, kind);
     uint32_t i = from, shown = 0;
     void *object;
 
@@ -328,7 +328,7 @@ static void show_objects(const Show *s, ListKind kind, const char *name,
 
 /* ---- what was asked for ---- */
 
-static bool word(const char **at, const char *want)
+static bool show_parse_word(const char **at, const char *want)
 {
     size_t n = strlen(want);
 
@@ -340,7 +340,7 @@ static bool word(const char **at, const char *want)
     return true;
 }
 
-static bool number(const char **at, uint32_t *out)
+static bool show_parse_number(const char **at, uint32_t *out)
 {
     uint64_t v = 0;
     size_t n = strspn(*at, "0123456789");
@@ -366,7 +366,7 @@ typedef struct Asked {
     ShowRing ring;
 } Asked;
 
-static bool parse_ring(const char **at, ShowRing *r)
+static bool show_parse_ring(const char **at, ShowRing *r)
 {
     static const struct {
         const char *name;
@@ -381,7 +381,7 @@ static bool parse_ring(const char **at, ShowRing *r)
     unsigned i;
 
     for (i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
-        if (word(at, rings[i].name)) {
+        if (show_parse_word(at, rings[i].name)) {
             break;
         }
     }
@@ -390,20 +390,20 @@ static bool parse_ring(const char **at, ShowRing *r)
     }
     r->kind = rings[i].kind;
     r->count = 16;
-    if (rings[i].numbered && !number(at, &r->number)) {
+    if (rings[i].numbered && !show_parse_number(at, &r->number)) {
         return false;
     }
-    if (word(at, "from")) {
-        r->from_given = number(at, &r->from);
+    if (show_parse_word(at, "from")) {
+        r->from_given = show_parse_number(at, &r->from);
         if (!r->from_given) {
             return false;
         }
     }
-    return !word(at, "count") ||
-           (number(at, &r->count) && r->count <= SHOW_ENTRIES);
+    return !show_parse_word(at, "count") ||
+           (show_parse_number(at, &r->count) && r->count <= SHOW_ENTRIES);
 }
 
-static bool parse(const char *at, Asked *a)
+static bool show_parse(const char *at, Asked *a)
 {
     static const struct {
         const char *name;
@@ -423,7 +423,7 @@ static bool parse(const char *at, Asked *a)
     memset(a, 0, sizeof(*a));
     at += strspn(at, " ");
     for (i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
-        if (word(&at, views[i].name)) {
+        if (show_parse_word(&at, views[i].name)) {
             break;
         }
     }
@@ -435,7 +435,7 @@ static bool parse(const char *at, Asked *a)
     a->name = views[i].name;
     switch (a->what) {
     case ASK_LIST:
-        if (*at && !number(&at, &a->number)) {
+        if (*at && !show_parse_number(&at, &a->number)) {
             return false;
         }
         break;
@@ -443,12 +443,12 @@ static bool parse(const char *at, Asked *a)
     case ASK_CQ:
     case ASK_MR:
     case ASK_EQ:
-        if (!number(&at, &a->number)) {
+        if (!show_parse_number(&at, &a->number)) {
             return false;
         }
         break;
     case ASK_RING:
-        if (!parse_ring(&at, &a->ring)) {
+        if (!show_parse_ring(&at, &a->ring)) {
             return false;
         }
         break;
@@ -498,7 +498,7 @@ bool erdma_core_show(ErdmaCore *c, const char *what, const ErdmaShowOps *ops,
     const Show s = { .core = c, .ops = ops, .opaque = opaque };
     Asked a;
 
-    if (!parse(what, &a)) {
+    if (!show_parse(what, &a)) {
         snprintf(why, len, "'%.60s' is not one of: registers, statistics, "
                  "queues, faults, qps [FROM], cqs [FROM], mrs [FROM], "
                  "connections [FROM], qp N, cq N, mr N, eq N, ring "

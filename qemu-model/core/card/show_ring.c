@@ -19,7 +19,8 @@ typedef struct View {
     bool be;                    /* the owner bit is in a big-endian word */
 } View;
 
-static void view_queue(View *v, const ErdmaQueue *q, uint32_t pi, uint32_t ci)
+static void show_ring_view_queue(View *v, const ErdmaQueue *q, uint32_t pi,
+                                 uint32_t ci)
 {
     *v = (View) {
         .q = q, .depth = q->depth, .size = ERDMA_WQEBB_SIZE, .pi = pi,
@@ -27,7 +28,7 @@ static void view_queue(View *v, const ErdmaQueue *q, uint32_t pi, uint32_t ci)
     };
 }
 
-static void view_eq(View *v, const ErdmaEq *eq)
+static void show_ring_view_eq(View *v, const ErdmaEq *eq)
 {
     *v = (View) {
         .base = eq->base, .depth = eq->live ? eq->depth : 0,
@@ -36,7 +37,7 @@ static void view_eq(View *v, const ErdmaEq *eq)
     };
 }
 
-static void view_cmdq(View *v, const ErdmaCmdq *q, bool cq)
+static void show_ring_view_cmdq(View *v, const ErdmaCmdq *q, bool cq)
 {
     *v = (View) {
         .base = cq ? q->cq_base : q->sq_base, .depth = q->depth,
@@ -46,7 +47,7 @@ static void view_cmdq(View *v, const ErdmaCmdq *q, bool cq)
     };
 }
 
-static bool view_cq(View *v, const ErdmaCq *cq)
+static bool show_ring_view_cq(View *v, const ErdmaCq *cq)
 {
     if (cq) {
         *v = (View) {
@@ -57,7 +58,7 @@ static bool view_cq(View *v, const ErdmaCq *cq)
     return cq != NULL;
 }
 
-static bool find(const ErdmaCore *c, const ShowRing *r, View *v)
+static bool show_ring_find(const ErdmaCore *c, const ShowRing *r, View *v)
 {
     const ErdmaQp *qp;
 
@@ -65,35 +66,35 @@ static bool find(const ErdmaCore *c, const ShowRing *r, View *v)
     switch (r->kind) {
     case RING_CMDQ:
     case RING_CMDCQ:
-        view_cmdq(v, &c->cmdq, r->kind == RING_CMDCQ);
+        show_ring_view_cmdq(v, &c->cmdq, r->kind == RING_CMDCQ);
         break;
     case RING_CMDEQ:
-        view_eq(v, &c->eq[0]);
+        show_ring_view_eq(v, &c->eq[0]);
         break;
     case RING_AEQ:
-        view_eq(v, &c->aeq);
+        show_ring_view_eq(v, &c->aeq);
         break;
     case RING_CEQ:
         if (r->number && r->number < ERDMA_MAX_VECTORS) {
-            view_eq(v, &c->eq[r->number]);
+            show_ring_view_eq(v, &c->eq[r->number]);
         }
         break;
     case RING_CQ:
-        return view_cq(v, erdma_cq_get(c, r->number));
+        return show_ring_view_cq(v, erdma_cq_get(c, r->number));
     default:
         qp = erdma_qp_get(c, r->number);
         if (qp && r->kind == RING_SQ) {
-            view_queue(v, &qp->sq, qp->sq_pi, qp->sq_ci);
+            show_ring_view_queue(v, &qp->sq, qp->sq_pi, qp->sq_ci);
         } else if (qp) {
-            view_queue(v, &qp->rq, qp->rq_pi, qp->rq_ci);
+            show_ring_view_queue(v, &qp->rq, qp->rq_pi, qp->rq_ci);
         }
         break;
     }
     return v->depth != 0;
 }
 
-static bool read_entry(ErdmaCore *c, const View *v, uint32_t index,
-                       uint8_t *entry)
+static bool show_ring_read(ErdmaCore *c, const View *v, uint32_t index,
+                           uint8_t *entry)
 {
     if (v->q) {
         return erdma_queue_read(c, v->q, index, 1, entry);
@@ -105,7 +106,7 @@ static bool read_entry(ErdmaCore *c, const View *v, uint32_t index,
 
 /* ---- one entry ---- */
 
-static void show_cqe(const Show *s, const uint8_t *entry, bool command)
+static void show_ring_cqe(const Show *s, const uint8_t *entry, bool command)
 {
     struct erdma_cqe cqe;
     uint32_t hdr, opcode;
@@ -126,7 +127,7 @@ static void show_cqe(const Show *s, const uint8_t *entry, bool command)
     }
 }
 
-static void show_event(const Show *s, const uint8_t *entry, bool aeqe)
+static void show_ring_event(const Show *s, const uint8_t *entry, bool aeqe)
 {
     uint64_t word;
 
@@ -144,7 +145,7 @@ static void show_event(const Show *s, const uint8_t *entry, bool aeqe)
     }
 }
 
-static void show_rqe(const Show *s, const uint8_t *entry)
+static void show_ring_rqe(const Show *s, const uint8_t *entry)
 {
     struct erdma_rqe rqe;
 
@@ -156,7 +157,7 @@ static void show_rqe(const Show *s, const uint8_t *entry)
     show_number(s, "key", le32toh(rqe.stag));
 }
 
-static void show_command(const Show *s, const uint8_t *entry)
+static void show_ring_command(const Show *s, const uint8_t *entry)
 {
     uint64_t hdr;
 
@@ -167,35 +168,36 @@ static void show_command(const Show *s, const uint8_t *entry)
                              ERDMA_GET(ERDMA_CMD_HDR_OPCODE, hdr)));
 }
 
-static void show_fields(const Show *s, const ShowRing *r, const uint8_t *entry)
+static void show_ring_fields(const Show *s, const ShowRing *r,
+                             const uint8_t *entry)
 {
     switch (r->kind) {
     case RING_CMDCQ:
     case RING_CQ:
-        show_cqe(s, entry, r->kind == RING_CMDCQ);
+        show_ring_cqe(s, entry, r->kind == RING_CMDCQ);
         break;
     case RING_CMDEQ:
     case RING_CEQ:
     case RING_AEQ:
-        show_event(s, entry, r->kind == RING_AEQ);
+        show_ring_event(s, entry, r->kind == RING_AEQ);
         break;
     case RING_RQ:
-        show_rqe(s, entry);
+        show_ring_rqe(s, entry);
         break;
     case RING_CMDQ:
-        show_command(s, entry);
+        show_ring_command(s, entry);
         break;
     default:
         break;
     }
 }
 
-static void show_entry(const Show *s, const ShowRing *r, const View *v,
-                       uint32_t index)
+static void show_ring_entry(const Show *s, const ShowRing *r, const View *v,
+                            uint32_t index)
 {
     uint8_t entry[ERDMA_CQE_SIZE] = { 0 };
     char hex[2 * sizeof(entry) + 1];
-    bool readable = read_entry(s->core, v, index, entry);
+    bool readable = show_ring_read(s->core, v, index, entry);
 
     for (unsigned i = 0; i < v->size; i++) {
         snprintf(hex + 2 * i, 3, "%02x", entry[i]);
@@ -211,7 +213,7 @@ static void show_entry(const Show *s, const ShowRing *r, const View *v,
             show_flag(s, "written", (entry[v->be ? 0 : 3] >> 7) ==
                       erdma_ring_owner(index, v->depth));
         }
-        show_fields(s, r, entry);
+        show_ring_fields(s, r, entry);
     }
     show_end(s);
 }
@@ -222,7 +224,7 @@ bool erdma_show_ring(const Show *s, const ShowRing *r)
     uint32_t count, from;
     View v;
 
-    if (!find(s->core, r, &v)) {
+    if (!show_ring_find(s->core, r, &v)) {
         return false;
     }
     count = r->count < v.depth ? r->count : v.depth;
@@ -235,7 +237,7 @@ bool erdma_show_ring(const Show *s, const ShowRing *r)
     }
     show_list(s, "entries");
     for (uint32_t i = 0; i < count; i++) {
-        show_entry(s, r, &v, (from + i) & v.mask);
+        show_ring_entry(s, r, &v, (from + i) & v.mask);
     }
     show_list_end(s);
     show_end(s);

@@ -16,7 +16,7 @@
 
 /* ---- life ---- */
 
-static bool spent(const Fault *f)
+static bool fault_spent(const Fault *f)
 {
     return f->over || (fault_has(f, KEY_COUNT) && f->action != ACT_FLOOD &&
                        f->hits >= f->v[KEY_COUNT]);
@@ -30,7 +30,7 @@ void erdma_fault_update(ErdmaCore *c)
     for (unsigned i = 0; i < c->faults->count; i++) {
         const Fault *f = &c->faults->fault[i];
 
-        if (!spent(f) && !(f->action == ACT_FLOOD && !f->left)) {
+        if (!fault_spent(f) && !(f->action == ACT_FLOOD && !f->left)) {
             c->points |= f->points;
         }
     }
@@ -44,7 +44,7 @@ void erdma_fault_update(ErdmaCore *c)
 }
 
 /* Something was in the way and is not any more: let all go on that it held */
-static void set_going(ErdmaCore *c)
+static void fault_resume(ErdmaCore *c)
 {
     ErdmaQp *qp;
     uint32_t i;
@@ -69,7 +69,7 @@ static void set_going(ErdmaCore *c)
     erdma_kick(c, &c->faults->flood);
 }
 
-static void drop_fault(ErdmaCore *c, unsigned i)
+static void fault_drop(ErdmaCore *c, unsigned i)
 {
     ErdmaFaults *fs = c->faults;
 
@@ -80,11 +80,11 @@ static void drop_fault(ErdmaCore *c, unsigned i)
             (fs->count - i) * sizeof(fs->fault[0]));
 }
 
-static void changed(ErdmaCore *c)
+static void fault_changed(ErdmaCore *c)
 {
     c->hooks_epoch++;
     erdma_fault_update(c);
-    set_going(c);
+    fault_resume(c);
 }
 
 void erdma_fault_expire(ErdmaCore *c, Fault *f)
@@ -93,16 +93,16 @@ void erdma_fault_expire(ErdmaCore *c, Fault *f)
                (unsigned long long)f->hits, f->line);
     f->ends = 0;
     f->over = true;
-    changed(c);
+    fault_changed(c);
 }
 
-static void start_flood(ErdmaCore *c, Fault *f)
+static void fault_start_flood(ErdmaCore *c, Fault *f)
 {
     f->left = fault_has(f, KEY_COUNT) ? f->v[KEY_COUNT] : 4096;
     erdma_kick(c, &c->faults->flood);
 }
 
-static void pull_out(ErdmaCore *c, Fault *f)
+static void fault_pull_out(ErdmaCore *c, Fault *f)
 {
     f->hits++;
     c->gone = true;
@@ -112,7 +112,7 @@ static void pull_out(ErdmaCore *c, Fault *f)
     }
 }
 
-static bool have_faults(ErdmaCore *c)
+static bool fault_have_set(ErdmaCore *c)
 {
     if (!c->faults) {
         c->faults = calloc(1, sizeof(*c->faults));
@@ -134,7 +134,7 @@ bool erdma_core_fault_add(ErdmaCore *c, const char *line, uint32_t *id,
     if (!erdma_fault_parse(line, &new, why, len)) {
         return false;
     }
-    if (!have_faults(c)) {
+    if (!fault_have_set(c)) {
         snprintf(why, len, "not enough memory");
         return false;
     }
@@ -159,15 +159,15 @@ bool erdma_core_fault_add(ErdmaCore *c, const char *line, uint32_t *id,
     }
     erdma_info(c, "fault %u: %s", f->id, f->line);
     if (f->action == ACT_FLOOD) {
-        start_flood(c, f);
+        fault_start_flood(c, f);
     } else if (f->action == ACT_REMOVE) {
-        pull_out(c, f);
+        fault_pull_out(c, f);
     }
     erdma_fault_update(c);
     return true;
 }
 
-static bool read_id(const char *which, uint32_t *id)
+static bool fault_read_id(const char *which, uint32_t *id)
 {
     uint64_t v = 0;
 
@@ -190,7 +190,7 @@ bool erdma_core_fault_clear(ErdmaCore *c, const char *which, char *why,
     bool all = !strcmp(which, "all");
     uint32_t id = 0;
 
-    if (!all && !read_id(which, &id)) {
+    if (!all && !fault_read_id(which, &id)) {
         snprintf(why, len, "'%.40s' is neither the number of a fault nor "
                  "\"all\"", which);
         return false;
@@ -200,17 +200,17 @@ bool erdma_core_fault_clear(ErdmaCore *c, const char *which, char *why,
             continue;
         }
         if (c->faults->fault[i].action == ACT_REMOVE) {
-            c->gone = false;            /* back in its slot, just powered */
+            c->gone = false;            /* plugged in again, just powered */
             c->power->on(c);
         }
-        drop_fault(c, i);
+        fault_drop(c, i);
         if (!all) {
-            changed(c);
+            fault_changed(c);
             return true;
         }
     }
     if (all && c->faults) {
-        changed(c);
+        fault_changed(c);
     }
     if (!all) {
         snprintf(why, len, "there is no fault %u", id);
@@ -247,7 +247,7 @@ uint64_t erdma_fault_time(const Fault *f)
 }
 
 /* A selector that the thing does not have leaves it alone */
-static bool is_about(const Fault *f, uint32_t point, const FaultTarget *t)
+static bool fault_is_about(const Fault *f, uint32_t point, const FaultTarget *t)
 {
     uint32_t select = f->given & KEYS_WHICH;
 
@@ -268,23 +268,23 @@ static bool is_about(const Fault *f, uint32_t point, const FaultTarget *t)
     return true;
 }
 
-static bool strikes(Fault *f)
+static bool fault_strikes(Fault *f)
 {
     f->seen++;
-    if (spent(f) || f->seen <= f->v[KEY_AFTER]) {
+    if (fault_spent(f) || f->seen <= f->v[KEY_AFTER]) {
         return false;
     }
     return !fault_has(f, KEY_PROB) ||
            erdma_fault_random(f) >> 32 < f->v[KEY_PROB];
 }
 
-static void count_hit(ErdmaCore *c, Fault *f)
+static void fault_count_hit(ErdmaCore *c, Fault *f)
 {
     f->hits++;
     c->n.faults++;
     erdma_info(c, "fault %u strikes, hit %llu: %s", f->id,
                (unsigned long long)f->hits, f->line);
-    if (spent(f)) {
+    if (fault_spent(f)) {
         erdma_fault_update(c);
     }
 }
@@ -294,7 +294,7 @@ Fault *erdma_fault_find(ErdmaCore *c, uint32_t point, const FaultTarget *t)
     for (unsigned i = 0; i < c->faults->count; i++) {
         Fault *f = &c->faults->fault[i];
 
-        if (is_about(f, point, t)) {
+        if (fault_is_about(f, point, t)) {
             return f;
         }
     }
@@ -306,8 +306,8 @@ Fault *erdma_fault_hit(ErdmaCore *c, uint32_t point, const FaultTarget *t)
     for (unsigned i = 0; i < c->faults->count; i++) {
         Fault *f = &c->faults->fault[i];
 
-        if (is_about(f, point, t) && strikes(f)) {
-            count_hit(c, f);
+        if (fault_is_about(f, point, t) && fault_strikes(f)) {
+            fault_count_hit(c, f);
             return f;
         }
     }
@@ -329,7 +329,8 @@ void erdma_show_faults(const Show *s)
         show_text(s, "line", f->line);
         show_number(s, "seen", f->seen);
         show_number(s, "hits", f->hits);
-        show_flag(s, "spent", f->action == ACT_FLOOD ? !f->left : spent(f));
+        show_flag(s, "spent",
+                  f->action == ACT_FLOOD ? !f->left : fault_spent(f));
         show_end(s);
     }
     show_list_end(s);

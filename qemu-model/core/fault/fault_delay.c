@@ -70,14 +70,14 @@ bool erdma_delay_keeps_order(const ErdmaCore *c)
     return false;
 }
 
-static void take_out(ErdmaFaults *fs, unsigned i)
+static void delay_take_out(ErdmaFaults *fs, unsigned i)
 {
     fs->waiting--;
     memmove(&fs->delayed[i], &fs->delayed[i + 1],
             (fs->waiting - i) * sizeof(fs->delayed[0]));
 }
 
-static void deliver_event(ErdmaCore *c, Delayed *d, uint64_t now)
+static void delay_deliver_event(ErdmaCore *c, Delayed *d, uint64_t now)
 {
     ErdmaEq *eq = d->number == AEQ_NUMBER ? &c->aeq : &c->eq[d->number];
 
@@ -87,7 +87,7 @@ static void deliver_event(ErdmaCore *c, Delayed *d, uint64_t now)
     }
 }
 
-static void deliver(ErdmaCore *c, Delayed *d, uint64_t now)
+static void delay_deliver(ErdmaCore *c, Delayed *d, uint64_t now)
 {
     ErdmaCq *cq;
 
@@ -106,7 +106,7 @@ static void deliver(ErdmaCore *c, Delayed *d, uint64_t now)
         }
         break;
     case LATER_EVENT:
-        deliver_event(c, d, now);
+        delay_deliver_event(c, d, now);
         break;
     case LATER_IRQ:
         erdma_irq_send(c, d->number);
@@ -115,7 +115,7 @@ static void deliver(ErdmaCore *c, Delayed *d, uint64_t now)
 }
 
 /* The one that is due first, of equals the oldest; false: none is due */
-static bool take_due(ErdmaFaults *fs, uint64_t now, Delayed *out)
+static bool delay_take_due(ErdmaFaults *fs, uint64_t now, Delayed *out)
 {
     unsigned first = 0;
 
@@ -128,11 +128,11 @@ static bool take_due(ErdmaFaults *fs, uint64_t now, Delayed *out)
         return false;
     }
     *out = fs->delayed[first];
-    take_out(fs, first);
+    delay_take_out(fs, first);
     return true;
 }
 
-static void end_faults(ErdmaCore *c, uint64_t now)
+static void delay_end_faults(ErdmaCore *c, uint64_t now)
 {
     ErdmaFaults *fs = c->faults;
 
@@ -143,24 +143,24 @@ static void end_faults(ErdmaCore *c, uint64_t now)
     }
 }
 
-static void expire(ErdmaCore *c, ErdmaTimer *t)
+static void delay_expire(ErdmaCore *c, ErdmaTimer *t)
 {
     uint64_t now = c->ops->now(c->opaque);
     Delayed d;
 
     (void)t;
     for (unsigned i = 0; i < ERDMA_LIMIT_TIMEOUTS &&
-         erdma_sched_spend(c->fabric, 1) && take_due(c->faults, now, &d);
+         erdma_sched_spend(c->fabric, 1) && delay_take_due(c->faults, now, &d);
          i++) {
-        deliver(c, &d, now);
+        delay_deliver(c, &d, now);
     }
-    end_faults(c, now);
+    delay_end_faults(c, now);
     erdma_fault_update(c);
 }
 
 void erdma_delay_init(ErdmaCore *c)
 {
-    erdma_timer_queue_init(c, &c->faults->late, expire);
+    erdma_timer_queue_init(c, &c->faults->late, delay_expire);
 }
 
 void erdma_delay_forget(ErdmaCore *c)
@@ -178,7 +178,7 @@ void erdma_delay_forget_cq(ErdmaCq *cq)
     for (unsigned i = fs->waiting; i--;) {
         if (fs->delayed[i].kind == LATER_CQE &&
             fs->delayed[i].number == cq->cqn) {
-            take_out(fs, i);
+            delay_take_out(fs, i);
         }
     }
 }

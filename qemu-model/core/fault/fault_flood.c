@@ -5,7 +5,7 @@
  */
 #include "fault.h"
 
-static uint32_t named(const Fault *f, FaultKey key, uint32_t otherwise)
+static uint32_t flood_number(const Fault *f, FaultKey key, uint32_t otherwise)
 {
     return fault_has(f, key) ? f->v[key] : otherwise;
 }
@@ -23,7 +23,7 @@ static bool flood_cq(ErdmaCore *c, Fault *f)
     }
     cqe.hdr = htobe32(ERDMA_PREP(ERDMA_CQE_OPCODE, ERDMA_OP_SEND));
     cqe.qe_idx = htobe32(erdma_fault_random(f));
-    cqe.qpn = htobe32(named(f, KEY_QPN, NOBODY));
+    cqe.qpn = htobe32(flood_number(f, KEY_QPN, NOBODY));
     erdma_cq_write(cq, &cqe, 0);
     return true;
 }
@@ -37,19 +37,21 @@ static bool flood_one(ErdmaCore *c, Fault *f)
                               ERDMA_PREP(ERDMA_CEQE_PI,
                                          (uint64_t)c->cmdq.cq_pi), 0, 0);
     case ERDMA_POINT_CEQ:
-        return erdma_eq_write(c, &c->eq[named(f, KEY_EQN, 1)],
-                              ERDMA_PREP(ERDMA_CEQE_CQN, (uint64_t)
-                                         named(f, KEY_CQN, NOBODY)), 0, 0);
+        return erdma_eq_write(c, &c->eq[flood_number(f, KEY_EQN, 1)],
+                              ERDMA_PREP(ERDMA_CEQE_CQN,
+                                         (uint64_t)flood_number(f, KEY_CQN,
+                                                                NOBODY)),
+                              0, 0);
     case ERDMA_POINT_AEQ:
         return erdma_eq_write(c, &c->aeq,
                               ERDMA_PREP(ERDMA_AEQE_TYPE,
-                                         named(f, KEY_TYPE, 0)) |
-                              (uint64_t)named(f, KEY_QPN, NOBODY) << 32,
+                                         flood_number(f, KEY_TYPE, 0)) |
+                              (uint64_t)flood_number(f, KEY_QPN, NOBODY) << 32,
                               0, 0);
     case ERDMA_POINT_CQ:
         return flood_cq(c, f);
     default:
-        erdma_irq_send(c, named(f, KEY_VECTOR, 0));
+        erdma_irq_send(c, flood_number(f, KEY_VECTOR, 0));
         return true;
     }
 }
@@ -58,7 +60,7 @@ static bool flood_one(ErdmaCore *c, Fault *f)
  * True: there is more to do soon. Without room the doorbell that makes room
  * asks for the next turn. Interrupts that come together merge, so one a turn.
  */
-static bool flood(ErdmaCore *c, Fault *f)
+static bool flood_some(ErdmaCore *c, Fault *f)
 {
     unsigned budget = f->points == ERDMA_POINT_IRQ ? 1 : ERDMA_LIMIT_FLOOD;
 
@@ -82,7 +84,7 @@ void erdma_flood_run(ErdmaCore *c)
         Fault *f = &c->faults->fault[i];
 
         if (f->action == ACT_FLOOD && f->left) {
-            more |= flood(c, f);
+            more |= flood_some(c, f);
             if (!f->left) {
                 erdma_fault_update(c);
             }

@@ -146,7 +146,7 @@ typedef struct Why {
 } Why;
 
 __attribute__((format(printf, 2, 3)))
-static void say(Why *w, const char *fmt, ...)
+static void parse_say(Why *w, const char *fmt, ...)
 {
     va_list ap;
     int n;
@@ -160,37 +160,37 @@ static void say(Why *w, const char *fmt, ...)
     }
 }
 
-static void say_verbs(Why *w)
+static void parse_say_verbs(Why *w)
 {
     for (unsigned i = 0; i < VERB_TOTAL; i++) {
-        say(w, "%s%s", i ? ", " : "", verbs[i].name);
+        parse_say(w, "%s%s", i ? ", " : "", verbs[i].name);
     }
 }
 
-static void say_objects(Why *w, unsigned verb)
+static void parse_say_objects(Why *w, unsigned verb)
 {
     const char *sep = "";
 
     for (unsigned i = 0; i < COUNT(objects); i++) {
         if (objects[i].verbs & (1u << verb)) {
-            say(w, "%s%s", sep, objects[i].name);
+            parse_say(w, "%s%s", sep, objects[i].name);
             sep = ", ";
         }
     }
 }
 
-static void say_keys(Why *w, uint32_t allowed)
+static void parse_say_keys(Why *w, uint32_t allowed)
 {
     const char *sep = "";
 
     if (!allowed) {
-        say(w, "nothing");
+        parse_say(w, "nothing");
     }
     for (unsigned i = 0; i < KEY_TOTAL; i++) {
         if (allowed & (1u << i)) {
-            say(w, "%s%s%s", sep, keys[i].name,
-                keys[i].kind == VALUE_NONE ? "" :
-                keys[i].kind == VALUE_MAYBE ? "[=]" : "=");
+            parse_say(w, "%s%s%s", sep, keys[i].name,
+                      keys[i].kind == VALUE_NONE ? "" :
+                      keys[i].kind == VALUE_MAYBE ? "[=]" : "=");
             sep = ", ";
         }
     }
@@ -198,7 +198,7 @@ static void say_keys(Why *w, uint32_t allowed)
 
 /* ---- values ---- */
 
-static bool number(const char *s, uint64_t max, uint64_t *out)
+static bool parse_number(const char *s, uint64_t max, uint64_t *out)
 {
     unsigned base = 10;
     uint64_t v = 0;
@@ -225,7 +225,7 @@ static bool number(const char *s, uint64_t max, uint64_t *out)
 }
 
 /* 0 to 1 with at most nine decimals; not strtod(), which knows locales */
-static bool probability(const char *s, uint64_t *out)
+static bool parse_probability(const char *s, uint64_t *out)
 {
     uint64_t whole = 0, part = 0, scale = 1;
     bool digits = false;
@@ -255,7 +255,7 @@ static bool probability(const char *s, uint64_t *out)
 }
 
 /* Does @word spell @name? Case does not matter, and "-" is "_". */
-static bool spells(const char *word, const char *name)
+static bool parse_spells(const char *word, const char *name)
 {
     if (!name) {
         return false;
@@ -271,19 +271,19 @@ static bool spells(const char *word, const char *name)
 }
 
 /* A command is submod * 256 + opcode, a completion its opcode */
-static bool opcode(const char *s, bool command, uint64_t *out)
+static bool parse_opcode(const char *s, bool command, uint64_t *out)
 {
     for (uint32_t i = 0; i < 512; i++) {
-        if (spells(s, command ? erdma_name_cmd(i >> 8, i & 255) :
-                   i < 256 ? erdma_name_wr_opcode(i) : NULL)) {
+        if (parse_spells(s, command ? erdma_name_cmd(i >> 8, i & 255) :
+                         i < 256 ? erdma_name_wr_opcode(i) : NULL)) {
             *out = i;
             return true;
         }
     }
-    return number(s, command ? 511 : 255, out);
+    return parse_number(s, command ? 511 : 255, out);
 }
 
-static void say_opcodes(Why *w, bool command)
+static void parse_say_opcodes(Why *w, bool command)
 {
     const char *sep = "";
 
@@ -292,7 +292,7 @@ static void say_opcodes(Why *w, bool command)
                            i < 256 ? erdma_name_wr_opcode(i) : NULL;
 
         if (name) {
-            say(w, "%s%s", sep, name);
+            parse_say(w, "%s%s", sep, name);
             sep = ", ";
         }
     }
@@ -300,41 +300,41 @@ static void say_opcodes(Why *w, bool command)
 
 /* ---- words ---- */
 
-static bool take_value(Fault *f, unsigned key, const char *value, Why *w)
+static bool parse_value(Fault *f, unsigned key, const char *value, Why *w)
 {
     bool command = f->points & ERDMA_POINT_COMMAND;
     bool good;
 
     switch (keys[key].kind) {
     case VALUE_PROB:
-        if (!probability(value, &f->v[key])) {
-            say(w, "'%s' is not a probability: prob=0 to 1, for instance "
-                "0.01", value);
+        if (!parse_probability(value, &f->v[key])) {
+            parse_say(w, "'%s' is not a probability: prob=0 to 1, for instance "
+                      "0.01", value);
             return false;
         }
         return true;
     case VALUE_OPCODE:
-        if (!opcode(value, command, &f->v[key])) {
-            say(w, "'%s' is not an opcode of a %s: a number, or ", value,
-                command ? "command" : "completion");
-            say_opcodes(w, command);
+        if (!parse_opcode(value, command, &f->v[key])) {
+            parse_say(w, "'%s' is not an opcode of a %s: a number, or ", value,
+                      command ? "command" : "completion");
+            parse_say_opcodes(w, command);
             return false;
         }
         return true;
     case VALUE_NONE:
-        say(w, "'%s' takes no value", keys[key].name);
+        parse_say(w, "'%s' takes no value", keys[key].name);
         return false;
     default:
-        good = number(value, keys[key].max, &f->v[key]);
+        good = parse_number(value, keys[key].max, &f->v[key]);
         if (!good) {
-            say(w, "'%s' is not a number for %s: 0 to %llu", value,
-                keys[key].name, (unsigned long long)keys[key].max);
+            parse_say(w, "'%s' is not a number for %s: 0 to %llu", value,
+                      keys[key].name, (unsigned long long)keys[key].max);
         }
         return good;
     }
 }
 
-static bool take_word(Fault *f, char *word, uint32_t allowed, Why *w)
+static bool parse_key(Fault *f, char *word, uint32_t allowed, Why *w)
 {
     char *value = strchr(word, '=');
     unsigned key;
@@ -348,22 +348,22 @@ static bool take_word(Fault *f, char *word, uint32_t allowed, Why *w)
         }
     }
     if (key == KEY_TOTAL) {
-        say(w, "'%s' does not belong here; allowed: ", word);
-        say_keys(w, allowed);
+        parse_say(w, "'%s' does not belong here; allowed: ", word);
+        parse_say_keys(w, allowed);
         return false;
     }
     if (fault_has(f, key)) {
-        say(w, "'%s' is given twice", word);
+        parse_say(w, "'%s' is given twice", word);
         return false;
     }
     f->given |= 1u << key;
     if (value) {
-        return take_value(f, key, value, w);
+        return parse_value(f, key, value, w);
     }
     if (keys[key].kind == VALUE_MAYBE) {
         f->v[key] = UINT64_MAX;         /* any */
     } else if (keys[key].kind != VALUE_NONE) {
-        say(w, "'%s' needs a value: %s=...", word, word);
+        parse_say(w, "'%s' needs a value: %s=...", word, word);
         return false;
     }
     return true;
@@ -376,7 +376,7 @@ typedef struct Words {
     char *next;
 } Words;
 
-static char *next_word(Words *words)
+static char *parse_next_word(Words *words)
 {
     char *s = words->next + strspn(words->next, " ");
     size_t n = strcspn(s, " ");
@@ -391,7 +391,7 @@ static char *next_word(Words *words)
     return s;
 }
 
-static bool take_verb(const char *word, unsigned *verb, Why *w)
+static bool parse_verb(const char *word, unsigned *verb, Why *w)
 {
     for (*verb = 0; word && *verb < VERB_TOTAL; ++*verb) {
         if (!strcmp(word, verbs[*verb].name)) {
@@ -399,16 +399,16 @@ static bool take_verb(const char *word, unsigned *verb, Why *w)
         }
     }
     if (word) {
-        say(w, "'%s' is not a fault; there are: ", word);
+        parse_say(w, "'%s' is not a fault; there are: ", word);
     } else {
-        say(w, "the line is empty; it begins with one of: ");
+        parse_say(w, "the line is empty; it begins with one of: ");
     }
-    say_verbs(w);
+    parse_say_verbs(w);
     return false;
 }
 
-static bool take_object(const char *word, unsigned verb, unsigned *object,
-                        Why *w)
+static bool parse_object(const char *word, unsigned verb, unsigned *object,
+                         Why *w)
 {
     for (*object = 0; word && *object < COUNT(objects); ++*object) {
         if ((objects[*object].verbs & (1u << verb)) &&
@@ -417,17 +417,17 @@ static bool take_object(const char *word, unsigned verb, unsigned *object,
         }
     }
     if (word) {
-        say(w, "'%s' is nothing that '%s' goes with; there are: ", word,
-            verbs[verb].name);
+        parse_say(w, "'%s' is nothing that '%s' goes with; there are: ", word,
+                  verbs[verb].name);
     } else {
-        say(w, "'%s' needs one of: ", verbs[verb].name);
+        parse_say(w, "'%s' needs one of: ", verbs[verb].name);
     }
-    say_objects(w, verb);
+    parse_say_objects(w, verb);
     return false;
 }
 
 /* What "corrupt" and its two short forms change; at most one field */
-static bool choose_field(Fault *f, unsigned verb, unsigned object, Why *w)
+static bool parse_field(Fault *f, unsigned verb, unsigned object, Why *w)
 {
     uint32_t fields = f->given & objects[object].fields;
 
@@ -438,8 +438,8 @@ static bool choose_field(Fault *f, unsigned verb, unsigned object, Why *w)
         f->v[objects[object].hostile] =
             fault_has(f, KEY_VALUE) ? f->v[KEY_VALUE] : UINT32_MAX;
     } else if (fields & (fields - 1)) {
-        say(w, "one field at a time; there are: ");
-        say_keys(w, objects[object].fields);
+        parse_say(w, "one field at a time; there are: ");
+        parse_say_keys(w, objects[object].fields);
         return false;
     }
     if (f->points & ERDMA_POINT_COMMAND && fault_has(f, KEY_MAGIC)) {
@@ -449,7 +449,7 @@ static bool choose_field(Fault *f, unsigned verb, unsigned object, Why *w)
 }
 
 /* What cannot be left out */
-static bool complete(const Fault *f, unsigned verb, Why *w)
+static bool parse_complete(const Fault *f, unsigned verb, Why *w)
 {
     uint32_t time = K(MS) | K(US);
     uint32_t need = 0;
@@ -472,12 +472,12 @@ static bool complete(const Fault *f, unsigned verb, Why *w)
         break;
     }
     if (need && !(f->given & need)) {
-        say(w, "'%s' needs ", verbs[verb].name);
-        say_keys(w, need);
+        parse_say(w, "'%s' needs ", verbs[verb].name);
+        parse_say_keys(w, need);
         return false;
     }
     if ((f->given & time) == time) {
-        say(w, "either ms= or us=, not both");
+        parse_say(w, "either ms= or us=, not both");
         return false;
     }
     return true;
@@ -493,8 +493,8 @@ bool erdma_fault_parse(const char *line, Fault *f, char *why, size_t len)
 
     why[0] = '\0';
     if (strlen(line) >= sizeof(words.text)) {
-        say(&w, "the line is longer than %zu characters",
-            sizeof(words.text) - 1);
+        parse_say(&w, "the line is longer than %zu characters",
+                  sizeof(words.text) - 1);
         return false;
     }
     for (size_t i = 0; i <= strlen(line); i++) {
@@ -503,15 +503,15 @@ bool erdma_fault_parse(const char *line, Fault *f, char *why, size_t len)
         words.text[i] = f->line[i] = ch && (ch < ' ' || ch > '~') ? ' ' : ch;
     }
     words.next = words.text;
-    word = next_word(&words);
-    if (!take_verb(word, &verb, &w)) {
+    word = parse_next_word(&words);
+    if (!parse_verb(word, &verb, &w)) {
         return false;
     }
     f->action = verbs[verb].action;
     f->points = verbs[verb].points;
     allowed = verbs[verb].keys;
     if (!f->points) {
-        if (!take_object(next_word(&words), verb, &object, &w)) {
+        if (!parse_object(parse_next_word(&words), verb, &object, &w)) {
             return false;
         }
         f->points = objects[object].points;
@@ -522,15 +522,15 @@ bool erdma_fault_parse(const char *line, Fault *f, char *why, size_t len)
             allowed |= K(OVERTAKE);
         }
     }
-    while ((word = next_word(&words))) {
-        if (!take_word(f, word, allowed, &w)) {
+    while ((word = parse_next_word(&words))) {
+        if (!parse_key(f, word, allowed, &w)) {
             return false;
         }
     }
     if (fields || f->action == ACT_CORRUPT) {
-        if (!choose_field(f, verb, object, &w)) {
+        if (!parse_field(f, verb, object, &w)) {
             return false;
         }
     }
-    return complete(f, verb, &w);
+    return parse_complete(f, verb, &w);
 }

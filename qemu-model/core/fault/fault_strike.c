@@ -6,35 +6,36 @@
  */
 #include "fault.h"
 
-static void select_by(FaultTarget *t, FaultKey key, uint32_t value)
+static void strike_select(FaultTarget *t, FaultKey key, uint32_t value)
 {
     t->has |= 1u << key;
     t->v[key] = value;
 }
 
-static FaultTarget by_qpn(const ErdmaQp *qp)
+static FaultTarget strike_by_qpn(const ErdmaQp *qp)
 {
     FaultTarget t = { 0 };
 
-    select_by(&t, KEY_QPN, qp->qpn);
+    strike_select(&t, KEY_QPN, qp->qpn);
     return t;
 }
 
 /* ---- changing an entry ---- */
 
 /* The value a field gets: the one given, or any */
-static uint64_t wanted(Fault *f, FaultKey key)
+static uint64_t strike_value(Fault *f, FaultKey key)
 {
     return f->v[key] == UINT64_MAX ? erdma_fault_random(f) : f->v[key];
 }
 
-static uint32_t put_byte(uint32_t word, unsigned shift, uint64_t value)
+static uint32_t strike_put_byte(uint32_t word, unsigned shift, uint64_t value)
 {
     return (word & ~(0xffu << shift)) | (uint32_t)(value & 0xff) << shift;
 }
 
 /* No field was named: one bit anywhere but the owner bit, which is bit 31 */
-static void flip_bit(Fault *f, uint32_t *words, unsigned n, unsigned owner)
+static void strike_flip_bit(Fault *f, uint32_t *words, unsigned n,
+                            unsigned owner)
 {
     unsigned bit = erdma_fault_random(f) % (n * 32 - 1);
 
@@ -44,7 +45,7 @@ static void flip_bit(Fault *f, uint32_t *words, unsigned n, unsigned owner)
     words[bit / 32] ^= 1u << bit % 32;
 }
 
-static void corrupt_cqe(Fault *f, struct erdma_cqe *cqe, unsigned *flags)
+static void strike_corrupt_cqe(Fault *f, struct erdma_cqe *cqe, unsigned *flags)
 {
     uint32_t hdr = be32toh(cqe->hdr);
 
@@ -53,7 +54,7 @@ static void corrupt_cqe(Fault *f, struct erdma_cqe *cqe, unsigned *flags)
 
         memcpy(words, cqe, sizeof(words));
         words[0] = be32toh(words[0]);
-        flip_bit(f, words, sizeof(*cqe) / 4, 31);
+        strike_flip_bit(f, words, sizeof(*cqe) / 4, 31);
         words[0] = htobe32(words[0]);
         memcpy(cqe, words, sizeof(words));
         return;
@@ -62,33 +63,33 @@ static void corrupt_cqe(Fault *f, struct erdma_cqe *cqe, unsigned *flags)
         *flags |= ERDMA_ENTRY_WRONG_OWNER;
     }
     if (fault_has(f, KEY_STATUS)) {
-        hdr = put_byte(hdr, 0, wanted(f, KEY_STATUS));
+        hdr = strike_put_byte(hdr, 0, strike_value(f, KEY_STATUS));
     }
     if (fault_has(f, KEY_SYNDROME)) {
-        hdr = put_byte(hdr, 0, wanted(f, KEY_SYNDROME));
+        hdr = strike_put_byte(hdr, 0, strike_value(f, KEY_SYNDROME));
     }
     if (fault_has(f, KEY_KIND)) {
-        hdr = put_byte(hdr, 8, wanted(f, KEY_KIND));
+        hdr = strike_put_byte(hdr, 8, strike_value(f, KEY_KIND));
     }
     if (fault_has(f, KEY_TYPE)) {
-        hdr = put_byte(hdr, 16, wanted(f, KEY_TYPE));
+        hdr = strike_put_byte(hdr, 16, strike_value(f, KEY_TYPE));
     }
     cqe->hdr = htobe32(hdr);
     if (fault_has(f, KEY_INDEX)) {
-        cqe->qe_idx = htobe32(wanted(f, KEY_INDEX));
+        cqe->qe_idx = htobe32(strike_value(f, KEY_INDEX));
     }
     if (fault_has(f, KEY_NUMBER)) {
-        cqe->qpn = htobe32(wanted(f, KEY_NUMBER));
+        cqe->qpn = htobe32(strike_value(f, KEY_NUMBER));
     }
     if (fault_has(f, KEY_SIZE)) {
-        cqe->size = htobe32(wanted(f, KEY_SIZE));
+        cqe->size = htobe32(strike_value(f, KEY_SIZE));
     }
     if (fault_has(f, KEY_IMM)) {
-        cqe->imm = htobe32(wanted(f, KEY_IMM));
+        cqe->imm = htobe32(strike_value(f, KEY_IMM));
     }
     for (unsigned i = 0; i < 2; i++) {
         if (fault_has(f, KEY_RESP0 + i)) {
-            uint64_t v = wanted(f, KEY_RESP0 + i);
+            uint64_t v = strike_value(f, KEY_RESP0 + i);
 
             cqe->resp[2 * i] = htobe32(v);
             cqe->resp[2 * i + 1] = htobe32(v >> 32);
@@ -96,49 +97,49 @@ static void corrupt_cqe(Fault *f, struct erdma_cqe *cqe, unsigned *flags)
     }
 }
 
-static void corrupt_event(Fault *f, bool aeqe, uint64_t *word0,
-                          unsigned *flags)
+static void strike_corrupt_event(Fault *f, bool aeqe, uint64_t *word0,
+                                 unsigned *flags)
 {
     if (!(f->given & KEYS_FIELD)) {
         uint32_t words[2] = { *word0, *word0 >> 32 };
 
-        flip_bit(f, words, 2, 31);
+        strike_flip_bit(f, words, 2, 31);
         *word0 = words[0] | (uint64_t)words[1] << 32;
     }
     if (fault_has(f, KEY_OWNER)) {
         *flags |= ERDMA_ENTRY_WRONG_OWNER;
     }
     if (fault_has(f, KEY_NUMBER)) {
-        uint64_t v = wanted(f, KEY_NUMBER);
+        uint64_t v = strike_value(f, KEY_NUMBER);
 
         *word0 = aeqe ? (uint32_t)*word0 | v << 32 :
                  (*word0 & ~ERDMA_CEQE_CQN) | ERDMA_PREP(ERDMA_CEQE_CQN, v);
     }
     if (fault_has(f, KEY_INDEX)) {
         *word0 = (*word0 & ~ERDMA_CEQE_PI) |
-                 ERDMA_PREP(ERDMA_CEQE_PI, wanted(f, KEY_INDEX));
+                 ERDMA_PREP(ERDMA_CEQE_PI, strike_value(f, KEY_INDEX));
     }
     if (fault_has(f, KEY_TYPE)) {
         *word0 = (*word0 & ~(uint64_t)ERDMA_AEQE_TYPE) |
-                 ERDMA_PREP(ERDMA_AEQE_TYPE, wanted(f, KEY_TYPE) & 0xff);
+                 ERDMA_PREP(ERDMA_AEQE_TYPE, strike_value(f, KEY_TYPE) & 0xff);
     }
 }
 
 /* ---- places ---- */
 
-static uint64_t later(ErdmaCore *c, const Fault *f)
+static uint64_t strike_later(ErdmaCore *c, const Fault *f)
 {
     return c->ops->now(c->opaque) + erdma_fault_time(f);
 }
 
-static bool command(ErdmaCore *c, const ErdmaCmd *cmd,
+static bool strike_command(ErdmaCore *c, const ErdmaCmd *cmd,
                          struct erdma_cqe *cqe, unsigned *flags)
 {
     FaultTarget t = { 0 };
     Delayed d = { .kind = LATER_COMMAND };
     Fault *f;
 
-    select_by(&t, KEY_OPCODE, cmd->submod << 8 | cmd->opcode);
+    strike_select(&t, KEY_OPCODE, cmd->submod << 8 | cmd->opcode);
     f = erdma_fault_hit(c, ERDMA_POINT_COMMAND, &t);
     if (!f) {
         return false;
@@ -150,7 +151,7 @@ static bool command(ErdmaCore *c, const ErdmaCmd *cmd,
         erdma_cmdq_write(c, cqe, 0);
         return false;
     case ACT_DELAY:
-        d.deadline = later(c, f);
+        d.deadline = strike_later(c, f);
         d.flags = fault_has(f, KEY_OVERTAKE) ? ERDMA_ENTRY_OVERTAKE : 0;
         d.cqe = *cqe;
         if (!erdma_delay(c, &d)) {
@@ -160,18 +161,18 @@ static bool command(ErdmaCore *c, const ErdmaCmd *cmd,
         erdma_fault_update(c);
         return true;
     default:
-        corrupt_cqe(f, cqe, flags);
+        strike_corrupt_cqe(f, cqe, flags);
         return false;
     }
 }
 
-static void response(ErdmaCore *c, const ErdmaCmd *cmd,
+static void strike_response(ErdmaCore *c, const ErdmaCmd *cmd,
                        struct erdma_resp_hdr *hdr)
 {
     FaultTarget t = { 0 };
     Fault *f;
 
-    select_by(&t, KEY_OPCODE, cmd->submod << 8 | cmd->opcode);
+    strike_select(&t, KEY_OPCODE, cmd->submod << 8 | cmd->opcode);
     f = erdma_fault_hit(c, ERDMA_POINT_MAGIC, &t);
     if (f) {
         uint16_t magic = f->v[KEY_MAGIC];
@@ -183,7 +184,7 @@ static void response(ErdmaCore *c, const ErdmaCmd *cmd,
     }
 }
 
-static bool cqe_hook(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned *flags)
+static bool strike_cqe(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned *flags)
 {
     ErdmaCore *c = cq->core;
     uint64_t behind = erdma_delay_last(c, LATER_CQE, cq->cqn);
@@ -191,20 +192,21 @@ static bool cqe_hook(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned *flags)
     Delayed d = { .kind = LATER_CQE, .number = cq->cqn, .flags = *flags };
     Fault *f;
 
-    select_by(&t, KEY_CQN, cq->cqn);
-    select_by(&t, KEY_QPN, be32toh(cqe->qpn));
-    select_by(&t, KEY_OPCODE, ERDMA_GET(ERDMA_CQE_OPCODE, be32toh(cqe->hdr)));
+    strike_select(&t, KEY_CQN, cq->cqn);
+    strike_select(&t, KEY_QPN, be32toh(cqe->qpn));
+    strike_select(&t, KEY_OPCODE,
+                  ERDMA_GET(ERDMA_CQE_OPCODE, be32toh(cqe->hdr)));
     f = erdma_fault_hit(c, ERDMA_POINT_CQE, &t);
     if (f && f->action == ACT_DROP) {
         return true;
     }
     if (f && f->action == ACT_CORRUPT) {
-        corrupt_cqe(f, cqe, flags);
+        strike_corrupt_cqe(f, cqe, flags);
         d.flags = *flags;
     }
     d.cqe = *cqe;
     if (f && f->action == ACT_DELAY) {
-        d.deadline = later(c, f);
+        d.deadline = strike_later(c, f);
         d.deadline = d.deadline > behind ? d.deadline : behind;
         d.flags |= fault_has(f, KEY_OVERTAKE) ? ERDMA_ENTRY_OVERTAKE : 0;
         return erdma_delay(c, &d);
@@ -219,26 +221,26 @@ static bool cqe_hook(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned *flags)
     return false;
 }
 
-static uint32_t event_point(const ErdmaCore *c, const ErdmaEq *eq)
+static uint32_t strike_event_point(const ErdmaCore *c, const ErdmaEq *eq)
 {
     return eq == &c->aeq ? ERDMA_POINT_AEQE :
            eq == &c->eq[0] ? ERDMA_POINT_CMDEQE : ERDMA_POINT_CEQE;
 }
 
-static void event_target(const ErdmaCore *c, const ErdmaEq *eq, uint64_t word0,
-                         FaultTarget *t)
+static void strike_event_target(const ErdmaCore *c, const ErdmaEq *eq,
+                                uint64_t word0, FaultTarget *t)
 {
     if (eq == &c->aeq) {
         bool cq = ERDMA_GET(ERDMA_AEQE_TYPE, word0) == ERDMA_AE_CQ_ERR;
 
-        select_by(t, cq ? KEY_CQN : KEY_QPN, word0 >> 32);
+        strike_select(t, cq ? KEY_CQN : KEY_QPN, word0 >> 32);
     } else {
-        select_by(t, KEY_EQN, eq - c->eq);
-        select_by(t, KEY_CQN, ERDMA_GET(ERDMA_CEQE_CQN, word0));
+        strike_select(t, KEY_EQN, eq - c->eq);
+        strike_select(t, KEY_CQN, ERDMA_GET(ERDMA_CEQE_CQN, word0));
     }
 }
 
-static bool event(ErdmaCore *c, ErdmaEq *eq, uint64_t *word0,
+static bool strike_event(ErdmaCore *c, ErdmaEq *eq, uint64_t *word0,
                        uint64_t word1, unsigned *flags)
 {
     Delayed d = {
@@ -249,8 +251,8 @@ static bool event(ErdmaCore *c, ErdmaEq *eq, uint64_t *word0,
     FaultTarget t = { 0 };
     Fault *f;
 
-    event_target(c, eq, *word0, &t);
-    f = erdma_fault_hit(c, event_point(c, eq), &t);
+    strike_event_target(c, eq, *word0, &t);
+    f = erdma_fault_hit(c, strike_event_point(c, eq), &t);
     if (!f) {
         return false;
     }
@@ -261,21 +263,21 @@ static bool event(ErdmaCore *c, ErdmaEq *eq, uint64_t *word0,
         erdma_eq_write(c, eq, *word0, word1, 0);
         return false;
     case ACT_DELAY:
-        d.deadline = later(c, f);
+        d.deadline = strike_later(c, f);
         return erdma_delay(c, &d);
     default:
-        corrupt_event(f, eq == &c->aeq, word0, flags);
+        strike_corrupt_event(f, eq == &c->aeq, word0, flags);
         return false;
     }
 }
 
-static bool irq(ErdmaCore *c, unsigned vector)
+static bool strike_irq(ErdmaCore *c, unsigned vector)
 {
     Delayed d = { .kind = LATER_IRQ, .number = vector };
     FaultTarget t = { 0 };
     Fault *f;
 
-    select_by(&t, KEY_VECTOR, vector);
+    strike_select(&t, KEY_VECTOR, vector);
     f = erdma_fault_hit(c, ERDMA_POINT_IRQ, &t);
     if (!f) {
         return false;
@@ -284,7 +286,7 @@ static bool irq(ErdmaCore *c, unsigned vector)
     case ACT_DROP:
         return true;
     case ACT_DELAY:
-        d.deadline = later(c, f);
+        d.deadline = strike_later(c, f);
         return erdma_delay(c, &d);
     default:
         d.deadline = c->ops->now(c->opaque);    /* two messages, not one */
@@ -294,12 +296,12 @@ static bool irq(ErdmaCore *c, unsigned vector)
 }
 
 /* Asked for each piece in which a message is moved */
-static ErdmaFate payload(const ErdmaQp *qp)
+static ErdmaFate strike_payload(const ErdmaQp *qp)
 {
     FaultTarget t = { 0 };
     Fault *f;
 
-    select_by(&t, KEY_QPN, qp->qpn);
+    strike_select(&t, KEY_QPN, qp->qpn);
     f = erdma_fault_hit(qp->core, ERDMA_POINT_PAYLOAD, &t);
     if (!f) {
         return ERDMA_FATE_GOOD;
@@ -309,7 +311,7 @@ static ErdmaFate payload(const ErdmaQp *qp)
 }
 
 /* One bit of it */
-static void spoil(const ErdmaQp *qp, uint8_t *dst, uint64_t n)
+static void strike_spoil(const ErdmaQp *qp, uint8_t *dst, uint64_t n)
 {
     uint64_t random = qp->core->faults->spoil;
 
@@ -318,7 +320,7 @@ static void spoil(const ErdmaQp *qp, uint8_t *dst, uint64_t n)
 
 /* ---- what stands still ---- */
 
-static bool stalls(ErdmaCore *c, uint32_t point, const FaultTarget *t)
+static bool strike_stalls(ErdmaCore *c, uint32_t point, const FaultTarget *t)
 {
     Fault *f = erdma_fault_find(c, point, t);
 
@@ -328,56 +330,56 @@ static bool stalls(ErdmaCore *c, uint32_t point, const FaultTarget *t)
     return f != NULL;
 }
 
-static bool eq_stalled(ErdmaCore *c, const ErdmaEq *eq)
+static bool strike_eq_stalled(ErdmaCore *c, const ErdmaEq *eq)
 {
     FaultTarget t = { 0 };
 
     if (eq == &c->aeq) {
-        return stalls(c, ERDMA_POINT_AEQ, &t);
+        return strike_stalls(c, ERDMA_POINT_AEQ, &t);
     }
-    select_by(&t, KEY_EQN, eq - c->eq);
-    return eq != &c->eq[0] && stalls(c, ERDMA_POINT_CEQ, &t);
+    strike_select(&t, KEY_EQN, eq - c->eq);
+    return eq != &c->eq[0] && strike_stalls(c, ERDMA_POINT_CEQ, &t);
 }
 
-static bool cmdq_stalled(ErdmaCore *c)
+static bool strike_cmdq_stalled(ErdmaCore *c)
 {
-    return c->faults->command_open || stalls(c, ERDMA_POINT_CMDQ, NULL);
+    return c->faults->command_open || strike_stalls(c, ERDMA_POINT_CMDQ, NULL);
 }
 
-static bool rq_stalled(const ErdmaQp *qp)
+static bool strike_rq_stalled(const ErdmaQp *qp)
 {
     FaultTarget t = { 0 };
 
-    select_by(&t, KEY_QPN, qp->qpn);
-    return stalls(qp->core, ERDMA_POINT_RQ, &t);
+    strike_select(&t, KEY_QPN, qp->qpn);
+    return strike_stalls(qp->core, ERDMA_POINT_RQ, &t);
 }
 
-static bool sq_stalled(const ErdmaQp *qp)
+static bool strike_sq_stalled(const ErdmaQp *qp)
 {
-    FaultTarget t = by_qpn(qp);
+    FaultTarget t = strike_by_qpn(qp);
 
-    return stalls(qp->core, ERDMA_POINT_SQ, &t);
+    return strike_stalls(qp->core, ERDMA_POINT_SQ, &t);
 }
 
 /* ---- the network ---- */
 
-static bool cuts(const ErdmaQp *qp)
+static bool strike_cuts(const ErdmaQp *qp)
 {
-    FaultTarget t = by_qpn(qp);
+    FaultTarget t = strike_by_qpn(qp);
 
-    return stalls(qp->core, ERDMA_POINT_NETWORK, &t);
+    return strike_stalls(qp->core, ERDMA_POINT_NETWORK, &t);
 }
 
-static bool repeats(const ErdmaQp *qp)
+static bool strike_repeats(const ErdmaQp *qp)
 {
-    FaultTarget t = by_qpn(qp);
+    FaultTarget t = strike_by_qpn(qp);
 
     return erdma_fault_hit(qp->core, ERDMA_POINT_TWICE, &t);
 }
 
-static bool waits(const ErdmaQp *qp, uint32_t point, uint64_t *ns)
+static bool strike_waits(const ErdmaQp *qp, uint32_t point, uint64_t *ns)
 {
-    FaultTarget t = by_qpn(qp);
+    FaultTarget t = strike_by_qpn(qp);
     Fault *f = erdma_fault_hit(qp->core, point, &t);
 
     if (f) {
@@ -386,18 +388,18 @@ static bool waits(const ErdmaQp *qp, uint32_t point, uint64_t *ns)
     return f != NULL;
 }
 
-static bool delays(const ErdmaQp *qp, uint64_t *ns)
+static bool strike_delays(const ErdmaQp *qp, uint64_t *ns)
 {
-    return waits(qp, ERDMA_POINT_MESSAGE, ns);
+    return strike_waits(qp, ERDMA_POINT_MESSAGE, ns);
 }
 
-static bool latency(const ErdmaQp *qp, uint64_t *ns)
+static bool strike_latency(const ErdmaQp *qp, uint64_t *ns)
 {
-    return waits(qp, ERDMA_POINT_LATENCY, ns);
+    return strike_waits(qp, ERDMA_POINT_LATENCY, ns);
 }
 
 /* How many of @n packets are lost: each drawn, or if many, as many as expected */
-static uint64_t draw_lost(Fault *f, uint64_t n)
+static uint64_t strike_draw_lost(Fault *f, uint64_t n)
 {
     uint64_t lost = 0;
 
@@ -413,11 +415,11 @@ static uint64_t draw_lost(Fault *f, uint64_t n)
     return lost;
 }
 
-static uint64_t loses(const ErdmaQp *qp, uint64_t packets, uint64_t *ns)
+static uint64_t strike_loses(const ErdmaQp *qp, uint64_t packets, uint64_t *ns)
 {
-    FaultTarget t = by_qpn(qp);
+    FaultTarget t = strike_by_qpn(qp);
     Fault *f = erdma_fault_find(qp->core, ERDMA_POINT_LOSS, &t);
-    uint64_t lost = f ? draw_lost(f, packets) : 0;
+    uint64_t lost = f ? strike_draw_lost(f, packets) : 0;
 
     if (lost) {
         f->hits++;
@@ -429,22 +431,22 @@ static uint64_t loses(const ErdmaQp *qp, uint64_t packets, uint64_t *ns)
 
 /* ---- registers ---- */
 
-static uint64_t cut_to(uint64_t value, unsigned size)
+static uint64_t strike_cut_to(uint64_t value, unsigned size)
 {
     return size >= 8 ? value : value & ((1ull << size * 8) - 1);
 }
 
-static bool register_read(ErdmaCore *c, uint64_t offset, unsigned size,
-                          uint64_t *value)
+static bool strike_register_read(ErdmaCore *c, uint64_t offset, unsigned size,
+                                 uint64_t *value)
 {
     FaultTarget t = { 0 };
     Fault *f;
 
     if (c->gone) {
-        *value = cut_to(UINT64_MAX, size);
+        *value = strike_cut_to(UINT64_MAX, size);
         return true;
     }
-    select_by(&t, KEY_OFFSET, offset);
+    strike_select(&t, KEY_OFFSET, offset);
     f = erdma_fault_hit(c, ERDMA_POINT_REGISTER, &t);
     if (!f) {
         return false;
@@ -452,11 +454,11 @@ static bool register_read(ErdmaCore *c, uint64_t offset, unsigned size,
     *value = f->action == ACT_ONES ? UINT64_MAX :
              fault_has(f, KEY_VALUE) ? f->v[KEY_VALUE] :
              erdma_fault_random(f);
-    *value = cut_to(*value, size);
+    *value = strike_cut_to(*value, size);
     return true;
 }
 
-static bool writes_ignored(ErdmaCore *c)
+static bool strike_writes_ignored(ErdmaCore *c)
 {
     const Fault *f;
 
@@ -470,32 +472,32 @@ static bool writes_ignored(ErdmaCore *c)
 /* ---- what is registered ---- */
 
 /* Floods go on */
-static void eq_room(ErdmaCore *c)
+static void strike_eq_room(ErdmaCore *c)
 {
     erdma_kick(c, &c->faults->flood);
 }
 
 const ErdmaHooks erdma_fault_hooks = {
-    .command = command,
-    .response = response,
-    .cmdq_stalled = cmdq_stalled,
-    .cqe = cqe_hook,
-    .event = event,
-    .eq_stalled = eq_stalled,
-    .eq_room = eq_room,
-    .irq = irq,
-    .register_read = register_read,
-    .writes_ignored = writes_ignored,
-    .payload = payload,
-    .spoil = spoil,
-    .rq_stalled = rq_stalled,
-    .sq_stalled = sq_stalled,
-    .cuts = cuts,
-    .repeats = repeats,
-    .delays = delays,
-    .latency = latency,
-    .loses = loses,
-    .started = eq_room,
+    .command = strike_command,
+    .response = strike_response,
+    .cmdq_stalled = strike_cmdq_stalled,
+    .cqe = strike_cqe,
+    .event = strike_event,
+    .eq_stalled = strike_eq_stalled,
+    .eq_room = strike_eq_room,
+    .irq = strike_irq,
+    .register_read = strike_register_read,
+    .writes_ignored = strike_writes_ignored,
+    .payload = strike_payload,
+    .spoil = strike_spoil,
+    .rq_stalled = strike_rq_stalled,
+    .sq_stalled = strike_sq_stalled,
+    .cuts = strike_cuts,
+    .repeats = strike_repeats,
+    .delays = strike_delays,
+    .latency = strike_latency,
+    .loses = strike_loses,
+    .started = strike_eq_room,
     .forget = erdma_delay_forget,
     .forget_cq = erdma_delay_forget_cq,
     .free = erdma_fault_free,

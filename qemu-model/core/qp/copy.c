@@ -4,11 +4,11 @@
  *
  * A cursor walks a list of ranges named by keys. It translates as far as bus
  * addresses are contiguous, maps that, and copies straight between two maps.
- * Maps are given back before the call ends; nothing is kept between calls.
+ * Maps are given back before the call ends; no pointer outlives a call.
  */
 #include "core_int.h"
 
-static void cursor_init(ErdmaCursor *cur)
+static void copy_init_cursor(ErdmaCursor *cur)
 {
     cur->qp = NULL;
     cur->span = NULL;
@@ -28,7 +28,7 @@ void erdma_cursor_spans(ErdmaCursor *cur, const ErdmaQp *qp,
                         const ErdmaSpan *span, unsigned nspans, uint8_t need,
                         bool remote, bool write, uint64_t skip)
 {
-    cursor_init(cur);
+    copy_init_cursor(cur);
     while (nspans && skip >= span->len) {
         skip -= span->len;
         span++;
@@ -46,7 +46,7 @@ void erdma_cursor_spans(ErdmaCursor *cur, const ErdmaQp *qp,
 void erdma_cursor_buffer(ErdmaCursor *cur, const void *data, uint64_t len,
                          uint64_t skip)
 {
-    cursor_init(cur);
+    copy_init_cursor(cur);
     cur->host = (uint8_t *)data + skip;
     cur->host_len = len - skip;
 }
@@ -67,7 +67,7 @@ void erdma_cursor_unmap(ErdmaCursor *cur)
 }
 
 /* Check the next range and find where its next bytes are */
-static bool locate(ErdmaCursor *cur, uint64_t want)
+static bool copy_locate(ErdmaCursor *cur, uint64_t want)
 {
     ErdmaCore *c = cur->qp->core;
 
@@ -105,7 +105,7 @@ static bool locate(ErdmaCursor *cur, uint64_t want)
 }
 
 /* Have at least one mapped byte, at most @want */
-static bool fill(ErdmaCursor *cur, uint64_t want)
+static bool copy_fill(ErdmaCursor *cur, uint64_t want)
 {
     ErdmaCore *c;
     uint64_t len;
@@ -116,7 +116,7 @@ static bool fill(ErdmaCursor *cur, uint64_t want)
     }
     c = cur->qp->core;
     erdma_cursor_unmap(cur);
-    if (!cur->bus_len && !locate(cur, want)) {
+    if (!cur->bus_len && !copy_locate(cur, want)) {
         return false;
     }
     len = cur->bus_len < want ? cur->bus_len : want;
@@ -137,7 +137,7 @@ static bool fill(ErdmaCursor *cur, uint64_t want)
 
 void *erdma_cursor_peek(ErdmaCursor *cur, uint64_t want, uint64_t *len)
 {
-    if (!cur->host_len && !fill(cur, want)) {
+    if (!cur->host_len && !copy_fill(cur, want)) {
         return NULL;
     }
     *len = cur->host_len < want ? cur->host_len : want;
@@ -154,7 +154,7 @@ void *erdma_cursor_map(ErdmaCursor *cur, uint64_t len)
 {
     void *p;
 
-    if (!cur->host_len && !fill(cur, len)) {
+    if (!cur->host_len && !copy_fill(cur, len)) {
         return NULL;
     }
     if (cur->host_len < len) {
@@ -167,7 +167,7 @@ void *erdma_cursor_map(ErdmaCursor *cur, uint64_t len)
     return p;
 }
 
-static void put(ErdmaCursor *dst, const uint8_t *src, uint64_t n)
+static void copy_put(ErdmaCursor *dst, const uint8_t *src, uint64_t n)
 {
     ErdmaFate fate = ERDMA_FATE_GOOD;
 
@@ -189,13 +189,13 @@ uint64_t erdma_copy(ErdmaCursor *dst, ErdmaCursor *src, uint64_t len)
     while (done < len) {
         uint64_t n = len - done;
 
-        if ((!src->host_len && !fill(src, n)) ||
-            (!dst->host_len && !fill(dst, n))) {
+        if ((!src->host_len && !copy_fill(src, n)) ||
+            (!dst->host_len && !copy_fill(dst, n))) {
             break;
         }
         n = n < src->host_len ? n : src->host_len;
         n = n < dst->host_len ? n : dst->host_len;
-        put(dst, src->host, n);
+        copy_put(dst, src->host, n);
         src->host += n;
         src->host_len -= n;
         dst->host += n;

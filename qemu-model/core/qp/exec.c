@@ -16,7 +16,7 @@ typedef struct Window {
 } Window;
 
 /* The head request's blocks, or NULL if the ring cannot be read */
-static const uint8_t *fetch(ErdmaQp *qp, Window *w)
+static const uint8_t *exec_fetch(ErdmaQp *qp, Window *w)
 {
     uint32_t have = erdma_ring_used16(qp->sq_pi, qp->sq_next);
     uint32_t need = have < ERDMA_SQE_MAX_WQEBBS ? have : ERDMA_SQE_MAX_WQEBBS;
@@ -36,9 +36,9 @@ static const uint8_t *fetch(ErdmaQp *qp, Window *w)
 }
 
 /* Make the head request the active one; syndrome */
-static uint8_t start(ErdmaQp *qp, Window *w)
+static uint8_t exec_start(ErdmaQp *qp, Window *w)
 {
-    const uint8_t *sqe = fetch(qp, w);
+    const uint8_t *sqe = exec_fetch(qp, w);
     uint8_t syndrome;
 
     qp->active = true;
@@ -48,7 +48,7 @@ static uint8_t start(ErdmaQp *qp, Window *w)
     qp->shaper.attempts = 0;
     qp->shaper.twice = false;
     if (!sqe) {
-        erdma_guest_error(qp->core, "QP %u: send queue cannot be read at %u",
+        erdma_guest_error(qp->core, "QP %u: send queue at %u is not memory",
                           qp->qpn, qp->sq_next);
         qp->req.opcode = ERDMA_OP_WRITE;
         qp->req.wqebbs = 1;
@@ -56,8 +56,8 @@ static uint8_t start(ErdmaQp *qp, Window *w)
     }
     syndrome = erdma_wqe_decode(qp, qp->sq_next, sqe, &qp->req);
     if (syndrome) {
-        erdma_guest_error(qp->core, "QP %u: malformed send request at %u",
-                          qp->qpn, qp->sq_next);
+        erdma_guest_error(qp->core, "QP %u: send request at %u: %s", qp->qpn,
+                          qp->sq_next, erdma_name_syndrome(syndrome));
     }
     erdma_trace(qp->core, "QP %u: %u at %u, %llu bytes", qp->qpn,
                 qp->req.opcode, qp->sq_next,
@@ -80,7 +80,7 @@ uint8_t erdma_req_local_rights(const ErdmaReq *req)
     }
 }
 
-static uint8_t check_local(const ErdmaQp *qp)
+static uint8_t exec_check_local(const ErdmaQp *qp)
 {
     const ErdmaReq *req = &qp->req;
     uint8_t need = erdma_req_local_rights(req);
@@ -91,8 +91,12 @@ static uint8_t check_local(const ErdmaQp *qp)
                                        &reach);
 
         if (a) {
-            erdma_guest_error(qp->core, "QP %u: bad local key 0x%x or range",
-                              qp->qpn, req->local[i].key);
+            erdma_guest_error(qp->core,
+                              "QP %u: local key 0x%x, 0x%llx + %llu: %s",
+                              qp->qpn, req->local[i].key,
+                              (unsigned long long)req->local[i].va,
+                              (unsigned long long)req->local[i].len,
+                              erdma_name_syndrome(erdma_access_send(a)));
             return erdma_access_send(a);
         }
     }
@@ -100,7 +104,7 @@ static uint8_t check_local(const ErdmaQp *qp)
 }
 
 /* Must what is in flight end before the active request begins? */
-static bool fenced(const ErdmaQp *qp)
+static bool exec_is_fenced(const ErdmaQp *qp)
 {
     if (qp->bad || qp->barrier) {
         return true;
@@ -117,7 +121,7 @@ static bool fenced(const ErdmaQp *qp)
 }
 
 /* Faults and meters in front of the network; false: @step is what happens */
-static bool through(ErdmaQp *qp, ErdmaStep *step, uint8_t *syndrome)
+static bool exec_shaper(ErdmaQp *qp, ErdmaStep *step, uint8_t *syndrome)
 {
     switch (erdma_shaper_admit(qp)) {
     case ERDMA_PASS:
@@ -136,7 +140,7 @@ static bool through(ErdmaQp *qp, ErdmaStep *step, uint8_t *syndrome)
 }
 
 /* A fault lets the request arrive a second time; it is begun anew then */
-static bool comes_again(ErdmaQp *qp)
+static bool exec_repeats(ErdmaQp *qp)
 {
     ErdmaQp *peer = qp->peer;
 
@@ -152,7 +156,7 @@ static bool comes_again(ErdmaQp *qp)
 }
 
 /* Advance the active request */
-static ErdmaStep execute(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
+static ErdmaStep exec_active(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
 {
     ErdmaStep step;
 
@@ -167,7 +171,7 @@ static ErdmaStep execute(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
     default:
         break;
     }
-    *syndrome = check_local(qp);
+    *syndrome = exec_check_local(qp);
     if (*syndrome) {
         return ERDMA_STEP_DONE;
     }
@@ -179,11 +183,11 @@ static ErdmaStep execute(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
         return ERDMA_STEP_HOLD;
     }
     if (erdma_fault_at(qp->core, ERDMA_POINT_SHAPER) &&
-        !through(qp, &step, syndrome)) {
+        !exec_shaper(qp, &step, syndrome)) {
         return step;
     }
     step = qp->transport->step(qp, b, syndrome);
-    if (step == ERDMA_STEP_DONE && !*syndrome && comes_again(qp)) {
+    if (step == ERDMA_STEP_DONE && !*syndrome && exec_repeats(qp)) {
         return ERDMA_STEP_MORE;
     }
     if (step == ERDMA_STEP_DONE && !*syndrome &&
@@ -194,7 +198,7 @@ static ErdmaStep execute(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
     return step;
 }
 
-static void finish_active(ErdmaQp *qp, uint8_t syndrome)
+static void exec_finish(ErdmaQp *qp, uint8_t syndrome)
 {
     ErdmaEnd end = {
         .opcode = qp->req.opcode, .wqebbs = qp->req.wqebbs,
@@ -208,7 +212,7 @@ static void finish_active(ErdmaQp *qp, uint8_t syndrome)
 }
 
 /* The active request is in flight: its end is known to the transport */
-static void leave_active(ErdmaQp *qp)
+static void exec_leave(ErdmaQp *qp)
 {
     uint32_t left = erdma_ring_used16(qp->sq_pi, qp->sq_next);
 
@@ -233,14 +237,14 @@ bool erdma_sq_exec(ErdmaQp *qp, ErdmaBudget *b)
         }
         b->steps--;
         if (!qp->active) {
-            qp->bad = start(qp, &w);
+            qp->bad = exec_start(qp, &w);
         }
-        if (qp->inflight && fenced(qp)) {
+        if (qp->inflight && exec_is_fenced(qp)) {
             return false;
         }
         syndrome = qp->bad;
         if (!syndrome) {
-            step = execute(qp, b, &syndrome);
+            step = exec_active(qp, b, &syndrome);
         }
         if (syndrome && qp->inflight) {
             qp->bad = syndrome; /* errors keep the order too */
@@ -257,12 +261,12 @@ bool erdma_sq_exec(ErdmaQp *qp, ErdmaBudget *b)
         case ERDMA_STEP_MORE:
             return true;
         case ERDMA_STEP_SENT:
-            leave_active(qp);
+            exec_leave(qp);
             break;
         case ERDMA_STEP_WAIT:
             return false;
         case ERDMA_STEP_DONE:
-            finish_active(qp, syndrome);
+            exec_finish(qp, syndrome);
             break;
         }
     }

@@ -11,13 +11,13 @@
 
 /* ---- registration ---- */
 
-static uint64_t page_size(const ErdmaMr *mr)
+static uint64_t mr_page_size(const ErdmaMr *mr)
 {
     return 1ull << mr->page_shift;
 }
 
 /* Most entries a table of this shape can hold */
-static uint64_t table_capacity(const ErdmaMr *mr)
+static uint64_t mr_table_capacity(const ErdmaMr *mr)
 {
     switch (mr->level) {
     case 0:
@@ -30,12 +30,12 @@ static uint64_t table_capacity(const ErdmaMr *mr)
 }
 
 /*
- * True length: VERSION 0 carries its low 32 bits only, the page count tells
+ * True length: VERSION 0 carries its low 32 bits only, the page count says
  * the rest (10.3). False: no length fits the page count.
  */
-static bool true_length(ErdmaMr *mr, uint32_t size)
+static bool mr_true_length(ErdmaMr *mr, uint32_t size)
 {
-    uint64_t off = mr->base & (page_size(mr) - 1);
+    uint64_t off = mr->base & (mr_page_size(mr) - 1);
     uint64_t room = mr->npages << mr->page_shift;
     uint64_t most, len;
 
@@ -44,28 +44,28 @@ static bool true_length(ErdmaMr *mr, uint32_t size)
     }
     most = room - off;
     len = size + ((most - size) & ~0xffffffffull);
-    if (len > size && most - len >= page_size(mr)) {
+    if (len > size && most - len >= mr_page_size(mr)) {
         len = size;
     }
     mr->length = len;
     return true;
 }
 
-static bool normal_valid(const ErdmaCore *c, const ErdmaMr *mr)
+static bool mr_normal_valid(const ErdmaCore *c, const ErdmaMr *mr)
 {
-    uint64_t off = mr->base & (page_size(mr) - 1);
+    uint64_t off = mr->base & (mr_page_size(mr) - 1);
 
-    if (mr->npages > table_capacity(mr) ||
+    if (mr->npages > mr_table_capacity(mr) ||
         mr->length > 1ull << c->cfg.max_mr_size ||
         mr->length > UINT64_MAX - mr->base) {
         return false;
     }
-    return mr->npages >= (off + mr->length + page_size(mr) - 1) >>
+    return mr->npages >= (off + mr->length + mr_page_size(mr) - 1) >>
                          mr->page_shift;
 }
 
-static bool fill_normal(const ErdmaCore *c, ErdmaMr *mr,
-                        const struct erdma_cmd_reg_mr *cmd, unsigned version)
+static bool mr_fill_normal(const ErdmaCore *c, ErdmaMr *mr,
+                           const struct erdma_cmd_reg_mr *cmd, unsigned version)
 {
     uint32_t cfg2 = le32toh(cmd->cfg2);
 
@@ -87,17 +87,17 @@ static bool fill_normal(const ErdmaCore *c, ErdmaMr *mr,
                      (uint64_t)le32toh(cmd->v1.size_hi) << 32;
         mr->page[0] = le64toh(cmd->v1.table);
     } else {
-        if (!true_length(mr, le32toh(cmd->size))) {
+        if (!mr_true_length(mr, le32toh(cmd->size))) {
             return false;
         }
         for (unsigned i = 0; i < ERDMA_INLINE_MTT_CNT; i++) {
             mr->page[i] = le64toh(cmd->page[i]);
         }
     }
-    return normal_valid(c, mr);
+    return mr_normal_valid(c, mr);
 }
 
-static bool fill_frmr(ErdmaMr *mr, const struct erdma_cmd_reg_mr *cmd)
+static bool mr_fill_frmr(ErdmaMr *mr, const struct erdma_cmd_reg_mr *cmd)
 {
     uint32_t cfg2 = le32toh(cmd->cfg2);
 
@@ -107,7 +107,7 @@ static bool fill_frmr(ErdmaMr *mr, const struct erdma_cmd_reg_mr *cmd)
            mr->capacity <= ERDMA_MAX_FRMR_PAGES;
 }
 
-static bool fill_mr(const ErdmaCore *c, ErdmaMr *mr,
+static bool mr_fill(const ErdmaCore *c, ErdmaMr *mr,
                     const struct erdma_cmd_reg_mr *cmd)
 {
     unsigned version = ERDMA_GET(ERDMA_REG_MR_VERSION, le32toh(cmd->cfg0));
@@ -122,9 +122,9 @@ static bool fill_mr(const ErdmaCore *c, ErdmaMr *mr,
     }
     switch (mr->type) {
     case ERDMA_MR_NORMAL:
-        return fill_normal(c, mr, cmd, version);
+        return mr_fill_normal(c, mr, cmd, version);
     case ERDMA_MR_FRMR:
-        return fill_frmr(mr, cmd);
+        return mr_fill_frmr(mr, cmd);
     default:
         return false;
     }
@@ -138,8 +138,8 @@ unsigned erdma_mr_register(ErdmaCore *c, const struct erdma_cmd_reg_mr *cmd)
     ErdmaMr *mr;
 
     if (index >= c->mrs.limit) {
-        erdma_guest_error(c, "REG_MR: index %u is not below %u", index,
-                          c->mrs.limit);
+        erdma_guest_error(c, "REG_MR: index %u, expected 0 to %u", index,
+                          c->mrs.limit - 1);
         return ERDMA_CMD_EINVAL;
     }
     if (erdma_table_get(&c->mrs, index)) {
@@ -155,9 +155,12 @@ unsigned erdma_mr_register(ErdmaCore *c, const struct erdma_cmd_reg_mr *cmd)
     mr->pd = ERDMA_GET(ERDMA_REG_MR_PD, cfg1);
     mr->rights = (cfg1 & ERDMA_REG_MR_RIGHTS) | ERDMA_RIGHT_LOCAL_READ;
     mr->page_shift = ERDMA_GET(ERDMA_REG_MR_PAGE_SHIFT, le32toh(cmd->cfg2));
-    if (!fill_mr(c, mr, cmd)) {
-        erdma_guest_error(c, "REG_MR: index %u, type %u: page count, size or "
-                          "table do not fit", index, mr->type);
+    if (!mr_fill(c, mr, cmd)) {
+        erdma_guest_error(c, "REG_MR: index %u, type %u: %llu pages of 2^%u "
+                          "at level %u do not fit %llu bytes or the device",
+                          index, mr->type, (unsigned long long)mr->npages,
+                          mr->page_shift, mr->level,
+                          (unsigned long long)mr->length);
         free(mr);
         return ERDMA_CMD_EINVAL;
     }
@@ -186,7 +189,7 @@ unsigned erdma_mr_deregister(ErdmaCore *c, uint32_t index)
 
 /* ---- checks ---- */
 
-static ErdmaMr *lookup(const ErdmaCore *c, uint32_t stag)
+static ErdmaMr *mr_lookup(const ErdmaCore *c, uint32_t stag)
 {
     ErdmaMr *mr = erdma_table_get(&c->mrs, ERDMA_GET(ERDMA_STAG_INDEX, stag));
 
@@ -200,7 +203,7 @@ ErdmaAccess erdma_mr_check(const ErdmaQp *qp, const ErdmaSpan *span,
     ErdmaMr *mr = NULL;
 
     if (span->key != c->cfg.local_dma_key || remote || !qp->kernel) {
-        mr = lookup(c, span->key);
+        mr = mr_lookup(c, span->key);
         if (!mr || !mr->valid) {
             return ERDMA_ACCESS_STAG;
         }
@@ -234,7 +237,7 @@ static void mr_revoke(ErdmaCore *c, ErdmaMr *mr)
 
 bool erdma_mr_invalidate(const ErdmaQp *qp, uint32_t stag)
 {
-    ErdmaMr *mr = lookup(qp->core, stag);
+    ErdmaMr *mr = mr_lookup(qp->core, stag);
 
     if (!mr || mr->type != ERDMA_MR_FRMR || !mr->valid || mr->pd != qp->pd) {
         return false;
@@ -256,7 +259,7 @@ uint8_t erdma_mr_fast_register(const ErdmaQp *qp, const ErdmaRegMr *reg)
     if (mr->pd != qp->pd) {
         return ERDMA_WC_SEND_PD;
     }
-    off = reg->iova & (page_size(mr) - 1);
+    off = reg->iova & (mr_page_size(mr) - 1);
     room = (uint64_t)reg->npages << mr->page_shift;
     if (room < off || room - off < reg->length ||
         (reg->kind == ERDMA_REG_MR_TABLE && reg->npages > mr->capacity) ||
@@ -289,12 +292,12 @@ uint8_t erdma_mr_fast_register(const ErdmaQp *qp, const ErdmaRegMr *reg)
 
 /* ---- translation ---- */
 
-static bool read_slot(ErdmaCore *c, uint64_t table, uint64_t slot,
-                      uint64_t *value)
+static bool mr_read_entry(ErdmaCore *c, uint64_t table, uint64_t at,
+                         uint64_t *value)
 {
     uint64_t raw;
 
-    if (!erdma_dma_read(c, table + slot * sizeof(raw), &raw, sizeof(raw))) {
+    if (!erdma_dma_read(c, table + at * sizeof(raw), &raw, sizeof(raw))) {
         return false;
     }
     *value = le64toh(raw);
@@ -302,8 +305,8 @@ static bool read_slot(ErdmaCore *c, uint64_t table, uint64_t slot,
 }
 
 /* Table page that holds entry @index of a level 2 or 3 region, or 0 */
-static uint64_t leaf(ErdmaCore *c, const ErdmaMr *mr, ErdmaXlate *x,
-                     uint64_t index)
+static uint64_t mr_leaf(ErdmaCore *c, const ErdmaMr *mr, ErdmaXlate *x,
+                        uint64_t index)
 {
     uint64_t leaf_index = index >> mr->mtt_shift;
     uint64_t mask = (1ull << mr->mtt_shift) - 1;
@@ -313,12 +316,13 @@ static uint64_t leaf(ErdmaCore *c, const ErdmaMr *mr, ErdmaXlate *x,
         return x->leaf_addr;
     }
     if (mr->level == 3 &&
-        (!read_slot(c, table, leaf_index >> mr->mtt_shift, &table) ||
+        (!mr_read_entry(c, table, leaf_index >> mr->mtt_shift, &table) ||
          !table)) {
         return 0;
     }
-    if (!read_slot(c, table,
-                   mr->level == 3 ? leaf_index & mask : leaf_index, &table)) {
+    if (!mr_read_entry(c, table,
+                       mr->level == 3 ? leaf_index & mask : leaf_index,
+                       &table)) {
         return 0;
     }
     x->leaf_valid = true;
@@ -328,18 +332,18 @@ static uint64_t leaf(ErdmaCore *c, const ErdmaMr *mr, ErdmaXlate *x,
 }
 
 /* Read up to @want entries from @index on */
-static bool fetch(ErdmaCore *c, ErdmaMr *mr, ErdmaXlate *x, uint64_t index,
-                  uint64_t want)
+static bool mr_fetch(ErdmaCore *c, ErdmaMr *mr, ErdmaXlate *x, uint64_t index,
+                     uint64_t want)
 {
-    uint64_t slot = index;
+    uint64_t at = index;
     uint64_t table = mr->page[0];
     uint64_t n = mr->npages - index;
 
     if (mr->level >= 2) {
-        slot = index & ((1ull << mr->mtt_shift) - 1);
-        table = leaf(c, mr, x, index);
-        if (n > (1ull << mr->mtt_shift) - slot) {
-            n = (1ull << mr->mtt_shift) - slot;
+        at = index & ((1ull << mr->mtt_shift) - 1);
+        table = mr_leaf(c, mr, x, index);
+        if (n > (1ull << mr->mtt_shift) - at) {
+            n = (1ull << mr->mtt_shift) - at;
         }
         if (!table) {
             return false;
@@ -347,7 +351,7 @@ static bool fetch(ErdmaCore *c, ErdmaMr *mr, ErdmaXlate *x, uint64_t index,
     }
     n = n < want ? n : want;
     n = n < ERDMA_LIMIT_MTT_FETCH ? n : ERDMA_LIMIT_MTT_FETCH;
-    if (!erdma_dma_read(c, table + slot * 8, x->entry, n * 8)) {
+    if (!erdma_dma_read(c, table + at * 8, x->entry, n * 8)) {
         x->count = 0;
         return false;
     }
@@ -360,8 +364,8 @@ static bool fetch(ErdmaCore *c, ErdmaMr *mr, ErdmaXlate *x, uint64_t index,
 }
 
 /* Entry @index; @want: how many from here on will be asked for */
-static bool entry(ErdmaCore *c, ErdmaMr *mr, ErdmaXlate *x, uint64_t index,
-                  uint64_t want, uint64_t *value)
+static bool mr_entry(ErdmaCore *c, ErdmaMr *mr, ErdmaXlate *x, uint64_t index,
+                     uint64_t want, uint64_t *value)
 {
     if (index >= mr->npages) {
         return false;
@@ -381,7 +385,7 @@ static bool entry(ErdmaCore *c, ErdmaMr *mr, ErdmaXlate *x, uint64_t index,
         *value = le64toh(mr->hot_entry);
         return true;
     }
-    if (!fetch(c, mr, x, index, want)) {
+    if (!mr_fetch(c, mr, x, index, want)) {
         return false;
     }
     *value = le64toh(x->entry[0]);
@@ -398,12 +402,12 @@ bool erdma_mr_extent(ErdmaCore *c, ErdmaMr *mr, ErdmaXlate *x, uint64_t va,
         *len = want;
         return true;
     }
-    psize = page_size(mr);
+    psize = mr_page_size(mr);
     pos = va - mr->base + (mr->base & (psize - 1));
     index = pos >> mr->page_shift;
     in_page = pos & (psize - 1);
     pages = (in_page + want + psize - 1) >> mr->page_shift;
-    if (!entry(c, mr, x, index, pages, &next) ||
+    if (!mr_entry(c, mr, x, index, pages, &next) ||
         next > UINT64_MAX - psize) {
         return false;
     }
@@ -414,7 +418,7 @@ bool erdma_mr_extent(ErdmaCore *c, ErdmaMr *mr, ErdmaXlate *x, uint64_t va,
 
         index++;
         pages--;
-        if (!entry(c, mr, x, index, pages, &next) || next != expected ||
+        if (!mr_entry(c, mr, x, index, pages, &next) || next != expected ||
             next > UINT64_MAX - psize) {
             break;
         }

@@ -18,7 +18,7 @@ typedef struct ErdmaMr {
     uint8_t rights;             /* ERDMA_RIGHT_* */
     uint8_t page_shift;
     uint8_t level;              /* 0: page[], 1..3: page[0] is the top table */
-    uint8_t mtt_shift;          /* log2 of the slots of a table page */
+    uint8_t mtt_shift;          /* log2 of the entries of a table page */
     uint32_t pd;
     uint32_t capacity;          /* FRMR: entries the table has room for */
     uint64_t base;              /* START_VA or iova */

@@ -6,8 +6,8 @@
 
 /* ---- life ---- */
 
-static void sq_spec(const struct erdma_cmd_create_qp *cmd, bool extended,
-                    ErdmaQueueSpec *spec)
+static void qp_sq_spec(const struct erdma_cmd_create_qp *cmd, bool extended,
+                       ErdmaQueueSpec *spec)
 {
     uint32_t mtt = le32toh(cmd->sq_mtt);
 
@@ -24,8 +24,8 @@ static void sq_spec(const struct erdma_cmd_create_qp *cmd, bool extended,
     }
 }
 
-static void rq_spec(const struct erdma_cmd_create_qp *cmd, bool extended,
-                    ErdmaQueueSpec *spec)
+static void qp_rq_spec(const struct erdma_cmd_create_qp *cmd, bool extended,
+                       ErdmaQueueSpec *spec)
 {
     uint32_t mtt = le32toh(cmd->rq_mtt);
 
@@ -42,14 +42,15 @@ static void rq_spec(const struct erdma_cmd_create_qp *cmd, bool extended,
     }
 }
 
-static unsigned bind_queues(ErdmaQp *qp, const struct erdma_cmd_create_qp *cmd,
-                            bool extended)
+static unsigned qp_bind_queues(ErdmaQp *qp,
+                               const struct erdma_cmd_create_qp *cmd,
+                               bool extended)
 {
     ErdmaCore *c = qp->core;
     ErdmaQueueSpec spec;
     unsigned err;
 
-    sq_spec(cmd, extended, &spec);
+    qp_sq_spec(cmd, extended, &spec);
     if (spec.depth_log > ERDMA_LIMIT_QP_DEPTH_LOG) {
         return ERDMA_CMD_EINVAL;
     }
@@ -57,7 +58,7 @@ static unsigned bind_queues(ErdmaQp *qp, const struct erdma_cmd_create_qp *cmd,
     if (err) {
         return err;
     }
-    rq_spec(cmd, extended, &spec);
+    qp_rq_spec(cmd, extended, &spec);
     err = spec.depth_log > c->cfg.max_recv_wr ? ERDMA_CMD_EINVAL :
           erdma_queue_setup(c, &qp->rq, &spec);
     if (err) {
@@ -67,8 +68,9 @@ static unsigned bind_queues(ErdmaQp *qp, const struct erdma_cmd_create_qp *cmd,
 }
 
 /* Both pages must be of one context (2.7) */
-static bool bind_doorbells(ErdmaQp *qp, const struct erdma_cmd_create_qp *cmd,
-                           bool extended)
+static bool qp_bind_doorbells(ErdmaQp *qp,
+                              const struct erdma_cmd_create_qp *cmd,
+                              bool extended)
 {
     uint32_t cfg = le32toh(cmd->db_cfg);
     uint32_t rq_ctx;
@@ -84,7 +86,7 @@ static bool bind_doorbells(ErdmaQp *qp, const struct erdma_cmd_create_qp *cmd,
            rq_ctx == qp->db_ctx;
 }
 
-static void fill_qp(ErdmaQp *qp, const struct erdma_cmd_create_qp *cmd)
+static void qp_fill(ErdmaQp *qp, const struct erdma_cmd_create_qp *cmd)
 {
     uint32_t sq_cfg = le32toh(cmd->sq_cfg);
     uint32_t rq_cfg = le32toh(cmd->rq_cfg);
@@ -104,26 +106,34 @@ static void fill_qp(ErdmaQp *qp, const struct erdma_cmd_create_qp *cmd)
                  ERDMA_KERNEL_QP_PAGE_CODE;
 }
 
-static unsigned build(ErdmaQp *qp, const struct erdma_cmd_create_qp *cmd,
-                      bool extended)
+static unsigned qp_build(ErdmaQp *qp, const struct erdma_cmd_create_qp *cmd,
+                         bool extended)
 {
     ErdmaCore *c = qp->core;
     unsigned err;
 
-    fill_qp(qp, cmd);
+    qp_fill(qp, cmd);
     if (!qp->scq || !qp->rcq) {
-        erdma_guest_error(c, "CREATE_QP %u: no such CQ", qp->qpn);
+        erdma_guest_error(c, "CREATE_QP %u: CQNs %u and %u, expected two that "
+                          "exist", qp->qpn, (unsigned)
+                          ERDMA_GET(ERDMA_CREATE_QP_CQN, le32toh(cmd->sq_cfg)),
+                          (unsigned)ERDMA_GET(ERDMA_CREATE_QP_CQN,
+                                              le32toh(cmd->rq_cfg)));
         return ERDMA_CMD_ENOENT;
     }
-    if (!bind_doorbells(qp, cmd, extended)) {
-        erdma_guest_error(c, "CREATE_QP %u: not doorbell pages of a context",
-                          qp->qpn);
+    if (!qp_bind_doorbells(qp, cmd, extended)) {
+        erdma_guest_error(c, "CREATE_QP %u: pages %u and %u, expected SDB and "
+                          "RDB of one context", qp->qpn, (unsigned)
+                          ERDMA_GET(ERDMA_CREATE_QP_SQ_DB,
+                                    le32toh(cmd->db_cfg)), (unsigned)
+                          ERDMA_GET(ERDMA_CREATE_QP_RQ_DB,
+                                    le32toh(cmd->db_cfg)));
         return ERDMA_CMD_EINVAL;
     }
     if (qp->db_assoc) {
         qp->kernel = false;
     }
-    err = bind_queues(qp, cmd, extended);
+    err = qp_bind_queues(qp, cmd, extended);
     if (err) {
         return err;
     }
@@ -143,7 +153,7 @@ unsigned erdma_qp_create(ErdmaCore *c, const struct erdma_cmd_create_qp *cmd,
     unsigned err;
 
     if (!qpn || qpn >= c->qps.limit) {
-        erdma_guest_error(c, "CREATE_QP: number %u is not in 1..%u", qpn,
+        erdma_guest_error(c, "CREATE_QP: QPN %u, expected 1 to %u", qpn,
                           c->qps.limit - 1);
         return ERDMA_CMD_EINVAL;
     }
@@ -156,7 +166,7 @@ unsigned erdma_qp_create(ErdmaCore *c, const struct erdma_cmd_create_qp *cmd,
     }
     qp->core = c;
     qp->qpn = qpn;
-    err = build(qp, cmd, extended);
+    err = qp_build(qp, cmd, extended);
     if (err) {
         free(qp);
         return err;
@@ -171,7 +181,7 @@ unsigned erdma_qp_create(ErdmaCore *c, const struct erdma_cmd_create_qp *cmd,
 }
 
 /* Leave the network and all waiting; the rings stay as they are */
-static void detach(ErdmaQp *qp)
+static void qp_detach(ErdmaQp *qp)
 {
     if (qp->state == ERDMA_QPS_RTS) {
         erdma_match_disconnect(qp);
@@ -189,7 +199,7 @@ void erdma_qp_destroy(ErdmaQp *qp)
 {
     ErdmaCore *c = qp->core;
 
-    detach(qp);
+    qp_detach(qp);
     erdma_event_cancel(&qp->event);
     qp->scq->users--;
     qp->rcq->users--;
@@ -204,11 +214,11 @@ void erdma_qp_destroy(ErdmaQp *qp)
 
 /* ---- states ---- */
 
-static void stop(ErdmaQp *qp, uint8_t state)
+static void qp_stop(ErdmaQp *qp, uint8_t state)
 {
     ErdmaBudget b = { .steps = ERDMA_LIMIT_FLUSH };
 
-    detach(qp);
+    qp_detach(qp);
     qp->state = state;
     erdma_qp_work(qp, &b);
 }
@@ -216,15 +226,16 @@ static void stop(ErdmaQp *qp, uint8_t state)
 void erdma_qp_fatal(ErdmaQp *qp, enum erdma_ae_type type)
 {
     if (!erdma_qp_stopped(qp)) {
-        stop(qp, ERDMA_QPS_ERROR);
+        qp_stop(qp, ERDMA_QPS_ERROR);
         erdma_aeq_post(qp->core, &qp->event, type, qp->qpn);
     }
 }
 
-static unsigned to_rts(ErdmaQp *qp, const struct erdma_cmd_modify_qp *cmd)
+static unsigned qp_to_rts(ErdmaQp *qp, const struct erdma_cmd_modify_qp *cmd)
 {
     if (qp->state > ERDMA_QPS_RTR) {
-        erdma_guest_error(qp->core, "QP %u: cannot become RTS from %s",
+        erdma_guest_error(qp->core,
+                          "QP %u: RTS from %s, expected from IDLE or RTR",
                           qp->qpn, erdma_name_qp_state(qp->state));
         return ERDMA_CMD_EINVAL;
     }
@@ -242,13 +253,13 @@ static unsigned to_rts(ErdmaQp *qp, const struct erdma_cmd_modify_qp *cmd)
     return ERDMA_CMD_OK;
 }
 
-static unsigned to_stopped(ErdmaQp *qp, uint8_t state)
+static unsigned qp_to_stopped(ErdmaQp *qp, uint8_t state)
 {
     if (!erdma_qp_stopped(qp)) {
         if (qp->state != ERDMA_QPS_RTS && state != ERDMA_QPS_ERROR) {
             return ERDMA_CMD_EINVAL;
         }
-        stop(qp, state);
+        qp_stop(qp, state);
     } else if (state > qp->state) {
         qp->state = state;      /* ERROR is never taken back */
     }
@@ -268,19 +279,20 @@ unsigned erdma_qp_modify(ErdmaQp *qp, const struct erdma_cmd_modify_qp *cmd)
         qp->state = state;
         return ERDMA_CMD_OK;
     case ERDMA_QPS_RTS:
-        return to_rts(qp, cmd);
+        return qp_to_rts(qp, cmd);
     case ERDMA_QPS_CLOSING:
     case ERDMA_QPS_TERMINATE:
     case ERDMA_QPS_ERROR:
-        return to_stopped(qp, state);
+        return qp_to_stopped(qp, state);
     default:
-        erdma_guest_error(qp->core, "QP %u: no such state %u", qp->qpn, state);
+        erdma_guest_error(qp->core, "QP %u: state %u, expected 0 to %u",
+                          qp->qpn, state, ERDMA_QPS_ERROR);
         return ERDMA_CMD_EINVAL;
     }
 }
 
 /* Does @pi add to @old, seen from @ci, and stay inside the ring? */
-static bool advances(uint16_t pi, uint16_t old, uint16_t ci, uint32_t depth)
+static bool qp_advances(uint16_t pi, uint16_t old, uint16_t ci, uint32_t depth)
 {
     uint32_t used = erdma_ring_used16(pi, ci);
 
@@ -295,10 +307,10 @@ unsigned erdma_qp_reflush(ErdmaQp *qp, uint16_t sq_pi, uint16_t rq_pi)
     if (!erdma_qp_stopped(qp)) {
         return ERDMA_CMD_EINVAL;
     }
-    if (advances(sq_pi, qp->sq_pi, qp->sq_ci, qp->sq.depth)) {
+    if (qp_advances(sq_pi, qp->sq_pi, qp->sq_ci, qp->sq.depth)) {
         qp->sq_pi = sq_pi;
     }
-    if (advances(rq_pi, qp->rq_pi, qp->rq_ci, qp->rq.depth)) {
+    if (qp_advances(rq_pi, qp->rq_pi, qp->rq_ci, qp->rq.depth)) {
         qp->rq_pi = rq_pi;
     }
     erdma_qp_work(qp, &b);
@@ -311,22 +323,23 @@ unsigned erdma_qp_reflush(ErdmaQp *qp, uint16_t sq_pi, uint16_t rq_pi)
  * May @pi replace @old? Not if it goes back, nor if that is more than the ring
  * holds, which is fatal for the QP (9.1).
  */
-static bool index_fits(ErdmaQp *qp, const char *what, uint16_t pi, uint16_t old,
-                       uint16_t ci, uint32_t depth, enum erdma_ae_type type)
+static bool qp_index_fits(ErdmaQp *qp, const char *what, uint16_t pi,
+                          uint16_t old, uint16_t ci, uint32_t depth,
+                          enum erdma_ae_type type)
 {
     if (erdma_ring_used16(pi, ci) <= depth) {
-        return advances(pi, old, ci, depth);
+        return qp_advances(pi, old, ci, depth);
     }
-    erdma_guest_error(qp->core, "QP %u: %s index %u is more than %u beyond %u",
-                      qp->qpn, what, pi, depth, ci);
+    erdma_guest_error(qp->core, "QP %u: %s index %u, expected %u to %u",
+                      qp->qpn, what, pi, ci, (ci + depth) & 0xffff);
     erdma_qp_fatal(qp, type);
     return false;
 }
 
 void erdma_qp_sq_doorbell(ErdmaQp *qp, uint16_t pi)
 {
-    if (index_fits(qp, "send", pi, qp->sq_pi, qp->sq_ci, qp->sq.depth,
-                   ERDMA_AE_QP_FATAL)) {
+    if (qp_index_fits(qp, "send", pi, qp->sq_pi, qp->sq_ci, qp->sq.depth,
+                      ERDMA_AE_QP_FATAL)) {
         qp->sq_pi = pi;
         if (!qp->active && qp->sq_next != pi) {
             erdma_qp_unhold(qp);        /* peer lost: now a request waits */
@@ -337,8 +350,8 @@ void erdma_qp_sq_doorbell(ErdmaQp *qp, uint16_t pi)
 
 void erdma_qp_rq_doorbell(ErdmaQp *qp, uint16_t pi)
 {
-    if (!index_fits(qp, "receive", pi, qp->rq_pi, qp->rq_ci,
-                    qp->rq.depth, ERDMA_AE_RQ_ERR)) {
+    if (!qp_index_fits(qp, "receive", pi, qp->rq_pi, qp->rq_ci,
+                       qp->rq.depth, ERDMA_AE_RQ_ERR)) {
         return;
     }
     qp->rq_pi = pi;

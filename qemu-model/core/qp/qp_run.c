@@ -18,7 +18,7 @@ void erdma_qp_schedule(ErdmaQp *qp)
 }
 
 /* Oldest send request, flushed */
-static void flush_send(ErdmaQp *qp)
+static void qp_run_flush_send(ErdmaQp *qp)
 {
     uint32_t used = erdma_ring_used16(qp->sq_pi, qp->sq_ci);
     uint32_t blocks = 1;
@@ -46,7 +46,7 @@ void erdma_qp_post_recv_wc(ErdmaQp *qp, ErdmaWc *wc)
 }
 
 /* True if the budget ended before the queues were empty */
-static bool flush(ErdmaQp *qp, ErdmaBudget *b)
+static bool qp_run_flush(ErdmaQp *qp, ErdmaBudget *b)
 {
     while (qp->sq_ci != qp->sq_pi || qp->rq_ci != qp->rq_pi) {
         if (!b->steps || !erdma_sched_spend(qp->core->fabric, 1)) {
@@ -54,7 +54,7 @@ static bool flush(ErdmaQp *qp, ErdmaBudget *b)
         }
         b->steps--;
         if (qp->sq_ci != qp->sq_pi) {
-            flush_send(qp);
+            qp_run_flush_send(qp);
         } else {
             ErdmaWc wc = {
                 .opcode = ERDMA_OP_RECV,
@@ -72,7 +72,7 @@ void erdma_qp_work(ErdmaQp *qp, ErdmaBudget *b)
     bool more = false;
 
     if (erdma_qp_stopped(qp)) {
-        more = flush(qp, b);
+        more = qp_run_flush(qp, b);
     } else if (qp->state == ERDMA_QPS_RTS) {
         if (qp->transport) {
             more = qp->transport->work(qp, b);
@@ -103,7 +103,7 @@ void erdma_qp_work_now(ErdmaQp *qp)
 }
 
 /* QPs take turns; each gets a slice, all together a bounded amount */
-static void qp_run(ErdmaCore *c)
+static void qp_run_all(ErdmaCore *c)
 {
     uint64_t bytes = ERDMA_LIMIT_RUN_BYTES;
     uint32_t steps = ERDMA_LIMIT_RUN_WQES;
@@ -170,14 +170,14 @@ void erdma_qp_peer_lost(ErdmaQp *qp)
     }
 }
 
-static void qp_hold_expired(ErdmaCore *c, ErdmaTimer *t)
+static void qp_run_hold_expired(ErdmaCore *c, ErdmaTimer *t)
 {
     ErdmaQp *qp = ERDMA_ENTRY(t, ErdmaQp, hold);
     ErdmaEnd end = { .opcode = qp->req.opcode, .wqebbs = qp->req.wqebbs };
 
     c->n.retry_exceeded++;
     if (!qp->active) {          /* see erdma_qp_peer_lost() */
-        erdma_info(c, "QP %u: its peer's process has gone", qp->qpn);
+        erdma_info(c, "QP %u: peer lost", qp->qpn);
         erdma_qp_fatal(qp, ERDMA_AE_QP_FATAL);
         return;
     }
@@ -191,6 +191,6 @@ static void qp_hold_expired(ErdmaCore *c, ErdmaTimer *t)
 void erdma_qp_register(ErdmaCore *c)
 {
     erdma_list_init(&c->qp_run);
-    erdma_kick_init(&c->qp_kick, qp_run);
-    erdma_timer_queue_init(c, &c->held, qp_hold_expired);
+    erdma_kick_init(&c->qp_kick, qp_run_all);
+    erdma_timer_queue_init(c, &c->held, qp_run_hold_expired);
 }

@@ -17,7 +17,9 @@ bool erdma_resp_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome)
     if (!erdma_queue_read(peer->core, &peer->rq, peer->rq_ci, 1, &rqe) ||
         le16toh(rqe.qe_idx) != (uint16_t)(peer->rq_ci + 1) ||
         le32toh(rqe.qpn) != peer->qpn) {
-        erdma_guest_error(peer->core, "QP %u: malformed receive at %u",
+        erdma_guest_error(peer->core,
+                          "QP %u: receive at %u: not memory, or its index "
+                          "or QPN is another",
                           peer->qpn, peer->rq_ci);
         *syndrome = ERDMA_WC_RQE_FORMAT;
         return false;
@@ -51,7 +53,7 @@ void erdma_resp_refuse(ErdmaQp *peer, uint8_t syndrome)
     erdma_qp_fatal(peer, ERDMA_AE_ACCESS_ERR);
 }
 
-static uint8_t recv_opcode(uint8_t opcode)
+static uint8_t resp_recv_opcode(uint8_t opcode)
 {
     switch (opcode) {
     case ERDMA_OP_SEND_IMM:
@@ -68,7 +70,7 @@ static uint8_t recv_opcode(uint8_t opcode)
 bool erdma_resp_complete(ErdmaQp *peer, const ErdmaReq *req)
 {
     ErdmaWc wc = {
-        .opcode = recv_opcode(req->opcode),
+        .opcode = resp_recv_opcode(req->opcode),
         .solicited = req->se,
         .size = req->length,
         .imm = req->opcode == ERDMA_OP_SEND ? 0 : req->imm,
@@ -173,7 +175,7 @@ ErdmaStep erdma_resp_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
     return ERDMA_STEP_DONE;
 }
 
-static uint64_t atomic_op(uint64_t *target, const ErdmaReq *req)
+static uint64_t resp_atomic_op(uint64_t *target, const ErdmaReq *req)
 {
     if (req->opcode == ERDMA_OP_ATOMIC_CAS) {
         uint64_t old = req->compare;
@@ -207,7 +209,7 @@ ErdmaAccess erdma_resp_atomic(ErdmaQp *peer, const ErdmaReq *req,
     if (target && (uintptr_t)target % sizeof(*target)) {
         cur.fault = ERDMA_ACCESS_BOUNDS;
     } else if (target) {
-        *old = atomic_op(target, req);
+        *old = resp_atomic_op(target, req);
     }
     erdma_cursor_unmap(&cur);
     return cur.fault;

@@ -10,8 +10,8 @@
 #include "core_int.h"
 
 /* Bytes for this step; false: budget used up before the end */
-static bool move(ErdmaQp *qp, ErdmaBudget *b, ErdmaCursor *dst,
-                 ErdmaCursor *src)
+static bool local_move(ErdmaQp *qp, ErdmaBudget *b, ErdmaCursor *dst,
+                       ErdmaCursor *src)
 {
     uint64_t left = qp->req.length - qp->done;
     uint64_t n = left < b->bytes ? left : b->bytes;
@@ -22,8 +22,8 @@ static bool move(ErdmaQp *qp, ErdmaBudget *b, ErdmaCursor *dst,
     return done == left;
 }
 
-static ErdmaStep push_data(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
-                           uint8_t *syndrome)
+static ErdmaStep local_push_data(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
+                                 uint8_t *syndrome)
 {
     const ErdmaReq *req = &qp->req;
     ErdmaCursor src, dst;
@@ -40,7 +40,7 @@ static ErdmaStep push_data(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
         erdma_cursor_spans(&src, qp, req->local, req->nlocal,
                            ERDMA_RIGHT_LOCAL_READ, false, false, qp->done);
     }
-    if (move(qp, b, &dst, &src)) {
+    if (local_move(qp, b, &dst, &src)) {
         return ERDMA_STEP_DONE;
     }
     if (!src.fault && !dst.fault) {
@@ -52,8 +52,8 @@ static ErdmaStep push_data(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
 }
 
 /* SEND and WRITE, all kinds */
-static ErdmaStep push(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
-                      uint8_t *syndrome)
+static ErdmaStep local_push(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
+                            uint8_t *syndrome)
 {
     ErdmaStep begin = erdma_resp_begin(peer, &qp->req, &qp->recv, syndrome);
 
@@ -61,7 +61,7 @@ static ErdmaStep push(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
         return begin;
     }
     if (qp->req.length) {
-        ErdmaStep step = push_data(qp, peer, b, syndrome);
+        ErdmaStep step = local_push_data(qp, peer, b, syndrome);
 
         if (step != ERDMA_STEP_DONE || *syndrome) {
             return step;
@@ -74,8 +74,8 @@ static ErdmaStep push(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
 }
 
 /* READ: data comes from the peer, its queues are not involved */
-static ErdmaStep pull(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
-                      uint8_t *syndrome)
+static ErdmaStep local_pull(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
+                            uint8_t *syndrome)
 {
     const ErdmaReq *req = &qp->req;
     ErdmaCursor src, dst;
@@ -92,7 +92,7 @@ static ErdmaStep pull(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
                            ERDMA_RIGHT_REMOTE_READ, true, false, qp->done);
         erdma_cursor_spans(&dst, qp, req->local, req->nlocal,
                            erdma_req_local_rights(req), false, true, qp->done);
-        if (move(qp, b, &dst, &src)) {
+        if (local_move(qp, b, &dst, &src)) {
             return ERDMA_STEP_DONE;
         }
         if (!src.fault && !dst.fault) {
@@ -109,7 +109,7 @@ static ErdmaStep pull(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
     return ERDMA_STEP_DONE;
 }
 
-static ErdmaStep atomic(ErdmaQp *qp, ErdmaQp *peer, uint8_t *syndrome)
+static ErdmaStep local_atomic(ErdmaQp *qp, ErdmaQp *peer, uint8_t *syndrome)
 {
     ErdmaCursor src, dst;
     uint64_t old = 0;
@@ -140,14 +140,14 @@ static ErdmaStep local_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
     switch (qp->req.opcode) {
     case ERDMA_OP_READ:
     case ERDMA_OP_READ_INV:
-        step = pull(qp, peer, b, syndrome);
+        step = local_pull(qp, peer, b, syndrome);
         break;
     case ERDMA_OP_ATOMIC_CAS:
     case ERDMA_OP_ATOMIC_FAA:
-        step = atomic(qp, peer, syndrome);
+        step = local_atomic(qp, peer, syndrome);
         break;
     default:
-        step = push(qp, peer, b, syndrome);
+        step = local_push(qp, peer, b, syndrome);
         break;
     }
     if (step == ERDMA_STEP_DONE && !*syndrome) {

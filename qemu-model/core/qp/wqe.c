@@ -14,7 +14,7 @@ typedef struct Sqe {
 } Sqe;
 
 /* Copy @len bytes at @off out; false if the request is shorter */
-static bool get(const Sqe *sqe, uint32_t off, void *dst, uint32_t len)
+static bool wqe_get(const Sqe *sqe, uint32_t off, void *dst, uint32_t len)
 {
     if (off > sqe->bytes || len > sqe->bytes - off) {
         return false;
@@ -24,14 +24,14 @@ static bool get(const Sqe *sqe, uint32_t off, void *dst, uint32_t len)
 }
 
 /* SGL or inline data at @off; their sum must be @total */
-static uint8_t decode_local(const Sqe *sqe, uint32_t off, uint32_t total,
-                            ErdmaReq *req)
+static uint8_t wqe_decode_local(const Sqe *sqe, uint32_t off, uint32_t total,
+                                ErdmaReq *req)
 {
     uint32_t n = ERDMA_GET(ERDMA_SQE_HDR_SGL_LEN, sqe->hdr);
 
     req->length = 0;
     if (sqe->hdr & ERDMA_SQE_HDR_INLINE) {
-        if (n > ERDMA_MAX_INLINE || !get(sqe, off, req->data, n)) {
+        if (n > ERDMA_MAX_INLINE || !wqe_get(sqe, off, req->data, n)) {
             return ERDMA_WC_SQE_FORMAT;
         }
         req->is_inline = true;
@@ -45,7 +45,7 @@ static uint8_t decode_local(const Sqe *sqe, uint32_t off, uint32_t total,
         struct erdma_sge sge;
         ErdmaSpan *span = &req->local[req->nlocal];
 
-        if (!get(sqe, off + i * sizeof(sge), &sge, sizeof(sge))) {
+        if (!wqe_get(sqe, off + i * sizeof(sge), &sge, sizeof(sge))) {
             return ERDMA_WC_SQE_FORMAT;
         }
         if (!sge.length) {
@@ -63,39 +63,39 @@ static uint8_t decode_local(const Sqe *sqe, uint32_t off, uint32_t total,
     return 0;
 }
 
-static uint8_t decode_write(const Sqe *sqe, ErdmaReq *req)
+static uint8_t wqe_decode_write(const Sqe *sqe, ErdmaReq *req)
 {
     struct erdma_sqe_write w;
     uint8_t syndrome;
 
-    if (!get(sqe, 0, &w, sizeof(w))) {
+    if (!wqe_get(sqe, 0, &w, sizeof(w))) {
         return ERDMA_WC_SQE_FORMAT;
     }
     req->imm = le32toh(w.imm);
-    syndrome = decode_local(sqe, sizeof(w), le32toh(w.length), req);
+    syndrome = wqe_decode_local(sqe, sizeof(w), le32toh(w.length), req);
     req->remote.va = (uint64_t)le32toh(w.raddr_hi) << 32 | le32toh(w.raddr_lo);
     req->remote.len = req->length;
     req->remote.key = le32toh(w.rkey);
     return syndrome;
 }
 
-static uint8_t decode_send(const Sqe *sqe, ErdmaReq *req)
+static uint8_t wqe_decode_send(const Sqe *sqe, ErdmaReq *req)
 {
     struct erdma_sqe_send s;
 
-    if (!get(sqe, 0, &s, sizeof(s))) {
+    if (!wqe_get(sqe, 0, &s, sizeof(s))) {
         return ERDMA_WC_SQE_FORMAT;
     }
     req->imm = le32toh(s.inv_stag);
-    return decode_local(sqe, sizeof(s), le32toh(s.length), req);
+    return wqe_decode_local(sqe, sizeof(s), le32toh(s.length), req);
 }
 
 /* The fixed part is the local side, the SGE the remote one */
-static uint8_t decode_read(const Sqe *sqe, ErdmaReq *req)
+static uint8_t wqe_decode_read(const Sqe *sqe, ErdmaReq *req)
 {
     struct erdma_sqe_read r;
 
-    if (!get(sqe, 0, &r, sizeof(r))) {
+    if (!wqe_get(sqe, 0, &r, sizeof(r))) {
         return ERDMA_WC_SQE_FORMAT;
     }
     req->imm = le32toh(r.inv_stag);
@@ -111,11 +111,11 @@ static uint8_t decode_read(const Sqe *sqe, ErdmaReq *req)
     return req->length > ERDMA_LIMIT_MESSAGE ? ERDMA_WC_SQE_FORMAT : 0;
 }
 
-static uint8_t decode_atomic(const Sqe *sqe, ErdmaReq *req)
+static uint8_t wqe_decode_atomic(const Sqe *sqe, ErdmaReq *req)
 {
     struct erdma_sqe_atomic a;
 
-    if (!get(sqe, 0, &a, sizeof(a))) {
+    if (!wqe_get(sqe, 0, &a, sizeof(a))) {
         return ERDMA_WC_SQE_FORMAT;
     }
     req->length = sizeof(uint64_t);
@@ -132,13 +132,13 @@ static uint8_t decode_atomic(const Sqe *sqe, ErdmaReq *req)
            ERDMA_WC_SEND_BOUNDS : 0;
 }
 
-static uint8_t decode_reg_mr(const Sqe *sqe, ErdmaReq *req)
+static uint8_t wqe_decode_reg_mr(const Sqe *sqe, ErdmaReq *req)
 {
     struct erdma_sqe_reg_mr r;
     uint64_t page[ERDMA_INLINE_MTT_CNT] = { 0 };
     uint32_t attr;
 
-    if (!get(sqe, 0, &r, sizeof(r))) {
+    if (!wqe_get(sqe, 0, &r, sizeof(r))) {
         return ERDMA_WC_SQE_FORMAT;
     }
     attr = le32toh(r.attr);
@@ -153,7 +153,7 @@ static uint8_t decode_reg_mr(const Sqe *sqe, ErdmaReq *req)
     }
     if (req->reg.kind == ERDMA_REG_MR_INLINE &&
         (req->reg.npages > ERDMA_INLINE_MTT_CNT ||
-         !get(sqe, sizeof(r), page, req->reg.npages * sizeof(page[0])))) {
+         !wqe_get(sqe, sizeof(r), page, req->reg.npages * sizeof(page[0])))) {
         return ERDMA_WC_SQE_FORMAT;
     }
     for (unsigned i = 0; i < ERDMA_INLINE_MTT_CNT; i++) {
@@ -162,11 +162,11 @@ static uint8_t decode_reg_mr(const Sqe *sqe, ErdmaReq *req)
     return 0;
 }
 
-static uint8_t decode_local_inv(const Sqe *sqe, ErdmaReq *req)
+static uint8_t wqe_decode_local_inv(const Sqe *sqe, ErdmaReq *req)
 {
     struct erdma_sqe_local_inv l;
 
-    if (!get(sqe, 0, &l, sizeof(l))) {
+    if (!wqe_get(sqe, 0, &l, sizeof(l))) {
         return ERDMA_WC_SQE_FORMAT;
     }
     req->imm = le32toh(l.stag);
@@ -202,21 +202,21 @@ uint8_t erdma_wqe_decode(const ErdmaQp *qp, uint16_t index, const uint8_t *data,
     switch (req->opcode) {
     case ERDMA_OP_WRITE:
     case ERDMA_OP_WRITE_IMM:
-        return decode_write(&sqe, req);
+        return wqe_decode_write(&sqe, req);
     case ERDMA_OP_SEND:
     case ERDMA_OP_SEND_IMM:
     case ERDMA_OP_SEND_INV:
-        return decode_send(&sqe, req);
+        return wqe_decode_send(&sqe, req);
     case ERDMA_OP_READ:
     case ERDMA_OP_READ_INV:
-        return decode_read(&sqe, req);
+        return wqe_decode_read(&sqe, req);
     case ERDMA_OP_ATOMIC_CAS:
     case ERDMA_OP_ATOMIC_FAA:
-        return decode_atomic(&sqe, req);
+        return wqe_decode_atomic(&sqe, req);
     case ERDMA_OP_REG_MR:
-        return decode_reg_mr(&sqe, req);
+        return wqe_decode_reg_mr(&sqe, req);
     case ERDMA_OP_LOCAL_INV:
-        return decode_local_inv(&sqe, req);
+        return wqe_decode_local_inv(&sqe, req);
     default:
         return ERDMA_WC_SQE_FORMAT;
     }

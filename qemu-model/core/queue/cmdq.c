@@ -7,7 +7,7 @@
  */
 #include "core_int.h"
 
-static void post_event(ErdmaCore *c, bool by_doorbell)
+static void cmdq_post_event(ErdmaCore *c, bool by_doorbell)
 {
     ErdmaCmdq *q = &c->cmdq;
     uint64_t word = ERDMA_PREP(ERDMA_CEQE_PI, (uint64_t)q->cq_pi);
@@ -31,16 +31,17 @@ void erdma_cmdq_write(ErdmaCore *c, struct erdma_cqe *cqe, unsigned flags)
     }
     if (!erdma_dma_publish(c, q->cq_base + (uint64_t)slot * ERDMA_CQE_SIZE,
                            cqe, sizeof(*cqe), sizeof(cqe->hdr))) {
-        erdma_guest_error(c, "command completion queue cannot be written");
+        erdma_guest_error(c, "command CQ: entry %u of 0x%llx is not writable "
+                          "memory", slot, (unsigned long long)q->cq_base);
     }
     q->cq_pi++;
     if (q->armed) {
-        post_event(c, false);
+        cmdq_post_event(c, false);
     }
 }
 
-static void complete(ErdmaCore *c, const ErdmaCmd *cmd, uint16_t index,
-                     unsigned status)
+static void cmdq_complete(ErdmaCore *c, const ErdmaCmd *cmd, uint16_t index,
+                          unsigned status)
 {
     struct erdma_cqe cqe = { 0 };
     unsigned flags = 0;
@@ -67,7 +68,7 @@ static void complete(ErdmaCore *c, const ErdmaCmd *cmd, uint16_t index,
  * Copy the slot at the consumer index out and find its size. What is behind its
  * end, and behind the last posted block, reads as zero.
  */
-static unsigned fetch(ErdmaCore *c, ErdmaCmd *cmd, uint32_t *blocks)
+static unsigned cmdq_fetch(ErdmaCore *c, ErdmaCmd *cmd, uint32_t *blocks)
 {
     ErdmaCmdq *q = &c->cmdq;
     uint32_t slot = erdma_ring_slot(q->sq_ci, q->depth);
@@ -80,37 +81,41 @@ static unsigned fetch(ErdmaCore *c, ErdmaCmd *cmd, uint32_t *blocks)
     *blocks = used;             /* nothing behind a bad slot can be trusted */
     n = n < ERDMA_SQE_MAX_WQEBBS ? n : ERDMA_SQE_MAX_WQEBBS;
     if (!erdma_dma_read(c, q->sq_base + (uint64_t)slot * ERDMA_WQEBB_SIZE,
-                        cmd->slot, n * ERDMA_WQEBB_SIZE)) {
-        erdma_guest_error(c, "command queue cannot be read");
+                        cmd->request, n * ERDMA_WQEBB_SIZE)) {
+        erdma_guest_error(c, "command SQ: %u blocks from %u of 0x%llx are not "
+                          "memory", n, slot, (unsigned long long)q->sq_base);
         return ERDMA_CMD_EFAULT;
     }
-    memcpy(&hdr, cmd->slot, sizeof(hdr));
+    memcpy(&hdr, cmd->request, sizeof(hdr));
     hdr = le64toh(hdr);
     cmd->opcode = ERDMA_GET(ERDMA_CMD_HDR_OPCODE, hdr);
     cmd->submod = ERDMA_GET(ERDMA_CMD_HDR_SUBMOD, hdr);
     n = ERDMA_GET(ERDMA_CMD_HDR_WQEBBS, hdr) + 1;
     if (n > used || n > room ||
         ERDMA_GET(ERDMA_CMD_HDR_PI, hdr) != ((q->sq_ci + n) & 0xffff)) {
-        erdma_guest_error(c, "command slot at %u: header 0x%llx does not fit",
-                          q->sq_ci, (unsigned long long)hdr);
+        erdma_guest_error(c, "command at %u: header 0x%llx: %u blocks, PI %u, "
+                          "expected at most %u, PI %u", q->sq_ci,
+                          (unsigned long long)hdr, n,
+                          (unsigned)ERDMA_GET(ERDMA_CMD_HDR_PI, hdr),
+                          used < room ? used : room, (q->sq_ci + n) & 0xffff);
         return ERDMA_CMD_EINVAL;
     }
     *blocks = n;
     cmd->bytes = n * ERDMA_WQEBB_SIZE;
-    if (cmd->bytes > sizeof(cmd->slot)) {
-        cmd->bytes = sizeof(cmd->slot);
+    if (cmd->bytes > sizeof(cmd->request)) {
+        cmd->bytes = sizeof(cmd->request);
     }
-    memset(cmd->slot + cmd->bytes, 0, sizeof(cmd->slot) - cmd->bytes);
+    memset(cmd->request + cmd->bytes, 0, sizeof(cmd->request) - cmd->bytes);
     return ERDMA_CMD_OK;
 }
 
-static void execute_one(ErdmaCore *c)
+static void cmdq_execute_one(ErdmaCore *c)
 {
     ErdmaCmdq *q = &c->cmdq;
     uint16_t index = q->sq_ci;
     uint32_t blocks;
     ErdmaCmd cmd;
-    unsigned status = fetch(c, &cmd, &blocks);
+    unsigned status = cmdq_fetch(c, &cmd, &blocks);
     const char *name;
 
     if (!status) {
@@ -120,13 +125,13 @@ static void execute_one(ErdmaCore *c)
     c->n.commands++;
     if (status) {
         c->n.commands_failed++;
-        erdma_info(c, "command %s (%u/%u) failed: %u", name ? name : "?",
+        erdma_info(c, "command %s (%u/%u) failed: status %u", name ? name : "?",
                    cmd.submod, cmd.opcode, status);
     } else {
         erdma_trace(c, "command %s done", name ? name : "?");
     }
     q->sq_ci += blocks;
-    complete(c, &cmd, index, status);
+    cmdq_complete(c, &cmd, index, status);
 }
 
 /* Execute what was posted, bounded */
@@ -142,7 +147,7 @@ static void cmdq_run(ErdmaCore *c)
             erdma_kick(c, &q->kick);
             return;
         }
-        execute_one(c);
+        cmdq_execute_one(c);
     }
 }
 
@@ -189,8 +194,8 @@ void erdma_cmdq_doorbell(ErdmaCore *c, uint64_t value)
     if (erdma_ring_used16(pi, q->sq_ci) > q->depth ||
         erdma_ring_used16(pi, q->sq_ci) <
         erdma_ring_used16(q->sq_pi, q->sq_ci)) {
-        erdma_guest_error(c, "command doorbell %u does not fit %u, %u", pi,
-                          q->sq_ci, q->sq_pi);
+        erdma_guest_error(c, "command doorbell: PI %u, expected %u to %u", pi,
+                          q->sq_pi, (q->sq_ci + q->depth) & 0xffff);
         return;
     }
     idle = q->sq_ci == q->sq_pi;
@@ -212,6 +217,6 @@ void erdma_cmdq_arm(ErdmaCore *c, uint64_t value)
     c->n.doorbells_cq++;
     q->armed = true;
     if (erdma_ring_used24(q->cq_pi, ci)) {
-        post_event(c, true);
+        cmdq_post_event(c, true);
     }
 }

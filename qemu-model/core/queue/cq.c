@@ -5,7 +5,7 @@
 #include "core_int.h"
 
 /* One event for the CQ's owner; disarms */
-static void raise_event(ErdmaCq *cq, bool by_doorbell)
+static void cq_raise_event(ErdmaCq *cq, bool by_doorbell)
 {
     ErdmaCore *c = cq->core;
     uint64_t word = ERDMA_PREP(ERDMA_CEQE_CQN, (uint64_t)cq->cqn) |
@@ -20,7 +20,7 @@ static void raise_event(ErdmaCq *cq, bool by_doorbell)
 }
 
 /* All but the owner bit */
-static void fill_cqe(struct erdma_cqe *cqe, const ErdmaWc *wc)
+static void cq_fill_cqe(struct erdma_cqe *cqe, const ErdmaWc *wc)
 {
     uint32_t hdr = ERDMA_PREP(ERDMA_CQE_OPCODE, wc->opcode) |
                    ERDMA_PREP(ERDMA_CQE_QTYPE, wc->qtype) |
@@ -50,8 +50,8 @@ void erdma_cq_write(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned flags)
     }
     erdma_queue_locate(&cq->q, cq->pi, &addr);
     if (!erdma_dma_publish(c, addr, cqe, sizeof(*cqe), sizeof(cqe->hdr))) {
-        erdma_guest_error(c, "CQ %u cannot be written at 0x%llx", cq->cqn,
-                          (unsigned long long)addr);
+        erdma_guest_error(c, "CQ %u: entry at 0x%llx is not writable memory",
+                          cq->cqn, (unsigned long long)addr);
         cq->broken = true;
         erdma_aeq_post(c, &cq->error, ERDMA_AE_CQ_ERR, cq->cqn);
         return;
@@ -63,7 +63,7 @@ void erdma_cq_write(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned flags)
     }
     if (cq->armed && (!cq->armed_solicited || error ||
                       flags & ERDMA_ENTRY_SOLICITED)) {
-        raise_event(cq, false);
+        cq_raise_event(cq, false);
     }
 }
 
@@ -72,7 +72,7 @@ void erdma_cq_post(ErdmaCq *cq, const ErdmaWc *wc)
     unsigned flags = wc->solicited ? ERDMA_ENTRY_SOLICITED : 0;
     struct erdma_cqe cqe;
 
-    fill_cqe(&cqe, wc);
+    cq_fill_cqe(&cqe, wc);
     if (erdma_fault_at(cq->core, ERDMA_POINT_CQE) &&
         cq->core->hooks->cqe(cq, &cqe, &flags)) {
         return;
@@ -80,8 +80,8 @@ void erdma_cq_post(ErdmaCq *cq, const ErdmaWc *wc)
     erdma_cq_write(cq, &cqe, flags);
 }
 
-/* IDX counts arms; what it tells about doorbells is only for A.2 */
-static void account_doorbell(ErdmaCq *cq, uint64_t value)
+/* IDX counts arms; what it says about doorbells is only for A.2 */
+static void cq_account_doorbell(ErdmaCq *cq, uint64_t value)
 {
     uint8_t idx = ERDMA_GET(ERDMA_CQ_DB_IDX, value);
     uint8_t expected = cq->db_idx + 1;
@@ -104,7 +104,7 @@ void erdma_cq_doorbell(ErdmaCq *cq, uint64_t value)
     uint32_t ci = ERDMA_GET(ERDMA_CQ_DB_CI, value);
     bool solicited = value & ERDMA_CQ_DB_SOL;
 
-    account_doorbell(cq, value);
+    cq_account_doorbell(cq, value);
     if (!(value & ERDMA_CQ_DB_ARM)) {
         return;
     }
@@ -112,13 +112,13 @@ void erdma_cq_doorbell(ErdmaCq *cq, uint64_t value)
     cq->armed_solicited = solicited && !(cq->armed && !cq->armed_solicited);
     cq->armed = true;
     if (erdma_ring_used24(cq->pi, ci)) {
-        raise_event(cq, true);
+        cq_raise_event(cq, true);
     }
 }
 
 /* MTT_CNT 1 means ADDR is the page, whatever LEVEL says (5.2.2) */
-static void queue_spec(const struct erdma_cmd_create_cq *cmd,
-                       ErdmaQueueSpec *spec)
+static void cq_queue_spec(const struct erdma_cmd_create_cq *cmd,
+                          ErdmaQueueSpec *spec)
 {
     uint32_t cfg0 = le32toh(cmd->cfg0);
     uint32_t cfg1 = le32toh(cmd->cfg1);
@@ -133,7 +133,7 @@ static void queue_spec(const struct erdma_cmd_create_cq *cmd,
     spec->inline_cnt = 1;
 }
 
-static unsigned fill_cq(ErdmaCq *cq, const struct erdma_cmd_create_cq *cmd)
+static unsigned cq_fill(ErdmaCq *cq, const struct erdma_cmd_create_cq *cmd)
 {
     ErdmaCore *c = cq->core;
     uint32_t cfg1 = le32toh(cmd->cfg1);
@@ -141,7 +141,8 @@ static unsigned fill_cq(ErdmaCq *cq, const struct erdma_cmd_create_cq *cmd)
     ErdmaQueueSpec spec;
 
     if (!eqn || eqn >= ERDMA_MAX_VECTORS || !c->eq[eqn].live) {
-        erdma_guest_error(c, "CREATE_CQ %u: no event queue %u", cq->cqn, eqn);
+        erdma_guest_error(c, "CREATE_CQ %u: EQN %u, expected one that exists",
+                          cq->cqn, eqn);
         return ERDMA_CMD_ENOENT;
     }
     cq->eq = &c->eq[eqn];
@@ -150,13 +151,15 @@ static unsigned fill_cq(ErdmaCq *cq, const struct erdma_cmd_create_cq *cmd)
     if (cq->db_assoc &&
         !erdma_db_context(c, ERDMA_GET(ERDMA_CREATE_CQ_DB, le32toh(cmd->cfg2)),
                           ERDMA_DB_CDB, &cq->db_ctx)) {
-        erdma_guest_error(c, "CREATE_CQ %u: not a doorbell page", cq->cqn);
+        erdma_guest_error(c, "CREATE_CQ %u: page %u, expected an allocated CDB "
+                          "page", cq->cqn, (unsigned)
+                          ERDMA_GET(ERDMA_CREATE_CQ_DB, le32toh(cmd->cfg2)));
         return ERDMA_CMD_EINVAL;
     }
-    queue_spec(cmd, &spec);
+    cq_queue_spec(cmd, &spec);
     if (spec.depth_log > c->cfg.max_cqe) {
-        erdma_guest_error(c, "CREATE_CQ %u: depth 2^%u is above 2^%u", cq->cqn,
-                          spec.depth_log, c->cfg.max_cqe);
+        erdma_guest_error(c, "CREATE_CQ %u: depth 2^%u, expected at most 2^%u",
+                          cq->cqn, spec.depth_log, c->cfg.max_cqe);
         return ERDMA_CMD_EINVAL;
     }
     return erdma_queue_setup(c, &cq->q, &spec);
@@ -169,7 +172,7 @@ unsigned erdma_cq_create(ErdmaCore *c, const struct erdma_cmd_create_cq *cmd)
     unsigned err;
 
     if (!cqn || cqn >= c->cqs.limit) {
-        erdma_guest_error(c, "CREATE_CQ: number %u is not in 1..%u", cqn,
+        erdma_guest_error(c, "CREATE_CQ: CQN %u, expected 1 to %u", cqn,
                           c->cqs.limit - 1);
         return ERDMA_CMD_EINVAL;
     }
@@ -182,7 +185,7 @@ unsigned erdma_cq_create(ErdmaCore *c, const struct erdma_cmd_create_cq *cmd)
     }
     cq->core = c;
     cq->cqn = cqn;
-    err = fill_cq(cq, cmd);
+    err = cq_fill(cq, cmd);
     if (!err && !erdma_table_put(&c->cqs, cqn, cq)) {
         erdma_queue_release(c, &cq->q);
         err = ERDMA_CMD_ENOMEM;

@@ -40,7 +40,7 @@ unsigned erdma_db_alloc(ErdmaCore *c, uint32_t mask, uint64_t *resp)
         return ERDMA_CMD_EINVAL;
     }
     if (c->db_ctx_used == c->db_ctx_limit) {
-        erdma_guest_error(c, "ALLOC_DB: all %u contexts are in use",
+        erdma_guest_error(c, "ALLOC_DB: %u contexts in use, expected fewer",
                           c->db_ctx_limit);
         return ERDMA_CMD_ENOMEM;
     }
@@ -85,7 +85,9 @@ unsigned erdma_db_release(ErdmaCore *c, const struct erdma_cmd_ext_db *cmd)
         }
         if (!erdma_db_context(c, page[kind], kind, &ctx) ||
             (found != UINT32_MAX && found != ctx)) {
-            erdma_guest_error(c, "FREE_DB: page %u is not allocated",
+            erdma_guest_error(c,
+                              "FREE_DB: page %u, expected an allocated one of "
+                              "one context",
                               page[kind]);
             return ERDMA_CMD_ENOENT;
         }

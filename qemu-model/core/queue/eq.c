@@ -28,7 +28,7 @@ void erdma_eq_stop(ErdmaEq *eq)
 }
 
 /* Is there room for one more? A stalled queue has none. */
-static bool full(ErdmaCore *c, const ErdmaEq *eq)
+static bool eq_is_full(ErdmaCore *c, const ErdmaEq *eq)
 {
     if (erdma_fault_at(c, ERDMA_POINT_CEQ | ERDMA_POINT_AEQ) &&
         c->hooks->eq_stalled(c, eq)) {
@@ -37,8 +37,8 @@ static bool full(ErdmaCore *c, const ErdmaEq *eq)
     return erdma_ring_used16(eq->pi, eq->ci) >= eq->depth;
 }
 
-static void write_entry(ErdmaCore *c, ErdmaEq *eq, uint64_t word0,
-                        uint64_t word1, unsigned flags)
+static void eq_write_entry(ErdmaCore *c, ErdmaEq *eq, uint64_t word0,
+                           uint64_t word1, unsigned flags)
 {
     bool owner = erdma_ring_owner(eq->pi, eq->depth);
     uint64_t entry[2] = {
@@ -51,14 +51,16 @@ static void write_entry(ErdmaCore *c, ErdmaEq *eq, uint64_t word0,
     }
     if (!erdma_dma_publish(c, eq->base + (uint64_t)slot * ERDMA_EQE_SIZE,
                            entry, sizeof(entry), sizeof(entry[0]))) {
-        erdma_guest_error(c, "event queue of vector %u cannot be written",
-                          eq->vector);
+        erdma_guest_error(c, "event queue of vector %u: entry %u at 0x%llx is "
+                          "not writable memory", eq->vector, slot,
+                          (unsigned long long)eq->base +
+                          slot * ERDMA_EQE_SIZE);
     }
     eq->pi++;
 }
 
 /* One message per arming (7.4) */
-static void notify(ErdmaCore *c, ErdmaEq *eq)
+static void eq_notify(ErdmaCore *c, ErdmaEq *eq)
 {
     if (eq->armed) {
         eq->armed = false;
@@ -69,11 +71,11 @@ static void notify(ErdmaCore *c, ErdmaEq *eq)
 bool erdma_eq_write(ErdmaCore *c, ErdmaEq *eq, uint64_t word0, uint64_t word1,
                     unsigned flags)
 {
-    if (!eq->live || full(c, eq)) {
+    if (!eq->live || eq_is_full(c, eq)) {
         return false;
     }
-    write_entry(c, eq, word0, word1, flags);
-    notify(c, eq);
+    eq_write_entry(c, eq, word0, word1, flags);
+    eq_notify(c, eq);
     return true;
 }
 
@@ -103,16 +105,16 @@ void erdma_event_cancel(ErdmaEvent *ev)
 }
 
 /* True: some were delivered */
-static bool release(ErdmaCore *c, ErdmaEq *eq)
+static bool eq_release_held(ErdmaCore *c, ErdmaEq *eq)
 {
     bool any = false;
     ErdmaLink *link;
 
-    while ((link = erdma_list_first(&eq->held)) && !full(c, eq)) {
+    while ((link = erdma_list_first(&eq->held)) && !eq_is_full(c, eq)) {
         const ErdmaEvent *ev = ERDMA_ENTRY(link, ErdmaEvent, link);
 
         erdma_list_del(link);
-        write_entry(c, eq, ev->word0, ev->word1, 0);
+        eq_write_entry(c, eq, ev->word0, ev->word1, 0);
         any = true;
     }
     return any;
@@ -120,8 +122,8 @@ static bool release(ErdmaCore *c, ErdmaEq *eq)
 
 void erdma_eq_release(ErdmaCore *c, ErdmaEq *eq)
 {
-    if (eq->live && release(c, eq)) {
-        notify(c, eq);
+    if (eq->live && eq_release_held(c, eq)) {
+        eq_notify(c, eq);
     }
 }
 
@@ -136,7 +138,7 @@ void erdma_eq_doorbell(ErdmaCore *c, ErdmaEq *eq, uint64_t value)
         return;
     }
     eq->ci = ci;
-    release(c, eq);
+    eq_release_held(c, eq);
     if (erdma_fault_at(c, ERDMA_POINT_CEQ | ERDMA_POINT_AEQ |
                        ERDMA_POINT_CMDQ)) {
         c->hooks->eq_room(c);
@@ -144,7 +146,7 @@ void erdma_eq_doorbell(ErdmaCore *c, ErdmaEq *eq, uint64_t value)
     if (value & ERDMA_EQ_DB_ARM) {
         eq->armed = true;
         if (eq->pi != eq->ci) {
-            notify(c, eq);
+            eq_notify(c, eq);
         }
     }
 }

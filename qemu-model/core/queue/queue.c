@@ -13,12 +13,12 @@
 #define ENTRY_SIZE  32u
 
 /* Page addresses as the guest gave them; enum erdma_cmd_status */
-static unsigned read_pages(ErdmaCore *c, const ErdmaQueueSpec *spec,
-                           uint64_t *page, uint32_t n)
+static unsigned queue_read_pages(ErdmaCore *c, const ErdmaQueueSpec *spec,
+                                 uint64_t *page, uint32_t n)
 {
     if (spec->table) {
         if (!erdma_dma_read(c, spec->addr, page, n * sizeof(*page))) {
-            erdma_guest_error(c, "queue page table at 0x%llx cannot be read",
+            erdma_guest_error(c, "queue page table at 0x%llx is not memory",
                               (unsigned long long)spec->addr);
             return ERDMA_CMD_EFAULT;
         }
@@ -34,16 +34,18 @@ static unsigned read_pages(ErdmaCore *c, const ErdmaQueueSpec *spec,
     for (uint32_t i = 0; i < n; i++) {
         if (page[i] % ENTRY_SIZE ||
             page[i] > UINT64_MAX - (1ull << spec->page_shift)) {
-            erdma_guest_error(c, "queue page %u at 0x%llx is misaligned", i,
-                              (unsigned long long)page[i]);
+            erdma_guest_error(c,
+                              "queue page %u: address 0x%llx, expected a "
+                              "multiple of 32",
+                              i, (unsigned long long)page[i]);
             return ERDMA_CMD_EINVAL;
         }
     }
     return ERDMA_CMD_OK;
 }
 
-static bool contiguous(const ErdmaQueueSpec *spec, const uint64_t *page,
-                       uint32_t n)
+static bool queue_is_contiguous(const ErdmaQueueSpec *spec,
+                                const uint64_t *page, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {
         if (page[i] != page[i - 1] + (1ull << spec->page_shift)) {
@@ -66,7 +68,9 @@ unsigned erdma_queue_setup(ErdmaCore *c, ErdmaQueue *q,
     if (!spec->mtt_cnt || need > spec->mtt_cnt ||
         spec->first_off % ENTRY_SIZE ||
         (!spec->table && spec->mtt_cnt > spec->inline_cnt)) {
-        erdma_guest_error(c, "queue of %llu bytes does not fit %u pages",
+        erdma_guest_error(c,
+                          "queue of %llu bytes: %u pages are not enough or not "
+                          "given",
                           (unsigned long long)bytes, spec->mtt_cnt);
         return ERDMA_CMD_EINVAL;
     }
@@ -77,7 +81,7 @@ unsigned erdma_queue_setup(ErdmaCore *c, ErdmaQueue *q,
     if (!page) {
         return ERDMA_CMD_ENOMEM;
     }
-    err = read_pages(c, spec, page, need);
+    err = queue_read_pages(c, spec, page, need);
     if (err) {
         free(page);
         return err;
@@ -85,7 +89,7 @@ unsigned erdma_queue_setup(ErdmaCore *c, ErdmaQueue *q,
     q->depth = 1u << spec->depth_log;
     q->first_off = spec->first_off;
     q->page_shift = spec->page_shift;
-    if (contiguous(spec, page, need)) {
+    if (queue_is_contiguous(spec, page, need)) {
         q->base = page[0] + spec->first_off;
         q->page = NULL;
         q->npages = 0;

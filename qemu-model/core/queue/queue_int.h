@@ -30,7 +30,7 @@ typedef struct ErdmaQueueSpec {
     uint32_t inline_cnt;        /* how many of addr and inline_page exist */
 } ErdmaQueueSpec;
 
-/* enum erdma_cmd_status; on failure nothing is kept */
+/* enum erdma_cmd_status; on failure nothing is allocated */
 unsigned erdma_queue_setup(ErdmaCore *c, ErdmaQueue *q,
                            const ErdmaQueueSpec *spec);
 void erdma_queue_release(ErdmaCore *c, ErdmaQueue *q);
@@ -170,8 +170,8 @@ typedef struct ErdmaCmdq {
 } ErdmaCmdq;
 
 struct ErdmaCmd {
-    uint8_t slot[ERDMA_SQE_MAX_SIZE];   /* zero behind the slot's end */
-    uint32_t bytes;             /* size of the slot */
+    uint8_t request[ERDMA_SQE_MAX_SIZE];        /* zero behind its end */
+    uint32_t bytes;             /* size of its slots in the ring */
     uint8_t submod, opcode;
     uint64_t resp0, resp1;
 };

@@ -2,7 +2,7 @@
 /* Completion queues, memory regions, queue pairs. */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 /* Pages that are never neighbours */
 static uint64_t lone_page(FakeHost *h)
@@ -384,8 +384,8 @@ struct erdma_cmd_modify_qp qp_rts_cmd(const Qp *qp, const Qp *peer,
                                       uint16_t port, bool active)
 {
     struct erdma_cmd_modify_qp req;
-    uint32_t ip = 0x0a000001 + (qp->card - qp->card->bed->card);
-    uint32_t peer_ip = 0x0a000001 + (peer->card - peer->card->bed->card);
+    uint32_t ip = 0x0a000001 + (qp->card - qp->card->hosts->card);
+    uint32_t peer_ip = 0x0a000001 + (peer->card - peer->card->hosts->card);
     uint32_t active_nxt = 1000 + 28 + port, passive_nxt = 7777 + 28 + port;
 
     memset(&req, qp->card->garbage, sizeof(req));
@@ -411,7 +411,7 @@ unsigned qp_rts(Qp *qp, const Qp *peer, uint16_t port, bool active)
 
 void qp_connect(Qp *active, Qp *passive)
 {
-    uint16_t port = active->card->bed->next_port++;
+    uint16_t port = active->card->hosts->next_port++;
 
     CHECK_EQ(qp_rts(passive, active, port, false), 0);
     CHECK_EQ(qp_rts(active, passive, port, true), 0);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Faults, for tests. */
-#ifndef ERDMA_TESTS_DRV_FAULT_H
-#define ERDMA_TESTS_DRV_FAULT_H
+#ifndef ERDMA_TESTS_GUEST_FAULT_H
+#define ERDMA_TESTS_GUEST_FAULT_H
 
 #include <stdio.h>
 
-#include "drv.h"
+#include "guest.h"
 
 #define MS  1000000ull
 
@@ -29,7 +29,7 @@ static inline void fault_over(Card *c, uint32_t id)
     if (!erdma_core_fault_clear(c->core, which, why, sizeof(why))) {
         tap_fail(__FILE__, __LINE__, "%s", why);
     }
-    bed_run(c->bed);
+    hosts_run(c->hosts);
 }
 
 static inline void faults_over(Card *c)
@@ -37,7 +37,7 @@ static inline void faults_over(Card *c)
     char why[256];
 
     CHECK(erdma_core_fault_clear(c->core, "all", why, sizeof(why)));
-    bed_run(c->bed);
+    hosts_run(c->hosts);
 }
 
-#endif /* ERDMA_TESTS_DRV_FAULT_H */
+#endif /* ERDMA_TESTS_GUEST_FAULT_H */

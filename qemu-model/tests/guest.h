@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A driver and its applications in miniature: what the card's tests are written
- * in. A Bed is a set of hosts and cards on one fabric.
+ * in. Hosts is a set of hosts and cards on one fabric.
  *
  * Requests are built over garbage, as real drivers leave it in slots.
  */
-#ifndef ERDMA_TESTS_DRV_H
-#define ERDMA_TESTS_DRV_H
+#ifndef ERDMA_TESTS_GUEST_H
+#define ERDMA_TESTS_GUEST_H
 
 #include <endian.h>
 #include <string.h>
@@ -33,7 +33,7 @@ typedef struct Card {
     FakeHost *h;
     ErdmaCore *core;
     ErdmaConfig cfg;
-    struct Bed *bed;
+    struct Hosts *hosts;
     /* command queue */
     uint64_t sq, cq;
     uint32_t depth, blocks;     /* blocks per slot: 2 or 4 */
@@ -46,18 +46,18 @@ typedef struct Card {
     uint32_t next_qpn, next_cqn, next_mr;
 } Card;
 
-typedef struct Bed {
+typedef struct Hosts {
     FakeHost host[MAX_CARDS];
     ErdmaFabric *fabric;        /* of the first card */
     ErdmaFabric *more[MAX_CARDS];       /* with wires: one per card */
     WirePair wire[MAX_CARDS];   /* between cards 0-1, 0-2, 1-2 */
-    uint32_t alive[MAX_CARDS][2048];    /* what they tell each other */
+    uint32_t alive[MAX_CARDS][2048];    /* what they show each other */
     unsigned wires;
-    bool slow;                  /* wires deliver only when told */
+    bool slow;                  /* wires deliver only on request */
     Card card[MAX_CARDS];
     unsigned hosts, cards;
     uint16_t next_port;
-} Bed;
+} Hosts;
 
 typedef struct Cq {
     Card *card;
@@ -126,22 +126,22 @@ typedef struct Wr {
     int length_delta;
 } Wr;
 
-/* ---- bed ---- */
+/* ---- hosts ---- */
 
-void bed_init(Bed *b, unsigned hosts, unsigned cards);
-void bed_init_cfg(Bed *b, unsigned hosts, unsigned cards,
-                  void (*tweak)(ErdmaConfig *cfg));
+void hosts_init(Hosts *b, unsigned hosts, unsigned cards);
+void hosts_init_cfg(Hosts *b, unsigned hosts, unsigned cards,
+                    void (*tweak)(ErdmaConfig *cfg));
 /* The same with a wire between each two cards, unless @mode is OFF */
-void bed_init_wired(Bed *b, unsigned hosts, unsigned cards,
-                    void (*tweak)(ErdmaConfig *cfg), WireMode mode);
+void hosts_init_wired(Hosts *b, unsigned hosts, unsigned cards,
+                      void (*tweak)(ErdmaConfig *cfg), WireMode mode);
 /* Wire number @n, between cards @i and @k */
-void bed_join(Bed *b, unsigned n, unsigned i, unsigned k);
-void bed_free(Bed *b);
+void hosts_join(Hosts *b, unsigned n, unsigned i, unsigned k);
+void hosts_free(Hosts *b);
 /* Deliver all that is on the wires and all that follows from it */
-void bed_deliver(Bed *b);
+void hosts_deliver(Hosts *b);
 /* Let everything that was kicked run until nothing is left */
-void bed_run(Bed *b);
-void bed_advance(Bed *b, uint64_t ns);
+void hosts_run(Hosts *b);
+void hosts_advance(Hosts *b, uint64_t ns);
 ErdmaCounters counters(Card *c);
 
 /* ---- card ---- */
@@ -232,35 +232,35 @@ void *qp_rqe(Qp *qp, uint16_t index);
 uint64_t sq_db_value(const Qp *qp, uint16_t pi);
 uint64_t rq_db_value(const Qp *qp, uint16_t pi);
 
-/* ---- a usual scene: two connected QPs with a buffer each ---- */
+/* ---- the usual fixture: two connected QPs with a buffer each ---- */
 
-typedef struct Scene {
-    Bed bed;
+typedef struct Fixture {
+    Hosts hosts;
     Card *a, *b;
     Cq acq, bcq;
     Qp aqp, bqp;
     uint64_t abuf, bbuf;        /* bus address == va */
     uint64_t size;
     uint32_t akey, bkey;
-} Scene;
+} Fixture;
 
 /* @cards 1: both ends on one card; 2: two cards, two hosts */
-Scene *scene_new(unsigned cards, QueueKind kind, uint64_t size);
-Scene *scene_new_cfg(unsigned cards, QueueKind kind, uint64_t size,
-                     void (*tweak)(ErdmaConfig *cfg));
+Fixture *fixture_new(unsigned cards, QueueKind kind, uint64_t size);
+Fixture *fixture_new_cfg(unsigned cards, QueueKind kind, uint64_t size,
+                         void (*tweak)(ErdmaConfig *cfg));
 /* Not connected yet */
-Scene *scene_new_idle(unsigned cards, QueueKind kind, uint64_t size,
-                      void (*tweak)(ErdmaConfig *cfg));
+Fixture *fixture_new_idle(unsigned cards, QueueKind kind, uint64_t size,
+                          void (*tweak)(ErdmaConfig *cfg));
 /* Two hosts, a process each, wires as @mode says; connected or not */
-Scene *scene_new_wired(WireMode mode, uint64_t size, bool connected,
-                       void (*tweak)(ErdmaConfig *cfg));
-void scene_free(Scene *s);
-uint8_t *scene_a(Scene *s, uint64_t off);
-uint8_t *scene_b(Scene *s, uint64_t off);
-Wr scene_write(Scene *s, uint64_t aoff, uint64_t boff, uint32_t len);
-Wr scene_send(Scene *s, uint64_t aoff, uint32_t len);
-Wr scene_read(Scene *s, uint64_t aoff, uint64_t boff, uint32_t len);
-void scene_recv(Scene *s, uint64_t boff, uint32_t len);
+Fixture *fixture_new_wired(WireMode mode, uint64_t size, bool connected,
+                           void (*tweak)(ErdmaConfig *cfg));
+void fixture_free(Fixture *s);
+uint8_t *fixture_a(Fixture *s, uint64_t off);
+uint8_t *fixture_b(Fixture *s, uint64_t off);
+Wr fixture_write(Fixture *s, uint64_t aoff, uint64_t boff, uint32_t len);
+Wr fixture_send(Fixture *s, uint64_t aoff, uint32_t len);
+Wr fixture_read(Fixture *s, uint64_t aoff, uint64_t boff, uint32_t len);
+void fixture_recv(Fixture *s, uint64_t boff, uint32_t len);
 void pattern(uint8_t *p, size_t len, unsigned seed);
 bool is_pattern(const uint8_t *p, size_t len, unsigned seed);
 bool is_fill(const uint8_t *p, size_t len, uint8_t value);
@@ -270,4 +270,4 @@ void expect_no_aeqe(Card *c);
 /* Nothing is waited for. With wires a timer may be early: then look again. */
 void expect_no_timer(Card *c);
 
-#endif /* ERDMA_TESTS_DRV_H */
+#endif /* ERDMA_TESTS_GUEST_H */

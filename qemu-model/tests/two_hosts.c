@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Scenes of two processes. */
-#include "apart.h"
+/* Fixture of two processes. */
+#include "two_hosts.h"
 
 const WireMode modes[2] = { WIRE_MODE_SHARED, WIRE_MODE_BYTES };
 
-WireEnd *a_end(Scene *s)
+WireEnd *a_end(Fixture *s)
 {
-    return &s->bed.wire[0].end[0];
+    return &s->hosts.wire[0].end[0];
 }
 
-WireEnd *b_end(Scene *s)
+WireEnd *b_end(Fixture *s)
 {
-    return &s->bed.wire[0].end[1];
+    return &s->hosts.wire[0].end[1];
 }
 
 unsigned waiting(const WireEnd *e, unsigned type)
@@ -26,26 +26,26 @@ unsigned waiting(const WireEnd *e, unsigned type)
     return n;
 }
 
-Scene *slow_scene(WireMode mode, uint64_t size, bool connected)
+Fixture *slow_fixture(WireMode mode, uint64_t size, bool connected)
 {
-    Scene *s = scene_new_wired(mode, size, connected, NULL);
+    Fixture *s = fixture_new_wired(mode, size, connected, NULL);
 
-    s->bed.slow = true;
+    s->hosts.slow = true;
     return s;
 }
 
-void settle(Scene *s)
+void settle(Fixture *s)
 {
-    s->bed.slow = false;
-    bed_run(&s->bed);
+    s->hosts.slow = false;
+    hosts_run(&s->hosts);
 }
 
-void to_b(Scene *s)
+void to_b(Fixture *s)
 {
     wire_end_deliver(b_end(s));
 }
 
-void to_a(Scene *s)
+void to_a(Fixture *s)
 {
     wire_end_deliver(a_end(s));
 }
@@ -56,10 +56,10 @@ void deliver_all(WireEnd *e)
     }
 }
 
-static void run_cards(Scene *s)
+static void run_cards(Fixture *s)
 {
     for (unsigned i = 0; i < 2; i++) {
-        FakeCard *f = &s->bed.card[i].f;
+        FakeCard *f = &s->hosts.card[i].f;
 
         if (f->kicked) {
             f->kicked = false;
@@ -68,7 +68,7 @@ static void run_cards(Scene *s)
     }
 }
 
-bool deliver_some(Scene *s, unsigned n)
+bool deliver_some(Fixture *s, unsigned n)
 {
     for (unsigned i = 0; i < n;) {
         unsigned before = i;
@@ -85,39 +85,39 @@ bool deliver_some(Scene *s, unsigned n)
     return true;
 }
 
-void kill_wire(Scene *s)
+void kill_wire(Fixture *s)
 {
-    wire_pair_free(&s->bed.wire[0]);
-    s->bed.wires = 0;
+    wire_pair_free(&s->hosts.wire[0]);
+    s->hosts.wires = 0;
 }
 
-void new_wire(Scene *s)
+void new_wire(Fixture *s)
 {
-    s->bed.wires = 1;
-    bed_join(&s->bed, 0, 0, 1);
-    bed_deliver(&s->bed);
+    s->hosts.wires = 1;
+    hosts_join(&s->hosts, 0, 0, 1);
+    hosts_deliver(&s->hosts);
 }
 
-bool works(Scene *s, Qp *a, Qp *b, uint32_t len)
+bool works(Fixture *s, Qp *a, Qp *b, uint32_t len)
 {
-    Wr wr = scene_send(s, 0, len);
+    Wr wr = fixture_send(s, 0, len);
     Wc wc;
 
     qp_recv(b, s->bbuf, len, s->bkey);
     qp_send(a, &wr);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     return cq_poll(a->scq, &wc) && !wc.syndrome && wc.qpn == a->qpn &&
            cq_poll(b->rcq, &wc) && !wc.syndrome && wc.qpn == b->qpn;
 }
 
-bool anew(Scene *s, uint32_t len)
+bool anew(Fixture *s, uint32_t len)
 {
     Qp a, b;
 
     qp_init(&a, s->a, &s->acq, QUEUE_KERNEL);
     qp_init(&b, s->b, &s->bcq, QUEUE_KERNEL);
     qp_connect(&a, &b);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     return works(s, &a, &b, len);
 }
 

@@ -2,9 +2,9 @@
 /* Beds, cards, commands, event queues. */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
-/* ---- bed ---- */
+/* ---- hosts ---- */
 
 static void set_mac(ErdmaConfig *cfg, unsigned n)
 {
@@ -14,12 +14,12 @@ static void set_mac(ErdmaConfig *cfg, unsigned n)
     cfg->mac[5] += n;
 }
 
-void bed_join(Bed *b, unsigned n, unsigned i, unsigned k)
+void hosts_join(Hosts *b, unsigned n, unsigned i, unsigned k)
 {
     WirePair *p = &b->wire[n];
 
     wire_pair_init(p, b->more[i], b->card[i].h, b->more[k], b->card[k].h);
-    /* The suite as a whole also shows that nothing kept back is missed */
+    /* The suite as a whole also shows that nothing withheld is missed */
     p->end[0].keep = p->end[1].keep = fake_wire_mode != WIRE_MODE_OFF;
     CHECK(p->end[0].wire && p->end[1].wire);
     p->end[0].other_alive = b->alive[k];
@@ -28,18 +28,18 @@ void bed_join(Bed *b, unsigned n, unsigned i, unsigned k)
 }
 
 /* Each card is a process of its own */
-static void join(Bed *b)
+static void join(Hosts *b)
 {
     for (unsigned i = 0; i < b->cards; i++) {
         for (unsigned k = i + 1; k < b->cards; k++) {
-            bed_join(b, b->wires++, i, k);
+            hosts_join(b, b->wires++, i, k);
         }
     }
-    bed_deliver(b);
+    hosts_deliver(b);
 }
 
-void bed_init_wired(Bed *b, unsigned hosts, unsigned cards,
-                    void (*tweak)(ErdmaConfig *cfg), WireMode mode)
+void hosts_init_wired(Hosts *b, unsigned hosts, unsigned cards,
+                      void (*tweak)(ErdmaConfig *cfg), WireMode mode)
 {
     bool wired = mode != WIRE_MODE_OFF && hosts > 1;
 
@@ -60,7 +60,7 @@ void bed_init_wired(Bed *b, unsigned hosts, unsigned cards,
     for (unsigned i = 0; i < cards; i++) {
         Card *c = &b->card[i];
 
-        c->bed = b;
+        c->hosts = b;
         c->h = c->f.host = &b->host[i % hosts];
         c->f.bus_master = true;
         c->garbage = 0xff;
@@ -82,18 +82,18 @@ void bed_init_wired(Bed *b, unsigned hosts, unsigned cards,
     }
 }
 
-void bed_init_cfg(Bed *b, unsigned hosts, unsigned cards,
-                  void (*tweak)(ErdmaConfig *cfg))
+void hosts_init_cfg(Hosts *b, unsigned hosts, unsigned cards,
+                    void (*tweak)(ErdmaConfig *cfg))
 {
-    bed_init_wired(b, hosts, cards, tweak, fake_wire_mode);
+    hosts_init_wired(b, hosts, cards, tweak, fake_wire_mode);
 }
 
-void bed_init(Bed *b, unsigned hosts, unsigned cards)
+void hosts_init(Hosts *b, unsigned hosts, unsigned cards)
 {
-    bed_init_cfg(b, hosts, cards, NULL);
+    hosts_init_cfg(b, hosts, cards, NULL);
 }
 
-void bed_free(Bed *b)
+void hosts_free(Hosts *b)
 {
     for (unsigned i = 0; i < b->cards; i++) {
         erdma_core_free(b->card[i].core);
@@ -111,7 +111,7 @@ void bed_free(Bed *b)
     }
 }
 
-static bool deliver_once(Bed *b)
+static bool deliver_once(Hosts *b)
 {
     bool any = false;
 
@@ -127,7 +127,7 @@ static bool deliver_once(Bed *b)
     return any;
 }
 
-void bed_deliver(Bed *b)
+void hosts_deliver(Hosts *b)
 {
     for (unsigned turn = 0; turn < 1000000; turn++) {
         if (!deliver_once(b)) {
@@ -137,7 +137,7 @@ void bed_deliver(Bed *b)
     tap_fail(__FILE__, __LINE__, "the wires never come to rest");
 }
 
-void bed_run(Bed *b)
+void hosts_run(Hosts *b)
 {
     for (unsigned turn = 0; turn < 1000000; turn++) {
         bool any = !b->slow && deliver_once(b);
@@ -156,7 +156,7 @@ void bed_run(Bed *b)
     tap_fail(__FILE__, __LINE__, "the cards never come to rest");
 }
 
-void bed_advance(Bed *b, uint64_t ns)
+void hosts_advance(Hosts *b, uint64_t ns)
 {
     for (unsigned i = 0; i < b->hosts; i++) {
         b->host[i].now += ns;
@@ -174,7 +174,7 @@ void bed_advance(Bed *b, uint64_t ns)
             }
         }
         if (!any) {
-            bed_run(b);
+            hosts_run(b);
             return;
         }
     }
@@ -199,8 +199,8 @@ void card_write32(Card *c, uint64_t off, uint32_t v)
 void card_write64(Card *c, uint64_t off, uint64_t v)
 {
     erdma_core_mmio_write(c->core, off, v, 8);
-    if (!c->bed->slow) {
-        bed_deliver(c->bed);
+    if (!c->hosts->slow) {
+        hosts_deliver(c->hosts);
     }
 }
 
@@ -311,7 +311,7 @@ unsigned card_cmd(Card *c, unsigned submod, unsigned opcode, const void *req,
 
     card_ring_cmd(c);
     if (!card_poll_cmd(c, &cqe)) {
-        bed_run(c->bed);
+        hosts_run(c->hosts);
         CHECK(card_poll_cmd(c, &cqe));
     }
     hdr = be32toh(cqe.hdr);
@@ -405,7 +405,7 @@ void expect_aeqe(Card *c, unsigned type, uint32_t object)
 
 void expect_no_timer(Card *c)
 {
-    if (c->bed->wires && c->f.timer) {
+    if (c->hosts->wires && c->f.timer) {
         c->f.timer = 0;
         erdma_core_timer(c->core);
     }

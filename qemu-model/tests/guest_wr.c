@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Work requests and the usual scene. */
+/* Work requests and the usual fixture. */
 #include <stdlib.h>
 
-#include "drv.h"
+#include "guest.h"
 
 /* ---- rings ---- */
 
@@ -241,20 +241,20 @@ void qp_recv(Qp *qp, uint64_t addr, uint32_t len, uint32_t key)
     qp_ring_recv(qp);
 }
 
-/* ---- scene ---- */
+/* ---- fixture ---- */
 
-static Scene *scene_new_mode(unsigned cards, QueueKind kind, uint64_t size,
-                             void (*tweak)(ErdmaConfig *cfg), WireMode mode)
+static Fixture *fixture_new_mode(unsigned cards, QueueKind kind, uint64_t size,
+                                 void (*tweak)(ErdmaConfig *cfg), WireMode mode)
 {
-    Scene *s = calloc(1, sizeof(*s));
+    Fixture *s = calloc(1, sizeof(*s));
 
-    bed_init_wired(&s->bed, cards, cards, tweak, mode);
+    hosts_init_wired(&s->hosts, cards, cards, tweak, mode);
     s->size = size;
     for (unsigned i = 0; i < cards; i++) {
-        card_up(&s->bed.card[i], 4, 2);
+        card_up(&s->hosts.card[i], 4, 2);
     }
-    s->a = &s->bed.card[0];
-    s->b = &s->bed.card[cards - 1];
+    s->a = &s->hosts.card[0];
+    s->b = &s->hosts.card[cards - 1];
     cq_init(&s->acq, s->a, 1024, 1);
     cq_init(&s->bcq, s->b, 1024, 2);
     qp_init(&s->aqp, s->a, &s->acq, kind);
@@ -263,63 +263,63 @@ static Scene *scene_new_mode(unsigned cards, QueueKind kind, uint64_t size,
     s->bbuf = fake_alloc(s->b->h, size);
     s->akey = mr_reg(s->a, s->abuf, s->abuf, size, ALL_RIGHTS);
     s->bkey = mr_reg(s->b, s->bbuf, s->bbuf, size, ALL_RIGHTS);
-    pattern(scene_a(s, 0), size, 1);
+    pattern(fixture_a(s, 0), size, 1);
     return s;
 }
 
-Scene *scene_new_idle(unsigned cards, QueueKind kind, uint64_t size,
-                      void (*tweak)(ErdmaConfig *cfg))
+Fixture *fixture_new_idle(unsigned cards, QueueKind kind, uint64_t size,
+                          void (*tweak)(ErdmaConfig *cfg))
 {
-    return scene_new_mode(cards, kind, size, tweak, fake_wire_mode);
+    return fixture_new_mode(cards, kind, size, tweak, fake_wire_mode);
 }
 
-Scene *scene_new_wired(WireMode mode, uint64_t size, bool connected,
-                       void (*tweak)(ErdmaConfig *cfg))
+Fixture *fixture_new_wired(WireMode mode, uint64_t size, bool connected,
+                           void (*tweak)(ErdmaConfig *cfg))
 {
-    Scene *s = scene_new_mode(2, QUEUE_KERNEL, size, tweak, mode);
+    Fixture *s = fixture_new_mode(2, QUEUE_KERNEL, size, tweak, mode);
 
     if (connected) {
         qp_connect(&s->aqp, &s->bqp);
-        bed_run(&s->bed);
+        hosts_run(&s->hosts);
     }
     return s;
 }
 
-Scene *scene_new_cfg(unsigned cards, QueueKind kind, uint64_t size,
-                     void (*tweak)(ErdmaConfig *cfg))
+Fixture *fixture_new_cfg(unsigned cards, QueueKind kind, uint64_t size,
+                         void (*tweak)(ErdmaConfig *cfg))
 {
-    Scene *s = scene_new_idle(cards, kind, size, tweak);
+    Fixture *s = fixture_new_idle(cards, kind, size, tweak);
 
     qp_connect(&s->aqp, &s->bqp);
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     return s;
 }
 
-Scene *scene_new(unsigned cards, QueueKind kind, uint64_t size)
+Fixture *fixture_new(unsigned cards, QueueKind kind, uint64_t size)
 {
-    return scene_new_cfg(cards, kind, size, NULL);
+    return fixture_new_cfg(cards, kind, size, NULL);
 }
 
-void scene_free(Scene *s)
+void fixture_free(Fixture *s)
 {
-    bed_run(&s->bed);
+    hosts_run(&s->hosts);
     cq_free(&s->acq);
     cq_free(&s->bcq);
-    bed_free(&s->bed);
+    hosts_free(&s->hosts);
     free(s);
 }
 
-uint8_t *scene_a(Scene *s, uint64_t off)
+uint8_t *fixture_a(Fixture *s, uint64_t off)
 {
     return fake_ptr(s->a->h, s->abuf + off, s->size - off);
 }
 
-uint8_t *scene_b(Scene *s, uint64_t off)
+uint8_t *fixture_b(Fixture *s, uint64_t off)
 {
     return fake_ptr(s->b->h, s->bbuf + off, s->size - off);
 }
 
-Wr scene_write(Scene *s, uint64_t aoff, uint64_t boff, uint32_t len)
+Wr fixture_write(Fixture *s, uint64_t aoff, uint64_t boff, uint32_t len)
 {
     return (Wr) {
         .opcode = ERDMA_OP_WRITE,
@@ -328,7 +328,7 @@ Wr scene_write(Scene *s, uint64_t aoff, uint64_t boff, uint32_t len)
     };
 }
 
-Wr scene_send(Scene *s, uint64_t aoff, uint32_t len)
+Wr fixture_send(Fixture *s, uint64_t aoff, uint32_t len)
 {
     return (Wr) {
         .opcode = ERDMA_OP_SEND,
@@ -336,15 +336,15 @@ Wr scene_send(Scene *s, uint64_t aoff, uint32_t len)
     };
 }
 
-Wr scene_read(Scene *s, uint64_t aoff, uint64_t boff, uint32_t len)
+Wr fixture_read(Fixture *s, uint64_t aoff, uint64_t boff, uint32_t len)
 {
-    Wr wr = scene_write(s, aoff, boff, len);
+    Wr wr = fixture_write(s, aoff, boff, len);
 
     wr.opcode = ERDMA_OP_READ;
     return wr;
 }
 
-void scene_recv(Scene *s, uint64_t boff, uint32_t len)
+void fixture_recv(Fixture *s, uint64_t boff, uint32_t len)
 {
     qp_recv(&s->bqp, s->bbuf + boff, len, s->bkey);
 }
