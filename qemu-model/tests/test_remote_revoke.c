@@ -309,7 +309,7 @@ TEST_OWN_WIRES(neighbours_of_two_regions_are_compared_each)
     CHECK_EQ(cq_expect(&s->acq).syndrome, 0);
     s->hosts.slow = true;
     qp_send(&s->aqp, &wr);
-    CHECK_EQ(mr_dereg(s->a, two), 0);
+    CHECK_EQ(mr_dereg(s->a, one), 0);
     settle(s);
     CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_SEND_STAG);
     fixture_free(s);
