@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory that a message names, and that is the guest's again before or while the
- * other process copies it: its queue pair is gone, or its region is revoked.
+ * Memory that a message names, and that is the guest's again before or while
+ * the other process copies it: its queue pair is gone, or its region is revoked.
  */
 #include "two_hosts.h"
 

@@ -14,8 +14,8 @@
 #include "core_int.h"
 
 /*
- * Entries of a bucket that a search looks at, each a step of the budget. All QPs
- * of a card waiting at once are four in a bucket.
+ * Entries of a bucket that a search looks at, each a step of the budget. All
+ * QPs of a card waiting at once are four in a bucket.
  */
 #define MATCH_CHAIN     64u
 /* Entries that are looked at for a message about what almost agrees */

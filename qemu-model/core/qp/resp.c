@@ -177,9 +177,9 @@ ErdmaStep erdma_resp_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
 
 /*
  * One atomic operation of the host. KVM guests use such operations too, and so
- * do TCG guests, unless they can have only one processor: QEMU translates locked
- * instructions to plain loads and stores then, and what is added here between
- * these two is lost.
+ * do TCG guests, unless they can have only one processor: QEMU translates
+ * locked instructions to plain loads and stores then, and what is added here
+ * between these two is lost.
  */
 static uint64_t resp_atomic_op(uint64_t *target, const ErdmaReq *req)
 {

@@ -4,10 +4,10 @@
  * copied by the receiver straight to where it belongs: one copy. The rest, and
  * what is small, is in the message.
  *
- * Memory that a message names is the peer's guest's again once its QP is gone or
- * the key of the region is revoked, and both may have happened before or while
- * it is copied. Either is in the peer's table before its guest knows of it: what
- * was valid there after the copy is the content that was meant.
+ * Memory that a message names is the peer's guest's again once its QP is gone
+ * or the key of the region is revoked, and both may happen before or while it is
+ * copied. Either is in the peer's table before its guest knows of it: what was
+ * valid there after the copy is the content that was meant.
  */
 #include "wire_int.h"
 

@@ -7,12 +7,12 @@
 
 #include "wire_int.h"
 
-#define FLIGHT_SPARES   4096u   /* records kept for the next requests */
+#define FLIGHT_SPARES   4096u   /* free records, for the next requests */
 
 /* ---- the pool ---- */
 
 /*
- * One is always allowed, so that nobody waits for another. Half of the pool is
+ * One is always allowed, so that no QP waits for another. Half of the pool is
  * for who comes first; beyond it each QP with requests in flight has the same
  * share, so that busy ones give way to others as their requests end.
  */

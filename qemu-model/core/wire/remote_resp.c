@@ -201,18 +201,18 @@ const char *erdma_responder_on_credit(ErdmaRemote *r, const WireValue *v,
                                       ErdmaBudget *b)
 {
     uint64_t limit = le64toh(v->value);
+    uint64_t least = (r->read_limit > r->in_done ? r->read_limit :
+                                                   r->in_done) + 1;
 
     if (r->rx_state == ERDMA_RX_STOPPED) {
         return NULL;
     }
-    if (!responder_pending(r, true, v->seq) || limit <= r->in_done ||
-        limit <= r->read_limit || limit > r->in.length) {
+    if (!responder_pending(r, true, v->seq) || limit < least ||
+        limit > r->in.length) {
         return erdma_wire_wrong(r->wire, "READ_CREDIT: end is %llu of request "
                                 "%u, expected %llu..%llu of a READ, request %u",
                                 (unsigned long long)limit, le32toh(v->seq),
-                                (unsigned long long)(r->read_limit > r->in_done ?
-                                                     r->read_limit :
-                                                     r->in_done) + 1,
+                                (unsigned long long)least,
                                 (unsigned long long)r->in.length, r->rx_done);
     }
     r->read_limit = limit;

@@ -190,7 +190,7 @@ static inline bool erdma_remote_connected(const ErdmaRemote *r)
 }
 /* Offer all QPs without a peer over @w, which was just opened */
 void erdma_remote_offer_all(ErdmaWire *w);
-/* Handlers of OFFER and ACCEPT; what fits nobody is not an error */
+/* Handlers of OFFER and ACCEPT; what fits no QP is not an error */
 void erdma_remote_on_offer(ErdmaWire *w, const WireOffer *o);
 void erdma_remote_on_accept(ErdmaWire *w, const WireAccept *a);
 /*
