@@ -18,6 +18,11 @@
 #include "fakewire.h"
 #include "tap.h"
 
+/* TapCase.tag: not run again when each card is a process */
+#define CASE_OWN_WIRES  1u
+#define TEST_ONE_PROCESS(id) TEST_CASE(id, CASE_OWN_WIRES)  /* about one */
+#define TEST_OWN_WIRES(id) TEST_CASE(id, CASE_OWN_WIRES)    /* has its own */
+
 #define MAX_CARDS   3
 #define PD          3u
 #define ALL_RIGHTS  ERDMA_RIGHT_ALL

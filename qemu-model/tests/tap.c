@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Runs all registered cases. Options: --map=direct|bounce|short how the host
- * maps memory, --wire=off|shared|bytes how cards of different hosts reach each
- * other (one process, or one each), --first stop at the first failure, PATTERN
- * only cases whose name contains it.
- */
+/* Results and cases as TAP: tap.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,17 +7,117 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fakehost.h"
-#include "fakewire.h"
 #include "tap.h"
 
+#define MAX_OPTIONS 8
+
+typedef enum Outcome {
+    OUTCOME_GOOD,
+    OUTCOME_FAILED,
+    OUTCOME_SKIPPED,
+} Outcome;
+
+static struct {
+    const char *prefix;
+    bool (*set)(const char *value);
+} options[MAX_OPTIONS];
+static unsigned noptions;
+static const char *(*skip_why)(const TapCase *tc);
 static TapCase *first, **last = &first;
+
+static unsigned results, failed, skipped;
+static bool planned;
+static const char *skip_reason;
 static jmp_buf escape;
+
+/* ---- the plain writer ---- */
+
+static void tap_start(void)
+{
+    if (!planned && !results) {
+        setvbuf(stdout, NULL, _IOLBF, 0);
+    }
+}
+
+void tap_plan(unsigned n)
+{
+    tap_start();
+    planned = true;
+    printf("1..%u\n", n);
+}
+
+bool tap_ok(bool good, const char *fmt, ...)
+{
+    va_list ap;
+
+    tap_start();
+    results++;
+    failed += !good;
+    printf("%sok %u - ", good ? "" : "not ", results);
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    printf("\n");
+    return good;
+}
+
+void tap_skipped(const char *name, const char *why)
+{
+    tap_start();
+    results++;
+    skipped++;
+    printf("ok %u - %s # SKIP %s\n", results, name, why);
+}
+
+void tap_note(const char *fmt, ...)
+{
+    va_list ap;
+
+    printf("# ");
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    printf("\n");
+}
+
+int tap_skip_all(const char *why)
+{
+    printf("1..0 # SKIP %s\n", why);
+    return 0;
+}
+
+int tap_end(void)
+{
+    if (!planned) {
+        printf("1..%u\n", results);
+    }
+    tap_note("%u passed, %u failed, %u skipped", results - failed - skipped,
+             failed, skipped);
+    fflush(stdout);
+    return failed || !results ? 1 : 0;
+}
+
+/* ---- cases ---- */
 
 void tap_register(TapCase *tc)
 {
     *last = tc;
     last = &tc->next;
+}
+
+void tap_option(const char *prefix, bool (*set)(const char *value))
+{
+    if (noptions == MAX_OPTIONS) {
+        fprintf(stderr, "tap_option: more than %d\n", MAX_OPTIONS);
+        exit(2);
+    }
+    options[noptions].prefix = prefix;
+    options[noptions++].set = set;
+}
+
+void tap_skip_cases(const char *(*why)(const TapCase *tc))
+{
+    skip_why = why;
 }
 
 void tap_fail(const char *file, int line, const char *fmt, ...)
@@ -34,89 +129,117 @@ void tap_fail(const char *file, int line, const char *fmt, ...)
     vprintf(fmt, ap);
     va_end(ap);
     printf("\n");
-    longjmp(escape, 1);
+    longjmp(escape, OUTCOME_FAILED);
 }
 
-static void choose_map(const char *name)
+void tap_skip(const char *why)
 {
-    static const char *const names[] = { "direct", "bounce", "short" };
+    skip_reason = why;
+    longjmp(escape, OUTCOME_SKIPPED);
+}
 
-    for (unsigned i = 0; i < 3; i++) {
-        if (!strcmp(name, names[i])) {
-            fake_default_mode = (MapMode)i;
-            return;
+static Outcome tap_run(const TapCase *tc)
+{
+    skip_reason = skip_why ? skip_why(tc) : NULL;
+    if (skip_reason) {
+        return OUTCOME_SKIPPED;
+    }
+    switch (setjmp(escape)) {
+    case OUTCOME_FAILED:
+        return OUTCOME_FAILED;
+    case OUTCOME_SKIPPED:
+        return OUTCOME_SKIPPED;
+    default:
+        tc->fn();
+        return OUTCOME_GOOD;
+    }
+}
+
+/* True: @arg is an option. Exits if its value is not understood. */
+static bool tap_take_option(const char *arg)
+{
+    for (unsigned i = 0; i < noptions; i++) {
+        size_t len = strlen(options[i].prefix);
+
+        if (strncmp(arg, options[i].prefix, len)) {
+            continue;
         }
-    }
-    fprintf(stderr, "no such map mode: %s\n", name);
-    exit(2);
-}
-
-static void choose_wire(const char *name)
-{
-    static const char *const names[] = { "off", "shared", "bytes" };
-
-    for (unsigned i = 0; i < 3; i++) {
-        if (!strcmp(name, names[i])) {
-            fake_wire_mode = (WireMode)i;
-            return;
+        if (!options[i].set(arg + len)) {
+            fprintf(stderr, "%s: unknown value '%s'\n", options[i].prefix,
+                    arg + len);
+            exit(2);
         }
+        return true;
     }
-    fprintf(stderr, "no such wire mode: %s\n", name);
-    exit(2);
+    return false;
 }
 
-static bool run_case(const TapCase *tc)
+static bool tap_chosen(const TapCase *tc, const char *pattern)
 {
-    if (setjmp(escape)) {
-        return false;
-    }
-    tc->fn();
-    return true;
+    return !pattern || strstr(tc->name, pattern);
 }
 
-int main(int argc, char **argv)
+static int tap_run_all(const char *pattern, bool first_only)
 {
-    const char *filter = NULL;
-    unsigned n = 0, failed = 0, total = 0, skips = 0;
-    bool first_only = false;
+    unsigned total = 0;
+    int status;
 
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    for (int i = 1; i < argc; i++) {
-        if (!strncmp(argv[i], "--map=", 6)) {
-            choose_map(argv[i] + 6);
-        } else if (!strncmp(argv[i], "--wire=", 7)) {
-            choose_wire(argv[i] + 7);
-        } else if (!strcmp(argv[i], "--first")) {
-            first_only = true;
-        } else {
-            filter = argv[i];
-        }
-    }
     for (TapCase *tc = first; tc; tc = tc->next) {
-        total += !filter || strstr(tc->name, filter);
+        total += tap_chosen(tc, pattern);
     }
-    printf("1..%u\n", total);
+    tap_plan(total);
     for (TapCase *tc = first; tc && !(failed && first_only); tc = tc->next) {
-        bool good;
+        Outcome outcome;
 
-        if (filter && !strstr(tc->name, filter)) {
+        if (!tap_chosen(tc, pattern)) {
             continue;
         }
-        if (tc->one_process && fake_wire_mode != WIRE_MODE_OFF) {
-            printf("ok %u - %s # SKIP chooses its own wires or none\n", ++n,
-                   tc->name);
-            skips++;
-            continue;
+        outcome = tap_run(tc);
+        if (outcome == OUTCOME_SKIPPED) {
+            tap_skipped(tc->name, skip_reason);
+        } else {
+            tap_ok(outcome == OUTCOME_GOOD, "%s", tc->name);
         }
-        good = run_case(tc);
-        failed += !good;
-        printf("%sok %u - %s\n", good ? "" : "not ", ++n, tc->name);
     }
-    printf("# %u passed, %u failed, %u skipped\n", n - failed - skips, failed,
-           skips);
-    if (failed || !n) {
-        fflush(stdout);
-        _exit(1);               /* a failed case leaks what it had */
+    status = tap_end();
+    if (status) {
+        _exit(status);          /* a failed case leaks what it had */
     }
     return 0;
+}
+
+int tap_main(int argc, char **argv)
+{
+    const char *pattern = NULL;
+    bool first_only = false, list = false;
+
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--first")) {
+            first_only = true;
+        } else if (!strcmp(argv[i], "--list")) {
+            list = true;
+        } else if (tap_take_option(argv[i])) {
+            continue;
+        } else if (argv[i][0] == '-') {
+            fprintf(stderr, "%s: unknown option %s\n", argv[0], argv[i]);
+            return 2;
+        } else {
+            pattern = argv[i];
+        }
+    }
+    if (!list) {
+        return tap_run_all(pattern, first_only);
+    }
+    for (TapCase *tc = first; tc; tc = tc->next) {
+        if (tap_chosen(tc, pattern)) {
+            printf("%s\n", tc->name);
+        }
+    }
+    return 0;
+}
+
+/* For programs that only have cases */
+__attribute__((weak)) int main(int argc, char **argv)
+{
+    return tap_main(argc, argv);
 }

@@ -3,7 +3,7 @@
 
 CORE_BUILD := build/core
 TEST_DIR := tests
-TEST_LIB := tap fakehost fakewire guest guest_obj guest_wr two_hosts peer_fixture
+TEST_LIB := tap options fakehost fakewire guest guest_obj guest_wr two_hosts peer_fixture
 TEST_NAMES := $(patsubst $(TEST_DIR)/%.c,%,$(sort $(wildcard $(TEST_DIR)/test_*.c)))
 TEST_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer

@@ -30,10 +30,15 @@ typedef struct ErdmaTable {
     uint32_t count;             /* objects now */
 } ErdmaTable;
 
+/* Numbers 0 to @limit - 1, none in use; false: no memory */
 bool erdma_table_init(ErdmaTable *t, uint32_t limit);
+/* Free the table, not the objects; one that was never set up, too */
 void erdma_table_free(ErdmaTable *t);
+/* Object of @number; NULL: none, or no such number */
 void *erdma_table_get(const ErdmaTable *t, uint32_t number);
+/* @number has no object yet; false: no memory, or no such number */
 bool erdma_table_put(ErdmaTable *t, uint32_t number, void *object);
+/* No matter whether @number has an object */
 void erdma_table_remove(ErdmaTable *t, uint32_t number);
 /* Next object at or after *@number, which is set to its number; NULL: none */
 void *erdma_table_next(const ErdmaTable *t, uint32_t *number);

@@ -93,8 +93,8 @@ typedef struct ErdmaHooks {
     bool (*delays)(const ErdmaQp *qp, uint64_t *ns);
     bool (*latency)(const ErdmaQp *qp, uint64_t *ns);
     /*
-     * POINT_LOSS: how many of @packets are lost. *@ns: after which time they are
-     * sent again, 0 if the fault does not say.
+     * POINT_LOSS: how many of @packets are lost. *@ns: after which time they
+     * are sent again, 0 if the fault does not say.
      */
     uint64_t (*loses)(const ErdmaQp *qp, uint64_t packets, uint64_t *ns);
 

@@ -30,8 +30,8 @@
 /* ---- work per call into the core ---- */
 
 /*
- * Steps of one entry into the core, all work together: a command, a request that
- * is flushed or timed out, a connection that is looked at to find a peer.
+ * Steps of one entry into the core, all work together: a command, a request
+ * that is flushed or timed out, a connection that is looked at to find a peer.
  */
 #define ERDMA_LIMIT_ENTRY_STEPS         4160u
 

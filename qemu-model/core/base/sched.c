@@ -154,24 +154,3 @@ void erdma_sched_init(ErdmaCore *c)
     erdma_list_init(&c->sched.kicked);
     erdma_list_init(&c->sched.queues);
 }
-
-/* ---- the budget of an entry ---- */
-
-void erdma_sched_enter(ErdmaFabric *f)
-{
-    f->steps = ERDMA_LIMIT_ENTRY_STEPS;
-}
-
-bool erdma_sched_spend(ErdmaFabric *f, uint32_t steps)
-{
-    if (f->steps < steps) {
-        return false;
-    }
-    f->steps -= steps;
-    return true;
-}
-
-bool erdma_sched_can_spend(const ErdmaFabric *f)
-{
-    return f->steps != 0;
-}

@@ -15,6 +15,12 @@
 
 #include "list.h"
 
+/* ---- the budget of an entry, shared by all cards of the fabric ---- */
+
+typedef struct ErdmaSteps {
+    uint32_t left;              /* of ERDMA_LIMIT_ENTRY_STEPS */
+} ErdmaSteps;
+
 /* ---- kicks: work for a fresh stack ---- */
 
 typedef struct ErdmaKick {
@@ -24,7 +30,7 @@ typedef struct ErdmaKick {
 
 /* To be called once, before anything else is done with @k */
 void erdma_kick_init(ErdmaKick *k, void (*run)(ErdmaCore *c));
-/* Have @k->run called by a later erdma_core_run(), once; repeats change nothing */
+/* Have @k->run called once by a later erdma_core_run(); may be repeated */
 void erdma_kick(ErdmaCore *c, ErdmaKick *k);
 /* Take that back */
 void erdma_kick_cancel(ErdmaKick *k);
@@ -39,8 +45,8 @@ typedef struct ErdmaTimer {
 
 /*
  * Timers of one kind, the earliest first. Arming looks for the place from the
- * end, so a queue is for timers that are mostly armed in the order in which they
- * end.
+ * end, so a queue is for timers that are mostly armed in the order of their
+ * deadlines.
  */
 typedef struct ErdmaTimerQueue {
     ErdmaLink link;             /* ErdmaSched.queues */
@@ -48,7 +54,7 @@ typedef struct ErdmaTimerQueue {
     void (*expire)(ErdmaCore *c, ErdmaTimer *t);    /* @t is disarmed */
 } ErdmaTimerQueue;
 
-/* Register @q for the life of the card; of those due, the last registered first */
+/* Register @q for the life of the card; the last registered expires first */
 void erdma_timer_queue_init(ErdmaCore *c, ErdmaTimerQueue *q,
                             void (*expire)(ErdmaCore *c, ErdmaTimer *t));
 /* Arm @t, or arm it anew */
@@ -80,6 +86,7 @@ typedef struct ErdmaSched {
     uint64_t deadline;          /* last given to ops->set_timer(); 0: none */
 } ErdmaSched;
 
+/* Once, at creation of the card, before all else of this header */
 void erdma_sched_init(ErdmaCore *c);
 /* Give each that was kicked its turn, as far as the budget of steps goes */
 void erdma_sched_run(ErdmaCore *c);
@@ -87,17 +94,5 @@ void erdma_sched_run(ErdmaCore *c);
 void erdma_sched_timer(ErdmaCore *c);
 /* Set the timer of the surroundings to the earliest deadline, or to never */
 void erdma_sched_update_timer(ErdmaCore *c);
-
-/* ---- the budget of an entry, shared by all cards of the fabric ---- */
-
-/* Start of an entry into the core: ERDMA_LIMIT_ENTRY_STEPS may be spent */
-void erdma_sched_enter(ErdmaFabric *f);
-/*
- * Spend @steps. False: fewer are left and nothing was spent; the caller stops
- * here and has the rest done by a later entry (erdma_kick()).
- */
-bool erdma_sched_spend(ErdmaFabric *f, uint32_t steps);
-/* Is anything left to be spent? */
-bool erdma_sched_can_spend(const ErdmaFabric *f);
 
 #endif /* ERDMA_SCHED_H */

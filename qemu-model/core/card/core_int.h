@@ -23,12 +23,17 @@
 
 /* enum erdma_cmd_status */
 unsigned erdma_cmd_execute(ErdmaCore *c, ErdmaCmd *cmd);
+/* Capabilities (6), in @cmd->resp0 and resp1; all: enum erdma_cmd_status */
 unsigned erdma_cmd_query_device(ErdmaCore *c, ErdmaCmd *cmd);
+/* Firmware version (5.3.3) */
 unsigned erdma_cmd_query_fw(ErdmaCore *c, ErdmaCmd *cmd);
+/* Into guest memory, of at most the LENGTH asked for: statistics (14) */
 unsigned erdma_cmd_get_stats(ErdmaCore *c, ErdmaCmd *cmd);
+/* The same for a QP (A.1), a CQ (A.2), an EQ (A.3) */
 unsigned erdma_cmd_query_qpc(ErdmaCore *c, ErdmaCmd *cmd);
 unsigned erdma_cmd_query_cqc(ErdmaCore *c, ErdmaCmd *cmd);
 unsigned erdma_cmd_query_eqc(ErdmaCore *c, ErdmaCmd *cmd);
+/* Extended attributes (A.4) */
 unsigned erdma_cmd_set_ext_attr(ErdmaCore *c, ErdmaCmd *cmd);
 unsigned erdma_cmd_get_ext_attr(ErdmaCore *c, ErdmaCmd *cmd);
 
@@ -95,9 +100,12 @@ struct ErdmaCore {
 
 /* Drop all objects and the bootstrap queues; registers stay */
 void erdma_core_quiesce(ErdmaCore *c);
+/* Register at @offset of BAR0, @size 1, 2, 4 or 8 bytes; unknown ones read 0 */
 uint64_t erdma_reg_read(ErdmaCore *c, uint64_t offset, unsigned size);
+/* 4 or 8 bytes; what is not a register is a guest error and changes nothing */
 void erdma_reg_write(ErdmaCore *c, uint64_t offset, uint64_t value,
                      unsigned size);
+/* A write behind the registers: the queue it names has work (2.6, 2.7, 9.7) */
 void erdma_doorbell_write(ErdmaCore *c, uint64_t offset, uint64_t value,
                           unsigned size);
 
@@ -155,7 +163,9 @@ static inline bool erdma_fault_again(const ErdmaQp *qp)
 
 /* ---- guest memory (dma.c) ---- */
 
+/* Copy @len bytes; false: not all of it is memory, and @dst is undefined */
 bool erdma_dma_read(ErdmaCore *c, uint64_t addr, void *dst, size_t len);
+/* The same the other way; false: some of it may have been written */
 bool erdma_dma_write(ErdmaCore *c, uint64_t addr, const void *src, size_t len);
 /*
  * Write an entry so that its first @head bytes (4 or 8), which hold the owner
@@ -166,8 +176,10 @@ bool erdma_dma_publish(ErdmaCore *c, uint64_t addr, const void *entry,
 
 /* ---- messages (log.c) ---- */
 
+/* One line; not limited in number, so not for what guests or peers cause */
 void erdma_log(ErdmaCore *c, ErdmaLogLevel level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* The guest did what it must not: counted, the first few of a second logged */
 void erdma_guest_error(ErdmaCore *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* What a peer may cause any number of times */

@@ -92,6 +92,7 @@ typedef struct ErdmaConfig {
     uint64_t hold_ns;           /* hold-and-retry bound of 12.6; 10 s */
 } ErdmaConfig;
 
+/* All but the MAC address */
 void erdma_core_config_init(ErdmaConfig *cfg);
 
 /* NULL if @cfg is usable, else a sentence that says what is wrong with it */
@@ -174,6 +175,7 @@ void erdma_wire_free(ErdmaWire *wire);
 /* NULL when out of memory. @cfg is copied and must have passed the check. */
 ErdmaCore *erdma_core_new(const ErdmaConfig *cfg, const ErdmaOps *ops,
                           void *opaque, ErdmaFabric *fabric);
+/* Destroys all objects of the guest; NULL is allowed */
 void erdma_core_free(ErdmaCore *core);
 
 /* Messages above this level are not even formatted; ERDMA_LOG_INFO at first */
@@ -188,6 +190,7 @@ void erdma_core_reset(ErdmaCore *core);
  * erdma_core_run(). Reads never have side effects.
  */
 uint64_t erdma_core_mmio_read(ErdmaCore *core, uint64_t offset, unsigned size);
+/* The same for a write; executes what it asks for, bounded */
 void erdma_core_mmio_write(ErdmaCore *core, uint64_t offset, uint64_t value,
                            unsigned size);
 
@@ -242,6 +245,7 @@ typedef struct ErdmaLimits {
     uint64_t qp_messages;
 } ErdmaLimits;
 
+/* In force at once, for what waits, too */
 void erdma_core_set_limits(ErdmaCore *core, const ErdmaLimits *limits);
 void erdma_core_limits(const ErdmaCore *core, ErdmaLimits *out);
 
@@ -262,6 +266,7 @@ typedef struct ErdmaCounters {
     bool ready;                         /* INIT done */
 } ErdmaCounters;
 
+/* Copy them out; at any time */
 void erdma_core_counters(const ErdmaCore *core, ErdmaCounters *out);
 
 #endif /* ERDMA_CORE_H */

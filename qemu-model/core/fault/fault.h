@@ -102,6 +102,7 @@ typedef struct FaultTarget {
 Fault *erdma_fault_hit(ErdmaCore *c, uint32_t point, const FaultTarget *t);
 /* The same without counting or chance: is there one in force? */
 Fault *erdma_fault_find(ErdmaCore *c, uint32_t point, const FaultTarget *t);
+/* Next number of the generator of @f: the same for the same seed */
 uint64_t erdma_fault_random(Fault *f);
 /* Nanoseconds that a delay, a latency or a duration is long */
 uint64_t erdma_fault_time(const Fault *f);
@@ -115,11 +116,12 @@ extern const ErdmaHooks erdma_fault_hooks;
 /* ErdmaHooks.free */
 void erdma_fault_free(ErdmaCore *c);
 
-/* fault_flood.c: write what floods still have to write, as far as there is room */
+/* fault_flood.c: write what floods have left, as far as there is room */
 void erdma_flood_run(ErdmaCore *c);
 
 /* ---- fault_delay.c ---- */
 
+/* Once, when the card gets its set of faults */
 void erdma_delay_init(ErdmaCore *c);
 /* Do @d at its deadline. False: no room, do it now. */
 bool erdma_delay(ErdmaCore *c, const Delayed *d);

@@ -398,7 +398,7 @@ static bool strike_latency(const ErdmaQp *qp, uint64_t *ns)
     return strike_waits(qp, ERDMA_POINT_LATENCY, ns);
 }
 
-/* How many of @n packets are lost: each drawn, or if many, as many as expected */
+/* How many of @n packets are lost: each drawn; of many, the expected number */
 static uint64_t strike_draw_lost(Fault *f, uint64_t n)
 {
     uint64_t lost = 0;

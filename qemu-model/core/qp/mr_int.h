@@ -93,7 +93,9 @@ ErdmaAccess erdma_mr_check(const ErdmaQp *qp, const ErdmaSpan *span,
  */
 bool erdma_mr_extent(ErdmaCore *c, ErdmaMr *mr, ErdmaXlate *x, uint64_t va,
                      uint64_t want, uint64_t *bus, uint64_t *len);
+/* REG_MR (5.2.9); enum erdma_cmd_status */
 unsigned erdma_mr_register(ErdmaCore *c, const struct erdma_cmd_reg_mr *cmd);
+/* DEREG_MR (5.2.10), also of a region in use: each step checks its key again */
 unsigned erdma_mr_deregister(ErdmaCore *c, uint32_t index);
 /* REG_MR work request; enum erdma_wc_syndrome */
 uint8_t erdma_mr_fast_register(const ErdmaQp *qp, const ErdmaRegMr *reg);
@@ -120,16 +122,23 @@ typedef struct ErdmaCursor {
     ErdmaXlate xlate;
 } ErdmaCursor;
 
+/*
+ * Begin at byte @skip of @nspans ranges at @span, which must stay. Keys are
+ * those of @qp, checked for any right of @need, as a peer's access if @remote.
+ */
 void erdma_cursor_spans(ErdmaCursor *cur, const ErdmaQp *qp,
                         const ErdmaSpan *span, unsigned nspans, uint8_t need,
                         bool remote, bool write, uint64_t skip);
+/* Begin at byte @skip of @len bytes of the host at @data */
 void erdma_cursor_buffer(ErdmaCursor *cur, const void *data, uint64_t len,
                          uint64_t skip);
 /* Next bytes, at most @want, not yet passed; NULL sets fault */
 void *erdma_cursor_peek(ErdmaCursor *cur, uint64_t want, uint64_t *len);
+/* @len bytes of what was peeked at are done */
 void erdma_cursor_pass(ErdmaCursor *cur, uint64_t len);
 /* Map @len bytes in one piece at the cursor; NULL sets fault */
 void *erdma_cursor_map(ErdmaCursor *cur, uint64_t len);
+/* Unmap what is mapped; before each return from the core */
 void erdma_cursor_unmap(ErdmaCursor *cur);
 /* Bytes copied; less than @len: one of the cursors has a fault */
 uint64_t erdma_copy(ErdmaCursor *dst, ErdmaCursor *src, uint64_t len);

@@ -116,12 +116,21 @@ static inline bool erdma_qp_stopped(const ErdmaQp *qp)
     return qp->state >= ERDMA_QPS_CLOSING;
 }
 
+/*
+ * CREATE_QP (5.2.4): state IDLE. @extended: the request has its long form.
+ * *@cookie: to be given to the peer. enum erdma_cmd_status.
+ */
 unsigned erdma_qp_create(ErdmaCore *c, const struct erdma_cmd_create_qp *cmd,
                          bool extended, uint64_t *cookie);
+/* Without completions for what is queued (5.2.5); @qp is freed */
 void erdma_qp_destroy(ErdmaQp *qp);
+/* MODIFY_QP (5.2.6, 11.2); stopping flushes. enum erdma_cmd_status. */
 unsigned erdma_qp_modify(ErdmaQp *qp, const struct erdma_cmd_modify_qp *cmd);
+/* REFLUSH (5.2.8): flush up to these indices. enum erdma_cmd_status. */
 unsigned erdma_qp_reflush(ErdmaQp *qp, uint16_t sq_pi, uint16_t rq_pi);
+/* Requests are posted up to @pi (9.1); executed or flushed at once, bounded */
 void erdma_qp_sq_doorbell(ErdmaQp *qp, uint16_t pi);
+/* Receives are posted up to @pi; a peer that waits for one goes on */
 void erdma_qp_rq_doorbell(ErdmaQp *qp, uint16_t pi);
 /* The device found an error: stop, flush, report @type */
 void erdma_qp_fatal(ErdmaQp *qp, enum erdma_ae_type type);
@@ -129,15 +138,19 @@ void erdma_qp_fatal(ErdmaQp *qp, enum erdma_ae_type type);
 void erdma_qp_work(ErdmaQp *qp, ErdmaBudget *b);
 /* The same with the budget of a doorbell write */
 void erdma_qp_work_now(ErdmaQp *qp);
+/* Have erdma_qp_work() called by a later run */
 void erdma_qp_schedule(ErdmaQp *qp);
 /* Something the QP waited for happened */
 void erdma_qp_wake(ErdmaQp *qp);
+/* Wait for the peer up to ErdmaConfig.hold_ns; then the request fails (12.6) */
 void erdma_qp_hold(ErdmaQp *qp);
+/* Wait no longer; nothing is executed from here */
 void erdma_qp_unhold(ErdmaQp *qp);
 /* The process of the peer ended or broke the wire's rules: no answer comes */
 void erdma_qp_peer_lost(ErdmaQp *qp);
 /* Once, at creation of the card */
 void erdma_qp_register(ErdmaCore *c);
+/* Complete the oldest receive; fills queue, index and QPN of @wc */
 void erdma_qp_post_recv_wc(ErdmaQp *qp, ErdmaWc *wc);
 
 /* True if the budget ended before the work (exec.c) */
@@ -157,6 +170,7 @@ typedef struct ErdmaEnd {
 
 /* Oldest request ends with @syndrome; an error stops the QP */
 void erdma_sq_finish(ErdmaQp *qp, const ErdmaEnd *end, uint8_t syndrome);
+/* Completion of the oldest request; it stays the oldest */
 void erdma_sq_post_wc(ErdmaQp *qp, uint8_t opcode, uint8_t syndrome,
                       uint32_t size);
 
@@ -280,7 +294,7 @@ void erdma_shaper_register(ErdmaCore *c);
 
 struct ErdmaFabric {
     uint32_t cards;
-    uint32_t steps;             /* that this entry may still spend: sched.h */
+    ErdmaSteps steps;           /* that this entry may still spend */
     /* QPs in RTS that have no peer yet: by all that must agree, by 4-tuple */
     ErdmaLink waiting[ERDMA_FABRIC_BUCKETS];
     ErdmaLink tuples[ERDMA_FABRIC_BUCKETS];
@@ -303,6 +317,33 @@ struct ErdmaFabric {
     uint32_t flights;           /* records in use */
     uint32_t busy;              /* QPs that use any */
 };
+
+/* ---- the budget of an entry (sched.h) ---- */
+
+/* Start of an entry into the core: ERDMA_LIMIT_ENTRY_STEPS may be spent */
+static inline void erdma_sched_enter(ErdmaFabric *f)
+{
+    f->steps.left = ERDMA_LIMIT_ENTRY_STEPS;
+}
+
+/*
+ * Spend @steps. False: fewer are left and nothing was spent; the caller stops
+ * here and has the rest done by a later entry (erdma_kick()).
+ */
+static inline bool erdma_sched_spend(ErdmaFabric *f, uint32_t steps)
+{
+    if (f->steps.left < steps) {
+        return false;
+    }
+    f->steps.left -= steps;
+    return true;
+}
+
+/* Is anything left to be spent? */
+static inline bool erdma_sched_can_spend(const ErdmaFabric *f)
+{
+    return f->steps.left != 0;
+}
 
 /* The QP became RTS: find its peer, or wait for it (12.5) */
 void erdma_match_connect(ErdmaQp *qp);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Turns of queue pairs: executing, flushing (11.4), and waiting for the peer
+ * Turns of queue pairs: executing, flushing (11.5), and waiting for the peer
  * (12.6).
  */
 #include "core_int.h"
@@ -160,8 +160,8 @@ void erdma_qp_unhold(ErdmaQp *qp)
 }
 
 /*
- * No FIN comes from a process that died, and a QP that only receives has nothing
- * that could time out: it is given the hold time, then it fails.
+ * No FIN comes from a process that died, and a QP that only receives has
+ * nothing that could time out: it is given the hold time, then it fails.
  */
 void erdma_qp_peer_lost(ErdmaQp *qp)
 {

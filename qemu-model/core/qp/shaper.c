@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What stands between a request and the network: meters, and the faults that
- * make a network slow, lossy or silent. None of it is entered while no limit and
- * no such fault is set.
+ * make a network slow, lossy or silent. None of it is entered while no limit
+ * and no such fault is set.
  *
  * A QP that has to wait is parked: it is on a list by time, and is executed by
  * nobody until then. Its request stays the active one and remembers what it has
@@ -92,7 +92,7 @@ static bool shaper_passes_latency(ErdmaQp *qp, ErdmaPass *pass)
     return false;
 }
 
-/* What was lost is sent again after a while, as often as SET_RETRANS_NUM says */
+/* What was lost is sent again after a while, at most as SET_RETRANS_NUM says */
 static bool shaper_passes_loss(ErdmaQp *qp, ErdmaPass *pass)
 {
     ErdmaCore *c = qp->core;

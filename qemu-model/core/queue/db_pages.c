@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Doorbell pages of user contexts (2.7): which exist, who has them. What a write
- * into one means is known to doorbell.c.
+ * Doorbell pages of user contexts (2.7): which exist, who has them. What a
+ * write into one means is known to doorbell.c.
  */
 #include "core_int.h"
 

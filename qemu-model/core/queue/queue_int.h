@@ -33,6 +33,7 @@ typedef struct ErdmaQueueSpec {
 /* enum erdma_cmd_status; on failure nothing is allocated */
 unsigned erdma_queue_setup(ErdmaCore *c, ErdmaQueue *q,
                            const ErdmaQueueSpec *spec);
+/* Free what erdma_queue_setup() allocated; guest memory is not touched */
 void erdma_queue_release(ErdmaCore *c, ErdmaQueue *q);
 /* Bus address of entry @index modulo depth; returns entries in one piece */
 uint32_t erdma_queue_locate(const ErdmaQueue *q, uint32_t index,
@@ -65,8 +66,10 @@ struct ErdmaEq {
     ErdmaLink held;             /* ErdmaEvent.link */
 };
 
+/* A ring of @depth entries at bus address @base, empty, armed (7.4) */
 void erdma_eq_init(ErdmaEq *eq, uint64_t base, uint32_t depth, unsigned vector,
                    uint64_t dbrec);
+/* No events any more; those that wait for room are dropped */
 void erdma_eq_stop(ErdmaEq *eq);
 /* Write an entry if there is room, without an event that waits; false: none */
 bool erdma_eq_write(ErdmaCore *c, ErdmaEq *eq, uint64_t word0, uint64_t word1,
@@ -76,8 +79,11 @@ void erdma_eq_release(ErdmaCore *c, ErdmaEq *eq);
 /* Write the event, or keep it until there is room; a waiting one stays as is */
 void erdma_eq_post(ErdmaCore *c, ErdmaEq *eq, ErdmaEvent *ev, uint64_t word0,
                    uint64_t word1);
+/* The guest took events, and may have armed the queue (7.3, 7.4) */
 void erdma_eq_doorbell(ErdmaCore *c, ErdmaEq *eq, uint64_t value);
+/* If @ev waits for room, it is not delivered: its object goes */
 void erdma_event_cancel(ErdmaEvent *ev);
+/* Asynchronous event @type about QPN or CQN @object (7.2) */
 void erdma_aeq_post(ErdmaCore *c, ErdmaEvent *ev, enum erdma_ae_type type,
                     uint32_t object);
 
@@ -99,8 +105,11 @@ static inline uint32_t erdma_db_page(uint32_t ctx, unsigned kind)
 /* Context whose page of this kind is @page; false if there is none */
 bool erdma_db_context(const ErdmaCore *c, uint32_t page, unsigned kind,
                       uint32_t *ctx);
+/* How many contexts have room in BAR0; 0: not announced */
 uint32_t erdma_db_context_count(const ErdmaConfig *cfg);
+/* ALLOC_DB (5.3.7): pages of @mask; enum erdma_cmd_status */
 unsigned erdma_db_alloc(ErdmaCore *c, uint32_t mask, uint64_t *resp);
+/* FREE_DB (5.3.7); enum erdma_cmd_status */
 unsigned erdma_db_release(ErdmaCore *c, const struct erdma_cmd_ext_db *cmd);
 
 /* A doorbell unknown or not allowed: normal, counted, never an error (15.5) */
@@ -148,11 +157,15 @@ enum {
     ERDMA_ENTRY_OVERTAKE = 4,       /* later ones need not wait for it */
 };
 
+/* Complete a request or receive; an event, if the CQ is armed for it (8.5) */
 void erdma_cq_post(ErdmaCq *cq, const ErdmaWc *wc);
 /* The end of erdma_cq_post(): put a finished entry into the ring */
 void erdma_cq_write(ErdmaCq *cq, struct erdma_cqe *cqe, unsigned flags);
+/* The guest took completions up to an index, and may have armed the CQ (8.5) */
 void erdma_cq_doorbell(ErdmaCq *cq, uint64_t value);
+/* CREATE_CQ (5.2.2); enum erdma_cmd_status */
 unsigned erdma_cq_create(ErdmaCore *c, const struct erdma_cmd_create_cq *cmd);
+/* No QP uses @cq any more; it is freed */
 void erdma_cq_destroy(ErdmaCq *cq);
 
 /* ---- command queue (cmdq.c) ---- */
@@ -182,8 +195,11 @@ void erdma_cmdq_register(ErdmaCore *c,
 /* Rings at these bus addresses, @depth blocks and completions, empty (2.4) */
 void erdma_cmdq_start(ErdmaCore *c, uint64_t sq_base, uint64_t cq_base,
                       uint32_t depth);
+/* Back to none; what was posted is not executed */
 void erdma_cmdq_stop(ErdmaCore *c);
+/* Commands are posted up to a PI; executed at once, bounded (4.3) */
 void erdma_cmdq_doorbell(ErdmaCore *c, uint64_t value);
+/* One event for the next completion, or for one not seen yet (4.6) */
 void erdma_cmdq_arm(ErdmaCore *c, uint64_t value);
 /* Put a finished completion into the command CQ; @flags: ERDMA_ENTRY_* */
 void erdma_cmdq_write(ErdmaCore *c, struct erdma_cqe *cqe, unsigned flags);
