@@ -108,10 +108,12 @@ void erdma_fabric_free(ErdmaFabric *fabric);    /* must have no cards left */
 
 /*
  * Memory of the fabric that all other processes can read, as @region: there they
- * look, after they copied out of guest memory, whether its QP still existed. To
- * be given before the first wire, zeroed, 4 bytes for each QP that may be
- * connected; valid until the fabric is freed. Without it a QP that is destroyed
- * while its data is on the way may have other data delivered.
+ * look, before and after they copy out of guest memory, whether its QP exists and
+ * the key of its memory region is valid. To be given before the first wire,
+ * zeroed, 4 bytes for each QP that may be connected and each region that may be
+ * named, which are half of them at most; valid until the fabric is freed. Without
+ * it a QP that is destroyed, or a region that is revoked, while its data is on the
+ * way may have other data delivered.
  */
 void erdma_fabric_share(ErdmaFabric *fabric, void *host, size_t len,
                         uint32_t region);

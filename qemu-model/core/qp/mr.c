@@ -180,6 +180,9 @@ unsigned erdma_mr_deregister(ErdmaCore *c, uint32_t index)
         return ERDMA_CMD_ENOENT;
     }
     erdma_table_remove(&c->mrs, index);
+    if (mr->slot_gen) {
+        c->fabric->remote_ops->mr_gone(c->fabric, mr);
+    }
     free(mr);
     return ERDMA_CMD_OK;
 }
@@ -223,6 +226,15 @@ ErdmaAccess erdma_mr_check(const ErdmaQp *qp, const ErdmaSpan *span,
     return ERDMA_ACCESS_OK;
 }
 
+/* What other processes were offered of @mr is not to be used any more */
+static void mr_revoke(ErdmaCore *c, ErdmaMr *mr)
+{
+    mr->valid = false;
+    if (mr->slot_gen) {
+        c->fabric->remote_ops->mr_revoked(c->fabric, mr);
+    }
+}
+
 bool erdma_mr_invalidate(const ErdmaQp *qp, uint32_t stag)
 {
     ErdmaMr *mr = mr_lookup(qp->core, stag);
@@ -230,7 +242,7 @@ bool erdma_mr_invalidate(const ErdmaQp *qp, uint32_t stag)
     if (!mr || mr->type != ERDMA_MR_FRMR || !mr->valid || mr->pd != qp->pd) {
         return false;
     }
-    mr->valid = false;
+    mr_revoke(qp->core, mr);
     return true;
 }
 
@@ -257,6 +269,9 @@ uint8_t erdma_mr_fast_register(const ErdmaQp *qp, const ErdmaRegMr *reg)
     }
     if (reg->length > UINT64_MAX - reg->iova) {
         return ERDMA_WC_SEND_WRAP;
+    }
+    if (mr->valid) {
+        mr_revoke(qp->core, mr);
     }
     mr->key = ERDMA_GET(ERDMA_STAG_KEY, reg->stag);
     mr->base = reg->iova;

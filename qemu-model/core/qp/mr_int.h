@@ -29,6 +29,8 @@ typedef struct ErdmaMr {
     /* last entry used, to spare a read of the table */
     bool hot;
     uint64_t hot_index, hot_entry;
+    /* where other processes see that the key is revoked (remote_id.c) */
+    uint32_t slot, slot_gen;    /* slot_gen 0: no slot yet */
 } ErdmaMr;
 
 typedef struct ErdmaRegMr {

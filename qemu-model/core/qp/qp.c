@@ -184,7 +184,7 @@ unsigned erdma_qp_create(ErdmaCore *c, const struct erdma_cmd_create_qp *cmd,
 static void qp_detach(ErdmaQp *qp)
 {
     if (qp->state == ERDMA_QPS_RTS) {
-        erdma_net_disconnect(qp);
+        erdma_match_disconnect(qp);
     }
     erdma_qp_unhold(qp);
     erdma_list_del(&qp->run_link);
@@ -248,7 +248,7 @@ static unsigned qp_to_rts(ErdmaQp *qp, const struct erdma_cmd_modify_qp *cmd)
     qp->conn.send_nxt = le32toh(cmd->send_nxt);
     qp->conn.recv_nxt = le32toh(cmd->recv_nxt);
     qp->state = ERDMA_QPS_RTS;
-    erdma_net_connect(qp);
+    erdma_match_connect(qp);
     erdma_qp_wake(qp);
     return ERDMA_CMD_OK;
 }

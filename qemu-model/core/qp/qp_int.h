@@ -79,7 +79,8 @@ struct ErdmaQp {
     const ErdmaTransport *transport;    /* NULL: no peer found yet */
     ErdmaQp *peer;              /* in this process */
     ErdmaRemote *remote;        /* what other processes know of this QP */
-    ErdmaLink fabric_link;      /* waiting for the peer */
+    ErdmaLink match_link;       /* waiting for the peer, by all that agrees */
+    ErdmaLink tuple_link;       /* the same, by 4-tuple alone */
     ErdmaLink run_link;         /* has work for erdma_core_run() */
     ErdmaTimer hold;            /* on ErdmaCore.held: waits for the peer */
     ErdmaEvent event;           /* asynchronous event */
@@ -184,21 +185,28 @@ typedef enum ErdmaStep {
     ERDMA_STEP_PARK,            /* its time has not come */
 } ErdmaStep;
 
+/*
+ * Of all these: @peer is the QP that receives, in RTS. A syndrome is of enum
+ * erdma_wc_syndrome and is the requester's; what fails has stopped @peer with
+ * its own completion and event before the call returns. Section 8.4 has the
+ * syndromes, 9.8 and 12 the order.
+ */
+
 /* Oldest posted receive; false with *@syndrome 0: there is none */
 bool erdma_resp_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome);
 /* Complete the receive for @req; false if that failed and stopped the peer */
 bool erdma_resp_complete(ErdmaQp *peer, const ErdmaReq *req);
 /* The oldest receive is bad: completion with @syndrome, peer stops */
 void erdma_resp_recv_error(ErdmaQp *peer, uint8_t syndrome);
-/* The request was refused: peer stops */
+/* The request was refused with @syndrome: peer stops */
 void erdma_resp_refuse(ErdmaQp *peer, uint8_t syndrome);
 /* Moves data to the requester (READ, atomics), not from it */
 bool erdma_op_pulls(uint8_t opcode);
 /* Goes to memory that the request names: WRITE, WRITE_IMM */
 bool erdma_op_writes(uint8_t opcode);
 /*
- * Where the bytes of a SEND or WRITE go, checked; syndrome of the requester.
- * If it is not 0, the peer was stopped.
+ * Where the bytes of a SEND or WRITE go, checked; syndrome. If it is not 0 the
+ * peer was stopped.
  */
 uint8_t erdma_resp_target(ErdmaQp *peer, const ErdmaReq *req,
                           const ErdmaRecv *recv, ErdmaSpan *span);
@@ -206,9 +214,15 @@ uint8_t erdma_resp_target(ErdmaQp *peer, const ErdmaReq *req,
 void erdma_resp_cursor(ErdmaCursor *cur, const ErdmaQp *peer,
                        const ErdmaReq *req, const ErdmaSpan *span,
                        uint64_t done);
-/* That cursor met memory that is not there; syndrome of the requester */
+/* That cursor met memory that is not there; syndrome */
 uint8_t erdma_resp_fault(ErdmaQp *peer, const ErdmaReq *req, ErdmaAccess dst);
-/* Read, change and write 8 bytes with one host instruction */
+/*
+ * Read, change and write 8 bytes with one atomic operation of the host. It is
+ * atomic towards other cards and other processes. It is atomic towards
+ * processors of the peer's guest only if these use atomic operations of the
+ * host as well: with KVM they do, with TCG unless the guest can have only one
+ * processor (resp.c).
+ */
 ErdmaAccess erdma_resp_atomic(ErdmaQp *peer, const ErdmaReq *req,
                               uint64_t *old);
 /*
@@ -222,8 +236,9 @@ ErdmaStep erdma_resp_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
 
 /*
  * How a QP reaches its peer: another card of this process (transport_local.c),
- * or a card of another one (remote.c). All that leads to a completion (decode, local
- * checks, order, flush, timers) is common, and resp.c is the receiving side.
+ * or a card of another one (wire/). All that leads to a completion (decode,
+ * local checks, order, flush, timers) is common, and resp.c is the receiving
+ * side.
  */
 struct ErdmaTransport {
     /* The QP leaves RTS or is destroyed: forget it, also at the peer */
@@ -242,8 +257,20 @@ struct ErdmaTransport {
 typedef struct ErdmaRemoteOps {
     /* Offer @qp, which waits for its peer, to all other processes */
     void (*offer)(ErdmaQp *qp);
-    /* @qp does not wait or is not connected any more */
+    /*
+     * @qp, which has a connection, leaves RTS or found a peer in this process:
+     * close it. What it had in flight is not completed from here.
+     */
     void (*forget)(ErdmaQp *qp);
+    /*
+     * The key of @mr, which has a slot, is revoked: other processes use nothing
+     * they were offered of it and did not have yet. They see that before the
+     * guest can learn that this returned.
+     */
+    void (*mr_revoked)(ErdmaFabric *f, ErdmaMr *mr);
+    /* The same, and @mr is being freed */
+    void (*mr_gone)(ErdmaFabric *f, ErdmaMr *mr);
+    /* Free what the fabric holds for connections; none is left */
     void (*fabric_free)(ErdmaFabric *f);
 } ErdmaRemoteOps;
 
@@ -263,27 +290,32 @@ void erdma_shaper_release_all(ErdmaCore *c);
 /* Once, at creation of the card */
 void erdma_shaper_register(ErdmaCore *c);
 
-#define ERDMA_FABRIC_BUCKETS    1024u
+#define ERDMA_FABRIC_BUCKETS    16384u
 
 struct ErdmaFabric {
     uint32_t cards;
     ErdmaSteps steps;           /* that this entry may still spend */
-    /* QPs in RTS that have no peer yet, by 4-tuple */
+    /* QPs in RTS that have no peer yet: by all that must agree, by 4-tuple */
     ErdmaLink waiting[ERDMA_FABRIC_BUCKETS];
-    /* other processes (wire.c, remote.c) */
+    ErdmaLink tuples[ERDMA_FABRIC_BUCKETS];
+    /* other processes (wire/) */
     const ErdmaRemoteOps *remote_ops;   /* NULL: there are none */
     ErdmaLink wires;            /* ErdmaWire.link */
     uint8_t *scratch;           /* one message being built */
     ErdmaRemote **id;           /* what peers may name */
-    uint32_t ids, ids_used;     /* entries; of them in use or freed before */
+    uint32_t ids, ids_used;     /* room; ids in use or freed before */
     uint32_t *free_id;          /* stack of those freed */
     uint32_t free_ids;
-    uint32_t generation;
-    uint32_t *alive;            /* by id: its generation; others read it */
+    uint32_t mr_slots, mr_slots_used;   /* of memory regions; as above */
+    uint32_t *mr_free;          /* stack of those freed */
+    uint32_t mr_frees;
+    uint32_t generation;        /* the last one given */
+    uint32_t *alive;            /* by slot: its generation; others read it */
     uint32_t alive_slots, alive_region;
     struct ErdmaFlight *spare;  /* records of requests, to be used again */
     unsigned spares;
     uint32_t flights;           /* records in use */
+    uint32_t busy;              /* QPs that use any */
 };
 
 /* ---- the budget of an entry (sched.h) ---- */
@@ -313,16 +345,24 @@ static inline bool erdma_sched_can_spend(const ErdmaFabric *f)
     return f->steps.left != 0;
 }
 
-/* The QP became RTS: find its peer, or wait for it */
-void erdma_net_connect(ErdmaQp *qp);
-/* It leaves RTS or is destroyed */
-void erdma_net_disconnect(ErdmaQp *qp);
+/* The QP became RTS: find its peer, or wait for it (12.5) */
+void erdma_match_connect(ErdmaQp *qp);
+/* It leaves RTS or is destroyed: it waits no longer and has no peer */
+void erdma_match_disconnect(ErdmaQp *qp);
 /*
- * The QP that waits for this other end, no longer waiting; NULL: none. @seeker
- * is the other end if it is of this process.
+ * The QP that waits for the end @conn with @cookie, no longer waiting; NULL:
+ * none among those it looked at, whose number is bounded. @seeker is the other
+ * end if it is of this process.
  */
-ErdmaQp *erdma_net_match(ErdmaFabric *f, const ErdmaConn *conn,
-                         uint32_t cookie, const ErdmaQp *seeker);
+ErdmaQp *erdma_match_find(ErdmaFabric *f, const ErdmaConn *conn,
+                          uint32_t cookie, const ErdmaQp *seeker);
+/* Does @qp wait for its peer? */
+static inline bool erdma_match_waits(const ErdmaQp *qp)
+{
+    return erdma_link_used(&qp->match_link);
+}
+/* It waits no longer */
+void erdma_match_remove(ErdmaQp *qp);
 
 extern const ErdmaTransport erdma_transport_local;
 

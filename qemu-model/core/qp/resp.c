@@ -175,6 +175,12 @@ ErdmaStep erdma_resp_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
     return ERDMA_STEP_DONE;
 }
 
+/*
+ * One atomic operation of the host. KVM guests use such operations too, and so
+ * do TCG guests, unless they can have only one processor: QEMU translates
+ * locked instructions to plain loads and stores then, and what is added here
+ * between these two is lost.
+ */
 static uint64_t resp_atomic_op(uint64_t *target, const ErdmaReq *req)
 {
     if (req->opcode == ERDMA_OP_ATOMIC_CAS) {

@@ -1,123 +1,68 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections to QPs of other processes: ids, offers, loss.
+ * Connections to QPs of other processes: references, states, offers, loss.
  *
  * A QP that finds no peer in its own process offers itself to all others. Who
  * has the mirror image connects and accepts; when both did that at once, each
  * finds itself accepted by the QP it is connected to already. Offers are not
- * kept: the end that becomes RTS later makes its own.
+ * stored: the end that becomes RTS later makes its own.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "wire_int.h"
 
-#define MAX_IDS     (1u << 20)
-#define MIN_IDS     64u
+/* ---- states ---- */
 
-/* ---- ids ---- */
+#define REMOTE_BIT(state)   (1u << ERDMA_REMOTE_##state)
 
-static bool grow(ErdmaFabric *f)
+/* Legal successors of each state */
+static const uint8_t remote_next[ERDMA_REMOTE_STATES] = {
+    [ERDMA_REMOTE_OFFERED] = REMOTE_BIT(CONNECTED) | REMOTE_BIT(CLOSED),
+    [ERDMA_REMOTE_CONNECTED] = REMOTE_BIT(CLOSING) | REMOTE_BIT(LOST) |
+                               REMOTE_BIT(CLOSED),
+    [ERDMA_REMOTE_CLOSING] = REMOTE_BIT(CLOSED),
+    [ERDMA_REMOTE_LOST] = REMOTE_BIT(CLOSED),
+};
+
+/* What is there in each state */
+static const uint8_t remote_has_qp = REMOTE_BIT(OFFERED) |
+                                     REMOTE_BIT(CONNECTED) | REMOTE_BIT(LOST);
+static const uint8_t remote_has_wire = REMOTE_BIT(CONNECTED) |
+                                       REMOTE_BIT(CLOSING);
+
+/* The members must fit @next already. A failed assertion is a bug in here. */
+static void remote_state(ErdmaRemote *r, ErdmaRemoteState next)
 {
-    uint32_t n = f->ids ? 2 * f->ids : MIN_IDS;
-    ErdmaRemote **id;
-    uint32_t *free_id;
+    assert(remote_next[r->state] & 1u << next);
+    assert(!r->qp == !(remote_has_qp & 1u << next));
+    assert(!r->wire == !(remote_has_wire & 1u << next));
+    r->state = next;
+}
 
-    if (n > MAX_IDS) {
-        return false;
+/* ---- references ---- */
+
+ErdmaRemote *erdma_remote_get(ErdmaRemote *r)
+{
+    r->refs++;
+    return r;
+}
+
+void erdma_remote_put(ErdmaRemote *r)
+{
+    assert(r->refs);
+    if (!--r->refs) {
+        assert(r->state == ERDMA_REMOTE_CLOSED);
+        assert(!r->oldest && !r->backlog.buf);
+        assert(!erdma_link_used(&r->todo_link) &&
+               !erdma_link_used(&r->linger_link) &&
+               !erdma_timer_armed(&r->watch));
+        free(r);
     }
-    id = calloc(n, sizeof(*id));
-    free_id = calloc(n, sizeof(*free_id));
-    if (!id || !free_id) {
-        free(id);
-        free(free_id);
-        return false;
-    }
-    if (f->ids) {
-        memcpy(id, f->id, f->ids * sizeof(*id));
-        memcpy(free_id, f->free_id, f->free_ids * sizeof(*free_id));
-    }
-    free(f->id);
-    free(f->free_id);
-    f->id = id;
-    f->free_id = free_id;
-    f->ids = n;
-    return true;
 }
 
-/* Seen by other processes before anything that follows */
-static void set_alive(ErdmaFabric *f, const ErdmaRemote *r, uint32_t gen)
-{
-    if (f->alive) {
-        __atomic_store_n(&f->alive[r->id], htole32(gen), __ATOMIC_SEQ_CST);
-    }
-}
-
-void erdma_fabric_share(ErdmaFabric *f, void *host, size_t len,
-                        uint32_t region)
-{
-    size_t slots = len / sizeof(*f->alive);
-
-    f->alive = host;
-    f->alive_slots = slots < MAX_IDS ? slots : MAX_IDS;
-    f->alive_region = region;
-}
-
-bool erdma_remote_alive(const ErdmaRemote *r)
-{
-    ErdmaWire *w = r->wire;
-    uint64_t offset = (uint64_t)r->peer_id * sizeof(uint32_t);
-    uint32_t gen;
-
-    if (!w->alive_len) {
-        return true;
-    }
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return offset < w->alive_len &&
-           w->ops->pull(w->opaque, w->alive_region, offset, &gen,
-                        sizeof(gen)) && le32toh(gen) == r->peer_gen;
-}
-
-static bool give_id(ErdmaFabric *f, ErdmaRemote *r)
-{
-    if (!f->free_ids && ((f->alive && f->ids_used == f->alive_slots) ||
-                         (f->ids_used == f->ids && !grow(f)))) {
-        return false;
-    }
-    r->id = f->free_ids ? f->free_id[--f->free_ids] : f->ids_used++;
-    if (!++f->generation) {
-        f->generation++;                /* 0 in the table means: none */
-    }
-    r->gen = f->generation;
-    f->id[r->id] = r;
-    set_alive(f, r, r->gen);
-    return true;
-}
-
-static void take_id(ErdmaFabric *f, ErdmaRemote *r)
-{
-    set_alive(f, r, 0);
-    f->id[r->id] = NULL;
-    f->free_id[f->free_ids++] = r->id;
-}
-
-static ErdmaRemote *by_id(ErdmaFabric *f, __le32 id, __le32 gen)
-{
-    uint32_t n = le32toh(id);
-    ErdmaRemote *r = n < f->ids_used ? f->id[n] : NULL;
-
-    return r && r->gen == le32toh(gen) ? r : NULL;
-}
-
-ErdmaRemote *erdma_remote_find(ErdmaWire *w, const WireHdr *h)
-{
-    ErdmaRemote *r = by_id(w->fabric, h->id, h->gen);
-
-    return r && r->wire == w ? r : NULL;
-}
-
-/* ---- life ---- */
-
-static ErdmaRemote *get(ErdmaQp *qp)
+/* The connection of @qp, made if there is none; the QP has the reference */
+static ErdmaRemote *remote_of(ErdmaQp *qp)
 {
     ErdmaRemote *r = qp->remote;
 
@@ -125,46 +70,68 @@ static ErdmaRemote *get(ErdmaQp *qp)
         return r;
     }
     r = calloc(1, sizeof(*r));
-    if (!r || !give_id(qp->core->fabric, r)) {
+    if (!r || !erdma_id_alloc(qp->core->fabric, r)) {
         erdma_peer_info(qp->core, "QP %u: no memory to look for its peer",
-                   qp->qpn);
+                        qp->qpn);
         free(r);
         return NULL;
     }
+    r->refs = 1;
+    r->state = ERDMA_REMOTE_OFFERED;
+    r->rx_state = ERDMA_RX_IDLE;
     r->qp = qp;
-    r->read_ask.remote = r->push_ask.remote = r;
-    r->read_ask.type = WIRE_READ_CREDIT;
-    r->push_ask.type = WIRE_PUSH_CREDIT;
+    r->read_credit.remote = r->push_credit.remote = r;
+    r->read_credit.type = WIRE_READ_CREDIT;
+    r->push_credit.type = WIRE_PUSH_CREDIT;
     qp->remote = r;
     return r;
 }
 
-void erdma_remote_free(ErdmaRemote *r)
-{
-    free(r);
-}
+/* ---- loss and end ---- */
 
-static void send_close(ErdmaWire *w, uint32_t id, uint32_t gen)
+static void remote_send_close(ErdmaWire *w, uint32_t id, uint32_t gen)
 {
     WireHdr h = WIRE_HDR(WIRE_CLOSE, sizeof(h), id, gen);
 
     erdma_wire_send(w, &h, sizeof(h));
 }
 
-void erdma_remote_lose(ErdmaRemote *r)
+/*
+ * Off the wire; the state is the caller's. What others may be granted now may
+ * break the wire, which loses the connections on its list: not this one again.
+ */
+static void remote_leave_wire(ErdmaRemote *r)
 {
-    ErdmaQp *qp = r->qp;
-
-    erdma_ask_end(&r->read_ask);
-    erdma_ask_end(&r->push_ask);
-    erdma_resp_drop(r);
     erdma_list_del(&r->wire_link);
+    erdma_credit_end(&r->read_credit);
+    erdma_credit_end(&r->push_credit);
+    erdma_responder_stop(r);
     erdma_list_del(&r->todo_link);
     erdma_list_del(&r->linger_link);
     r->wire = NULL;
-    if (qp) {
-        erdma_peer_info(qp->core, "QP %u: its peer, or the process of "
-                        "its peer, has gone", qp->qpn);
+}
+
+void erdma_remote_lose(ErdmaRemote *r)
+{
+    remote_leave_wire(r);
+    remote_state(r, r->qp ? ERDMA_REMOTE_LOST : ERDMA_REMOTE_CLOSED);
+    if (r->qp) {
+        erdma_peer_info(r->qp->core, "QP %u: peer lost: the other QP or its "
+                        "process is gone", r->qp->qpn);
+    }
+}
+
+void erdma_remote_close(ErdmaRemote *r)
+{
+    if (r->wire) {
+        erdma_ack_now(r);
+    }
+    if (r->wire) {
+        remote_send_close(r->wire, r->peer_id, r->peer_gen);
+    }
+    if (r->wire) {
+        remote_leave_wire(r);
+        remote_state(r, ERDMA_REMOTE_CLOSED);
     }
 }
 
@@ -172,42 +139,37 @@ void erdma_remote_lose(ErdmaRemote *r)
 static void remote_forget(ErdmaQp *qp)
 {
     ErdmaRemote *r = qp->remote;
-    ErdmaWire *w;
+    bool answers;
 
     if (!r) {
         return;
     }
-    w = r->wire;
-    if (w && !r->serving) {
-        erdma_resp_tell(r);
-        send_close(w, r->peer_id, r->peer_gen);
-    }
-    erdma_req_drop(r);
-    take_id(qp->core->fabric, r);
+    answers = erdma_remote_connected(r) && r->rx_state == ERDMA_RX_EXECUTING;
+    erdma_flight_drop(r);
+    erdma_id_free(qp->core->fabric, r);
     qp->remote = NULL;
     r->qp = NULL;
-    if (!r->serving) {
-        erdma_remote_lose(r);
-        erdma_remote_free(r);
+    if (erdma_remote_connected(r)) {
+        remote_state(r, ERDMA_REMOTE_CLOSING);
+        if (!answers) {
+            erdma_remote_close(r);
+        }
+    } else {
+        remote_state(r, ERDMA_REMOTE_CLOSED);
     }
+    erdma_remote_put(r);
 }
 
 static void remote_fabric_free(ErdmaFabric *f)
 {
-    while (f->spare) {
-        ErdmaFlight *next = f->spare->next;
-
-        free(f->spare);
-        f->spare = next;
-    }
+    erdma_flight_fabric_free(f);
+    erdma_id_fabric_free(f);
     free(f->scratch);
-    free(f->id);
-    free(f->free_id);
 }
 
-/* ---- finding each other ---- */
+/* ---- offers ---- */
 
-static void send_offer(ErdmaWire *w, const ErdmaRemote *r)
+static void remote_send_offer(ErdmaWire *w, const ErdmaRemote *r)
 {
     const ErdmaConn *conn = &r->qp->conn;
     WireOffer offer = {
@@ -231,8 +193,8 @@ static void remote_offer(ErdmaQp *qp)
         ErdmaWire *w = ERDMA_ENTRY(l, ErdmaWire, link);
 
         next = l->next;
-        if (w->hello && get(qp)) {
-            send_offer(w, qp->remote);
+        if (w->hello && remote_of(qp)) {
+            remote_send_offer(w, qp->remote);
         }
     }
 }
@@ -243,17 +205,18 @@ void erdma_remote_offer_all(ErdmaWire *w)
         ErdmaLink *head = &w->fabric->waiting[i];
 
         for (ErdmaLink *l = head->next; l != head; l = l->next) {
-            ErdmaQp *qp = ERDMA_ENTRY(l, ErdmaQp, fabric_link);
+            ErdmaQp *qp = ERDMA_ENTRY(l, ErdmaQp, match_link);
 
-            if (get(qp)) {
-                send_offer(w, qp->remote);
+            if (remote_of(qp)) {
+                remote_send_offer(w, qp->remote);
             }
         }
     }
 }
 
 /* @qp waits no longer */
-static void connect_to(ErdmaWire *w, ErdmaQp *qp, uint32_t id, uint32_t gen)
+static void remote_connect(ErdmaWire *w, ErdmaQp *qp, uint32_t id,
+                           uint32_t gen)
 {
     ErdmaRemote *r = qp->remote;
 
@@ -261,9 +224,10 @@ static void connect_to(ErdmaWire *w, ErdmaQp *qp, uint32_t id, uint32_t gen)
     r->peer_id = id;
     r->peer_gen = gen;
     erdma_list_add_tail(&w->remotes, &r->wire_link);
+    remote_state(r, ERDMA_REMOTE_CONNECTED);
     qp->transport = &erdma_transport_remote;
     erdma_peer_info(qp->core, "QP %u is connected to a QP of another process",
-               qp->qpn);
+                    qp->qpn);
     erdma_qp_wake(qp);
 }
 
@@ -274,18 +238,18 @@ void erdma_remote_on_offer(ErdmaWire *w, const WireOffer *o)
         .sport = o->sport, .dport = o->dport,
         .send_nxt = le32toh(o->send_nxt), .recv_nxt = le32toh(o->recv_nxt),
     };
-    ErdmaQp *qp = erdma_net_match(w->fabric, &conn, le32toh(o->cookie),
-                                  NULL);
+    ErdmaQp *qp = erdma_match_find(w->fabric, &conn, le32toh(o->cookie),
+                                   NULL);
     uint32_t id = le32toh(o->h.id), gen = le32toh(o->h.gen);
 
     if (!qp) {
         return;
     }
-    if (!get(qp)) {
-        send_close(w, id, gen);
+    if (!remote_of(qp)) {
+        remote_send_close(w, id, gen);
         return;
     }
-    connect_to(w, qp, id, gen);
+    remote_connect(w, qp, id, gen);
     {
         WireAccept accept = {
             .h = WIRE_HDR(WIRE_ACCEPT, sizeof(accept), id, gen),
@@ -298,14 +262,14 @@ void erdma_remote_on_offer(ErdmaWire *w, const WireOffer *o)
 
 void erdma_remote_on_accept(ErdmaWire *w, const WireAccept *a)
 {
-    ErdmaRemote *r = by_id(w->fabric, a->h.id, a->h.gen);
+    ErdmaRemote *r = erdma_id_find(w->fabric, a->h.id, a->h.gen);
     uint32_t id = le32toh(a->id), gen = le32toh(a->gen);
 
-    if (r && erdma_link_used(&r->qp->fabric_link)) {
-        erdma_list_del(&r->qp->fabric_link);
-        connect_to(w, r->qp, id, gen);
+    if (r && erdma_match_waits(r->qp)) {
+        erdma_match_remove(r->qp);
+        remote_connect(w, r->qp, id, gen);
     } else if (!r || r->wire != w || r->peer_id != id || r->peer_gen != gen) {
-        send_close(w, id, gen);
+        remote_send_close(w, id, gen);
     }
 }
 
@@ -318,28 +282,26 @@ static void remote_disconnect(ErdmaQp *qp)
 
 static bool remote_work(ErdmaQp *qp, ErdmaBudget *b)
 {
-    ErdmaRemote *r = qp->remote;
-    bool more = erdma_req_pump(r, b);
+    ErdmaRemote *r = erdma_remote_get(qp->remote);
+    bool more = erdma_requester_pump(r, b);
 
-    if (qp->remote == r) {
-        more |= erdma_resp_run(r, b);
-    }
-    if (qp->remote == r) {
-        erdma_resp_tell_soon(r);
-    }
-    return more && qp->remote == r;
+    more |= erdma_responder_run(r, b);
+    erdma_ack_soon(r);
+    more = more && erdma_remote_connected(r);
+    erdma_remote_put(r);
+    return more;
 }
 
 static void remote_recv_posted(ErdmaQp *qp)
 {
-    if (qp->remote->backlog.end) {
+    if (erdma_backlog_used(qp->remote)) {
         erdma_qp_work_now(qp);
     }
 }
 
 const ErdmaTransport erdma_transport_remote = {
     .disconnect = remote_disconnect,
-    .step = erdma_req_step,
+    .step = erdma_requester_step,
     .work = remote_work,
     .recv_posted = remote_recv_posted,
 };
@@ -347,6 +309,8 @@ const ErdmaTransport erdma_transport_remote = {
 const ErdmaRemoteOps erdma_remote_ops = {
     .offer = remote_offer,
     .forget = remote_forget,
+    .mr_revoked = erdma_id_mr_revoked,
+    .mr_gone = erdma_id_mr_gone,
     .fabric_free = remote_fabric_free,
 };
 
@@ -354,9 +318,9 @@ void erdma_remote_todo(ErdmaRemote *r, ErdmaBudget *b)
 {
     ErdmaQp *qp = r->qp;
 
-    erdma_resp_tell_soon(r);
-    if (!r->wire || erdma_link_used(&qp->run_link)) {
-        return;                 /* has its turn */
+    erdma_ack_soon(r);
+    if (!erdma_remote_connected(r) || erdma_link_used(&qp->run_link)) {
+        return;                 /* lost, or it has its turn */
     }
     if (b->steps) {
         erdma_qp_work(qp, b);

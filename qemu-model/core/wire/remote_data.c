@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Payload of messages. Memory that the other process can read is named and
- * pulled by the receiver straight to where it belongs: one copy. The rest, and
+ * copied by the receiver straight to where it belongs: one copy. The rest, and
  * what is small, is in the message.
+ *
+ * Memory that a message names is the peer's guest's again once its QP is gone
+ * or the key of the region is revoked, and both may happen before or while it is
+ * copied. Either is in the peer's table before its guest knows of it: what was
+ * valid there after the copy is the content that was meant.
  */
 #include "wire_int.h"
 
@@ -12,13 +17,16 @@
  * To read a piece costs at least as much as a page, which may have to be read
  * from a disk: a peer may name a megabyte byte by byte.
  */
-#define PIECE_BYTES     4096u
+#define PAYLOAD_PIECE   4096u
 
-static const char *sum_ranges(WirePayload *p)
+static const char *payload_sum_ranges(ErdmaWire *w, WirePayload *p)
 {
-    if (!p->size || p->size % sizeof(WireRange) ||
-        p->size / sizeof(WireRange) > WIRE_MAX_RANGES) {
-        return "number of ranges";
+    uint32_t n = p->size / sizeof(WireRange);
+
+    if (!n || p->size % sizeof(WireRange) || n > WIRE_MAX_RANGES) {
+        return erdma_wire_wrong(w, "payload: ranges take %u bytes, expected "
+                                "1..%u of %zu", p->size, WIRE_MAX_RANGES,
+                                sizeof(WireRange));
     }
     for (uint32_t at = 0; at < p->size; at += sizeof(WireRange)) {
         WireRange range;
@@ -27,15 +35,22 @@ static const char *sum_ranges(WirePayload *p)
         memcpy(&range, p->data + at, sizeof(range));
         len = le32toh(range.len);
         if (!len) {
-            return "empty range";
+            return erdma_wire_wrong(w, "payload: length of a range is 0, "
+                                    "expected at least 1");
         }
         p->bytes += len;
-        p->cost += len < PIECE_BYTES ? PIECE_BYTES : len;
+        p->cost += len < PAYLOAD_PIECE ? PAYLOAD_PIECE : len;
     }
-    return p->bytes > WIRE_STEP_BYTES ? "too much in one message" : NULL;
+    if (p->bytes > WIRE_STEP_BYTES) {
+        return erdma_wire_wrong(w, "payload: ranges have %llu bytes, expected "
+                                "at most %u", (unsigned long long)p->bytes,
+                                WIRE_STEP_BYTES);
+    }
+    return NULL;
 }
 
-const char *erdma_payload_parse(const WireMsg *m, WirePayload *p)
+const char *erdma_payload_parse(ErdmaWire *w, const WireMsg *m,
+                                WirePayload *p)
 {
     p->kind = m->h.kind;
     p->data = m->data + m->fixed;
@@ -43,21 +58,29 @@ const char *erdma_payload_parse(const WireMsg *m, WirePayload *p)
     p->bytes = p->cost = 0;
     switch (p->kind) {
     case WIRE_NONE:
-        return p->size ? "payload of no kind" : NULL;
+        if (p->size) {
+            return erdma_wire_wrong(w, "payload: %u bytes of kind NONE, "
+                                    "expected 0", p->size);
+        }
+        return NULL;
     case WIRE_BYTES:
         p->bytes = p->cost = p->size;
-        return !p->size || p->size > WIRE_CHUNK_BYTES ? "number of bytes" :
-                                                        NULL;
+        if (!p->size || p->size > WIRE_CHUNK_BYTES) {
+            return erdma_wire_wrong(w, "payload: %u bytes, expected 1..%u",
+                                    p->size, WIRE_CHUNK_BYTES);
+        }
+        return NULL;
     case WIRE_RANGES:
-        return sum_ranges(p);
+        return payload_sum_ranges(w, p);
     default:
-        return "kind of payload";
+        return erdma_wire_wrong(w, "payload: kind is %u, expected 0..%u",
+                                p->kind, WIRE_RANGES);
     }
 }
 
-/* @n bytes out of the other process' memory, mostly as they are */
-static bool pull(ErdmaWire *w, ErdmaCursor *dst, uint32_t region,
-                 uint64_t offset, void *to, uint64_t n)
+/* @n bytes out of the other process' memory, unless a fault changes them */
+static bool payload_pull(ErdmaWire *w, ErdmaCursor *dst, uint32_t region,
+                         uint64_t offset, void *to, uint64_t n)
 {
     ErdmaFate fate = ERDMA_FATE_GOOD;
 
@@ -76,7 +99,8 @@ static bool pull(ErdmaWire *w, ErdmaCursor *dst, uint32_t region,
     return true;
 }
 
-static bool place_range(ErdmaWire *w, ErdmaCursor *dst, const WireRange *range)
+static bool payload_place_range(ErdmaWire *w, ErdmaCursor *dst,
+                                const WireRange *range)
 {
     uint64_t offset = le64toh(range->offset);
     uint64_t left = le32toh(range->len);
@@ -88,7 +112,8 @@ static bool place_range(ErdmaWire *w, ErdmaCursor *dst, const WireRange *range)
         uint64_t n;
         void *to = erdma_cursor_peek(dst, left, &n);
 
-        if (!to || !pull(w, dst, le32toh(range->region), offset, to, n)) {
+        if (!to || !payload_pull(w, dst, le32toh(range->region), offset, to,
+                                 n)) {
             return false;
         }
         erdma_cursor_pass(dst, n);
@@ -98,73 +123,121 @@ static bool place_range(ErdmaWire *w, ErdmaCursor *dst, const WireRange *range)
     return true;
 }
 
-bool erdma_payload_place(ErdmaWire *w, ErdmaCursor *dst, const WirePayload *p)
+/* Are the regions that the ranges are of valid? Neighbours often share one. */
+static bool payload_regions_valid(const ErdmaWire *w, const WirePayload *p)
+{
+    uint32_t slot = WIRE_NO_SLOT, gen = 0;
+
+    for (uint32_t at = 0; at < p->size; at += sizeof(WireRange)) {
+        WireRange range;
+
+        memcpy(&range, p->data + at, sizeof(range));
+        if (le32toh(range.slot) == slot && le32toh(range.gen) == gen) {
+            continue;
+        }
+        slot = le32toh(range.slot);
+        gen = le32toh(range.gen);
+        if (slot != WIRE_NO_SLOT && !erdma_id_valid(w, slot, gen)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* May the ranges be used, or have been used? */
+static ErdmaPlaced payload_valid(const ErdmaRemote *r, const WirePayload *p)
+{
+    if (!erdma_id_valid(r->wire, r->peer_id, r->peer_gen)) {
+        return ERDMA_PLACED_DEAD;
+    }
+    return payload_regions_valid(r->wire, p) ? ERDMA_PLACED :
+                                               ERDMA_PLACED_REVOKED;
+}
+
+static bool payload_place_ranges(ErdmaWire *w, ErdmaCursor *dst,
+                                 const WirePayload *p)
 {
     bool ok = true;
 
-    if (p->kind == WIRE_BYTES) {
-        ErdmaCursor src;
-
-        erdma_cursor_buffer(&src, p->data, p->size, 0);
-        return erdma_copy(dst, &src, p->size) == p->size;
-    }
     for (uint32_t at = 0; ok && at < p->size; at += sizeof(WireRange)) {
         WireRange range;
 
         memcpy(&range, p->data + at, sizeof(range));
-        ok = place_range(w, dst, &range);
+        ok = payload_place_range(w, dst, &range);
     }
     erdma_cursor_unmap(dst);
     return ok;
 }
 
-/* ---- writing ---- */
-
-/* One more piece of shared memory; true if it went into the last range */
-static bool extends(const WireRange *last, uint32_t region, uint64_t offset)
+ErdmaPlaced erdma_payload_place(ErdmaRemote *r, ErdmaCursor *dst,
+                                const WirePayload *p)
 {
-    return le32toh(last->region) == region &&
-           le64toh(last->offset) + le32toh(last->len) == offset;
+    ErdmaPlaced before;
+
+    if (p->kind != WIRE_RANGES) {
+        ErdmaCursor src;
+
+        erdma_cursor_buffer(&src, p->data, p->size, 0);
+        return erdma_copy(dst, &src, p->size) == p->size ? ERDMA_PLACED :
+                                                           ERDMA_PLACED_FAULT;
+    }
+    before = payload_valid(r, p);
+    if (before != ERDMA_PLACED) {
+        return before;
+    }
+    if (!payload_place_ranges(r->wire, dst, p)) {
+        return ERDMA_PLACED_FAULT;
+    }
+    return payload_valid(r, p);
 }
 
-static void add_range(uint8_t *out, WirePayload *p, uint32_t region,
-                      uint64_t offset, uint32_t len)
-{
-    WireRange range = {
-        .offset = htole64(offset), .len = htole32(len),
-        .region = htole32(region),
-    };
+/* ---- writing ---- */
 
+/* Does @range follow @last without a gap? */
+static bool payload_extends(const WireRange *last, const WireRange *range)
+{
+    return last->region == range->region && last->slot == range->slot &&
+           last->gen == range->gen &&
+           le64toh(last->offset) + le32toh(last->len) == le64toh(range->offset);
+}
+
+static void payload_add_range(uint8_t *out, WirePayload *p, WireRange *range)
+{
+    p->bytes += le32toh(range->len);
     if (p->size) {
         WireRange last;
 
         memcpy(&last, out + p->size - sizeof(last), sizeof(last));
-        if (extends(&last, region, offset)) {
-            range.offset = last.offset;
-            range.len = htole32(le32toh(last.len) + len);
+        if (payload_extends(&last, range)) {
+            range->offset = last.offset;
+            range->len = htole32(le32toh(last.len) + le32toh(range->len));
             p->size -= sizeof(last);
         }
     }
-    memcpy(out + p->size, &range, sizeof(range));
-    p->size += sizeof(range);
-    p->bytes += len;
+    memcpy(out + p->size, range, sizeof(*range));
+    p->size += sizeof(*range);
 }
 
-/* Until the message is full or memory comes that is not shared */
-static void build_ranges(ErdmaCore *c, ErdmaCursor *src, uint64_t left,
-                         uint8_t *out, WirePayload *p)
+/* Until the message is full or memory comes that cannot be named */
+static void payload_build_ranges(ErdmaCore *c, ErdmaCursor *src, uint64_t left,
+                                 uint8_t *out, WirePayload *p)
 {
     while (left && p->size < WIRE_MAX_RANGES * sizeof(WireRange)) {
         uint64_t len, offset;
         uint32_t region;
         void *at = erdma_cursor_peek(src, left, &len);
+        WireRange range;
 
-        if (!at || !c->ops->share ||
-            !c->ops->share(c->opaque, at, &len, &region, &offset) || !len) {
+        if (!at || !c->ops->share || !src->reach_valid ||
+            !c->ops->share(c->opaque, at, &len, &region, &offset) || !len ||
+            !erdma_id_grant(c->fabric, src->reach.mr, &range)) {
             break;
         }
         len = len < left ? len : left;
-        add_range(out, p, region, offset, len);
+        range.offset = htole64(offset);
+        range.len = htole32(len);
+        range.region = htole32(region);
+        payload_add_range(out, p, &range);
         erdma_cursor_pass(src, len);
         left -= len;
     }
@@ -180,8 +253,8 @@ void erdma_payload_build(ErdmaCore *c, ErdmaCursor *src, uint64_t left,
 
     *p = (WirePayload) { .kind = WIRE_NONE, .data = out };
     if (left > WIRE_SMALL) {
-        build_ranges(c, src, left < WIRE_STEP_BYTES ? left : WIRE_STEP_BYTES,
-                     out, p);
+        payload_build_ranges(c, src, left < WIRE_STEP_BYTES ? left :
+                             WIRE_STEP_BYTES, out, p);
         if (p->size || src->fault || !copy) {
             erdma_cursor_unmap(src);
             return;
@@ -207,95 +280,4 @@ bool erdma_payload_send(ErdmaRemote *r, uint8_t type, uint32_t seq,
     v.h.kind = p->kind;
     memcpy(out, &v, sizeof(v));
     return erdma_wire_send(r->wire, out, sizeof(v) + p->size);
-}
-
-/* ---- credit ---- */
-
-/*
- * Bytes that are not shared wait in the buffers of a stream, so no more is
- * asked for than this, for one QP and for all of a wire.
- */
-#define ASK_QP      (2ull << 20)
-#define ASK_WIRE    (8ull << 20)
-
-/* Ask for @bytes more */
-static void ask(ErdmaAsk *a, uint64_t bytes)
-{
-    ErdmaRemote *r = a->remote;
-    WireValue v = {
-        .h = WIRE_HDR(a->type, sizeof(v), r->peer_id, r->peer_gen),
-        .seq = htole32(a->seq), .value = htole64(a->limit + bytes),
-    };
-
-    a->limit += bytes;
-    r->wire->asked += bytes;
-    if (a->type == WIRE_PUSH_CREDIT) {
-        r->rx_told = a->seq;    /* this says that all before are done */
-    }
-    erdma_wire_send(r->wire, &v, sizeof(v));
-}
-
-void erdma_ask_more(ErdmaAsk *a)
-{
-    ErdmaWire *w = a->remote->wire;
-    uint64_t open = a->limit - a->got, left = a->length - a->limit, room;
-
-    if (!w || !left || open > ASK_QP / 2 || erdma_link_used(&a->link)) {
-        return;
-    }
-    left = left < ASK_QP - open ? left : ASK_QP - open;
-    room = ASK_WIRE - w->asked;
-    if (room < left && room < WIRE_STEP_BYTES) {
-        erdma_list_add_tail(&w->askers, &a->link);
-        return;
-    }
-    ask(a, left < room ? left : room);
-}
-
-/* Room became free */
-static void next_asker(ErdmaWire *w)
-{
-    ErdmaLink *link;
-
-    while (ASK_WIRE - w->asked >= WIRE_STEP_BYTES &&
-           (link = erdma_list_first(&w->askers))) {
-        erdma_list_del(link);
-        erdma_ask_more(ERDMA_ENTRY(link, ErdmaAsk, link));
-    }
-}
-
-void erdma_ask_begin(ErdmaAsk *a, uint32_t seq, uint64_t got, uint64_t length)
-{
-    a->seq = seq;
-    a->got = a->limit = got;
-    a->length = length;
-    erdma_ask_more(a);
-}
-
-bool erdma_ask_got(ErdmaAsk *a, uint64_t bytes)
-{
-    ErdmaWire *w = a->remote->wire;
-
-    if (bytes > a->limit - a->got) {
-        return false;
-    }
-    a->got += bytes;
-    w->asked -= bytes;
-    erdma_ask_more(a);
-    next_asker(w);
-    return true;
-}
-
-void erdma_ask_end(ErdmaAsk *a)
-{
-    ErdmaWire *w = a->remote->wire;
-
-    erdma_list_del(&a->link);
-    if (w) {
-        w->asked -= a->limit - a->got;
-    }
-    a->got = a->limit = a->length = 0;
-    if (w && !w->broken) {
-        next_asker(w);
-    }
 }

@@ -1,125 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Requester of a connection to another process: a window of requests in flight.
+ * Requester of a connection to another process: sends requests within the
+ * peer's window, completes them as the responder answers.
  *
- * The responder answers in order, and every answer says that all requests
- * before the one it names are done. So it is always about the oldest in flight.
+ * The responder answers in order, and every message of it says that all
+ * requests before the one it names are done. So it is about the oldest.
  */
-#include <stdlib.h>
-
 #include "wire_int.h"
 
-#define MAX_SPARES  4096u
-/* Requests of a QP that wait for company: then the peer gets to work */
-#define LATER_MAX   32u
-
-/* ---- the window ---- */
-
-static ErdmaFlight *flight_new(ErdmaFabric *f)
-{
-    ErdmaFlight *flight = f->spare;
-
-    if (flight) {
-        f->spare = flight->next;
-        f->spares--;
-    } else {
-        flight = calloc(1, sizeof(*flight));
-    }
-    f->flights += flight != NULL;
-    return flight;
-}
-
-static void flight_free(ErdmaFabric *f, ErdmaFlight *flight)
-{
-    f->flights--;
-    if (f->spares < MAX_SPARES) {
-        flight->next = f->spare;
-        f->spare = flight;
-        f->spares++;
-    } else {
-        free(flight);
-    }
-}
-
-/* The peer has the whole hold time again for the oldest, if there is one */
-static void progress(ErdmaRemote *r)
-{
-    ErdmaCore *c = r->qp->core;
-
-    erdma_timer_cancel(&r->watch);
-    if (r->oldest) {
-        erdma_timer_arm(c, &c->watched, &r->watch,
-                        c->ops->now(c->opaque) + c->cfg.hold_ns);
-    }
-}
-
-void erdma_req_drop(ErdmaRemote *r)
-{
-    while (r->oldest) {
-        ErdmaFlight *next = r->oldest->next;
-
-        flight_free(r->qp->core->fabric, r->oldest);
-        r->oldest = next;
-    }
-    erdma_timer_cancel(&r->watch);
-}
-
-/* The oldest ends. With an error @r is gone when this returns. */
-static void end_oldest(ErdmaRemote *r, uint8_t syndrome)
-{
-    ErdmaQp *qp = r->qp;
-    ErdmaFlight *f = r->oldest;
-    ErdmaEnd end = {
-        .opcode = f->opcode, .wqebbs = f->wqebbs, .ce = f->ce,
-        .length = f->length,
-    };
-
-    r->tx_bytes -= f->size;
-    r->tx_signaled -= f->ce;
-    r->tx_acked++;
-    r->push_limit = 0;
-    r->oldest = f->next;
-    qp->inflight--;
-    qp->pulls -= erdma_op_pulls(f->opcode);
-    flight_free(qp->core->fabric, f);
-    erdma_sq_finish(qp, &end, syndrome);
-}
-
-/* The oldest ended well: what is behind it has the whole time */
-static void end_good(ErdmaRemote *r)
-{
-    end_oldest(r, 0);
-    progress(r);
-}
-
-/* Nothing was received for the oldest request in flight for the hold time */
-static void req_expired(ErdmaCore *c, ErdmaTimer *t)
-{
-    ErdmaRemote *r = ERDMA_ENTRY(t, ErdmaRemote, watch);
-    ErdmaQp *qp = r->qp;
-
-    (void)c;
-    qp->core->n.retry_exceeded++;
-    erdma_info(qp->core, "QP %u: peer did not answer, request %u given up",
-               qp->qpn, qp->sq_ci);
-    end_oldest(r, ERDMA_WC_RETRY_EXC);
-}
-
-void erdma_remote_register(ErdmaCore *c)
-{
-    erdma_timer_queue_init(c, &c->watched, req_expired);
-}
+/* Requests of a QP that are coalesced: then the peer gets to work */
+#define REQUESTER_COALESCED_MAX     32u
 
 /* ---- sending ---- */
 
-static void source(const ErdmaQp *qp, const ErdmaFlight *f, ErdmaCursor *src)
-{
-    erdma_cursor_spans(src, qp, f->local, f->nlocal, ERDMA_RIGHT_LOCAL_READ,
-                       false, false, f->done);
-}
-
 /* Payload that goes with the request; syndrome */
-static uint8_t first_payload(ErdmaQp *qp, uint8_t *out, WirePayload *p)
+static uint8_t requester_payload(ErdmaQp *qp, uint8_t *out, WirePayload *p)
 {
     const ErdmaReq *req = &qp->req;
     ErdmaCursor src;
@@ -138,54 +33,28 @@ static uint8_t first_payload(ErdmaQp *qp, uint8_t *out, WirePayload *p)
     return erdma_access_send(src.fault);
 }
 
-static void remember(ErdmaRemote *r, ErdmaFlight *f, const WirePayload *p,
-                     uint32_t size)
-{
-    const ErdmaReq *req = &r->qp->req;
-
-    f->opcode = req->opcode;
-    f->wqebbs = req->wqebbs;
-    f->nlocal = req->nlocal;
-    f->ce = req->ce;
-    f->imm = req->imm;
-    f->size = size;
-    f->length = req->length;
-    f->done = p->bytes;
-    memcpy(f->local, req->local, req->nlocal * sizeof(req->local[0]));
-    r->tx_bytes += size;
-    r->tx_signaled += req->ce;
-    r->tx_seq++;
-    r->qp->pulls += erdma_op_pulls(req->opcode);
-    r->qp->inflight++;
-    f->next = NULL;
-    if (r->oldest) {
-        r->newest->next = f;
-        r->newest = f;
-    } else {
-        r->oldest = r->newest = f;
-        progress(r);
-    }
-}
-
 /*
- * Does somebody wait for the answer: the guest, or the requests behind it, which
- * wait for company or find the window full?
+ * Is an ACK needed before others would bring it along? By the guest, or by the
+ * requests behind this one, which are coalesced or find the window full.
  */
-static bool wants_answer(const ErdmaRemote *r, uint32_t size)
+static bool requester_needs_ack(const ErdmaRemote *r, uint32_t size)
 {
-    return r->qp->req.ce || !r->qp->inflight || !((r->tx_seq + 1) % LATER_MAX) ||
+    return r->qp->req.ce || !r->qp->inflight ||
+           !((r->tx_seq + 1) % REQUESTER_COALESCED_MAX) ||
            r->tx_bytes + size > r->wire->window_bytes / 2;
 }
 
-static uint32_t build(ErdmaRemote *r, uint8_t *out, const WirePayload *p)
+/* The message of the active request at @out, payload @p behind it; its size */
+static uint32_t requester_build(ErdmaRemote *r, uint8_t *out,
+                                const WirePayload *p)
 {
     const ErdmaReq *req = &r->qp->req;
+    const uint32_t size = sizeof(WireRequest) + p->size;
     WireRequest msg = {
-        .h = WIRE_HDR(WIRE_REQUEST, sizeof(msg) + p->size, r->peer_id,
-                      r->peer_gen),
+        .h = WIRE_HDR(WIRE_REQUEST, size, r->peer_id, r->peer_gen),
         .seq = htole32(r->tx_seq), .opcode = req->opcode,
         .flags = (req->se ? WIRE_SOLICITED : 0) |
-                 (wants_answer(r, sizeof(msg) + p->size) ? WIRE_ANSWER : 0),
+                 (requester_needs_ack(r, size) ? WIRE_ACK_REQUESTED : 0),
         .imm = htole32(req->imm), .length = htole64(req->length),
     };
 
@@ -201,25 +70,25 @@ static uint32_t build(ErdmaRemote *r, uint8_t *out, const WirePayload *p)
                       htole64(req->compare) : 0;
     }
     memcpy(out, &msg, sizeof(msg));
-    return sizeof(msg) + p->size;
+    return size;
 }
 
 /*
- * May the active request wait for company? While others of this QP are in
- * flight their answer comes, and what waits goes when it does (Nagle). What
- * somebody waits for at either end goes at once.
+ * May the active request be coalesced with later ones? While others of this QP
+ * are in flight their ACK comes, and what was coalesced goes when it does
+ * (Nagle). What an application waits for at either end goes at once.
  */
-static bool may_wait(const ErdmaRemote *r)
+static bool requester_may_wait(const ErdmaRemote *r)
 {
     const ErdmaReq *req = &r->qp->req;
 
-    return r->qp->inflight && r->tx_later < LATER_MAX && !req->se &&
-           !(req->ce && !r->tx_signaled);
+    return r->qp->inflight && r->tx_later < REQUESTER_COALESCED_MAX &&
+           !req->se && !(req->ce && !r->tx_signaled);
 }
 
-static bool send_request(ErdmaRemote *r, const void *msg, uint32_t size)
+static bool requester_send(ErdmaRemote *r, const void *msg, uint32_t size)
 {
-    if (may_wait(r)) {
+    if (requester_may_wait(r)) {
         r->tx_later++;
         return erdma_wire_send_later(r->wire, msg, size);
     }
@@ -227,7 +96,34 @@ static bool send_request(ErdmaRemote *r, const void *msg, uint32_t size)
     return erdma_wire_send(r->wire, msg, size);
 }
 
-ErdmaStep erdma_req_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
+/* The active request was sent: what its end needs */
+static void requester_record(ErdmaRemote *r, ErdmaFlight *f,
+                             const WirePayload *p, uint32_t size)
+{
+    const ErdmaReq *req = &r->qp->req;
+
+    f->opcode = req->opcode;
+    f->wqebbs = req->wqebbs;
+    f->nlocal = req->nlocal;
+    f->ce = req->ce;
+    f->imm = req->imm;
+    f->size = size;
+    f->length = req->length;
+    f->done = p->bytes;
+    memcpy(f->local, req->local, req->nlocal * sizeof(req->local[0]));
+    erdma_flight_add(r, f);
+}
+
+/* A record for a request of @size bytes; NULL: not now */
+static ErdmaFlight *requester_flight(ErdmaRemote *r, uint32_t size)
+{
+    if (r->tx_bytes + size > r->wire->window_bytes) {
+        return NULL;
+    }
+    return erdma_flight_new(r->qp->core->fabric);
+}
+
+ErdmaStep erdma_requester_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
 {
     const ErdmaStep blocked = qp->inflight ? ERDMA_STEP_WAIT :
                                              ERDMA_STEP_HOLD;
@@ -238,38 +134,38 @@ ErdmaStep erdma_req_step(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
     uint32_t size;
 
     (void)b;
-    if (!r->wire || qp->inflight >= r->wire->window ||
-        (qp->inflight && fabric->flights >= ERDMA_LIMIT_FLIGHTS)) {
+    if (!erdma_remote_connected(r) || qp->inflight >= r->wire->window ||
+        !erdma_flight_room(r)) {
         return blocked;
     }
-    *syndrome = first_payload(qp, fabric->scratch + sizeof(WireRequest), &p);
+    *syndrome = requester_payload(qp, fabric->scratch + sizeof(WireRequest),
+                                  &p);
     if (*syndrome) {
         return ERDMA_STEP_DONE;
     }
-    size = build(r, fabric->scratch, &p);
-    f = r->tx_bytes + size <= r->wire->window_bytes ? flight_new(fabric) :
-                                                      NULL;
+    size = requester_build(r, fabric->scratch, &p);
+    f = requester_flight(r, size);
     if (!f) {
         return blocked;
     }
-    if (!send_request(r, fabric->scratch, size)) {
-        flight_free(fabric, f);
+    if (!requester_send(r, fabric->scratch, size)) {
+        erdma_flight_free(fabric, f);
         return blocked;
     }
-    remember(r, f, &p, size);
-    erdma_resp_turn(r);
+    requester_record(r, f, &p, size);
+    erdma_ack_request_sent(r);
     if (!r->tx_later) {
-        erdma_resp_tell(r);             /* it goes at the same time */
+        erdma_ack_now(r);               /* it goes at the same time */
     }
     return ERDMA_STEP_SENT;
 }
 
-bool erdma_req_pump(ErdmaRemote *r, ErdmaBudget *b)
+bool erdma_requester_pump(ErdmaRemote *r, ErdmaBudget *b)
 {
     ErdmaQp *qp = r->qp;
     ErdmaFlight *f;
 
-    if (!r->push_limit || !r->wire) {
+    if (!erdma_remote_connected(r) || !r->push_limit) {
         return false;
     }
     f = r->oldest;
@@ -280,12 +176,13 @@ bool erdma_req_pump(ErdmaRemote *r, ErdmaBudget *b)
         if (!b->bytes) {
             return true;
         }
-        source(qp, f, &src);
+        erdma_cursor_spans(&src, qp, f->local, f->nlocal,
+                           ERDMA_RIGHT_LOCAL_READ, false, false, f->done);
         erdma_payload_build(qp->core, &src, r->push_limit - f->done,
                             WIRE_CHUNK_BYTES, qp->core->fabric->scratch +
                             sizeof(WireValue), &p);
         if (src.fault) {
-            end_oldest(r, erdma_access_send(src.fault));
+            erdma_flight_end(r, erdma_access_send(src.fault));
             return false;
         }
         if (!erdma_payload_send(r, WIRE_PUSH_DATA, r->tx_acked, f->done, &p)) {
@@ -297,33 +194,43 @@ bool erdma_req_pump(ErdmaRemote *r, ErdmaBudget *b)
     return false;
 }
 
-/* ---- answers ---- */
+/* ---- what the responder says ---- */
 
-/* All before @seq are done, and @seq is in flight unless it is an ack */
-static const char *done_before(ErdmaRemote *r, uint32_t seq, bool ack)
+/*
+ * Complete all before @seq. What follows must be in flight itself, unless the
+ * message is an ACK.
+ */
+static const char *requester_done(ErdmaRemote *r, const char *message,
+                                  uint32_t seq, bool ack)
 {
     uint32_t n = seq - r->tx_acked;
 
     if (n > r->qp->inflight || (!ack && n == r->qp->inflight)) {
-        return "answer to no request";
+        return erdma_wire_wrong(r->wire, "%s: seq is %u, expected one of %u "
+                                "requests in flight from %u", message, seq,
+                                r->qp->inflight, r->tx_acked);
     }
     for (uint32_t i = 0; i < n; i++) {
         const ErdmaFlight *f = r->oldest;
 
         if (erdma_op_pulls(f->opcode) || f->done < f->length) {
-            return "end of a request whose data did not go";
+            return erdma_wire_wrong(r->wire, "%s: seq is %u, expected data or "
+                                    "credit for request %u first", message,
+                                    seq, r->tx_acked);
         }
-        end_oldest(r, 0);
+        erdma_flight_end(r, 0);
     }
     if (n) {
-        progress(r);
+        erdma_flight_progress(r);
     }
     return NULL;
 }
 
-static const char *oldest_is(ErdmaRemote *r, __le32 seq, ErdmaFlight **f)
+/* All before @seq are done, and @seq is the oldest: *@f */
+static const char *requester_oldest(ErdmaRemote *r, const char *message,
+                                    __le32 seq, ErdmaFlight **f)
 {
-    const char *wrong = done_before(r, le32toh(seq), false);
+    const char *wrong = requester_done(r, message, le32toh(seq), false);
 
     erdma_wire_todo(r);
     if (!wrong) {
@@ -332,16 +239,28 @@ static const char *oldest_is(ErdmaRemote *r, __le32 seq, ErdmaFlight **f)
     return wrong;
 }
 
-const char *erdma_req_on_ack(ErdmaRemote *r, const WireAck *ack)
+/* The oldest ended well: what is behind it has the whole time */
+static void requester_end_good(ErdmaRemote *r)
 {
-    if (ack->syndrome || le32toh(ack->seq) == r->tx_acked) {
-        return "ack that says nothing";
-    }
-    erdma_wire_todo(r);
-    return done_before(r, le32toh(ack->seq), true);
+    erdma_flight_end(r, 0);
+    erdma_flight_progress(r);
 }
 
-const char *erdma_req_on_nak(ErdmaRemote *r, const WireAck *nak)
+const char *erdma_requester_on_ack(ErdmaRemote *r, const WireAck *ack)
+{
+    if (ack->syndrome) {
+        return erdma_wire_wrong(r->wire, "ACK: syndrome is %u, expected 0",
+                                le32toh(ack->syndrome));
+    }
+    if (le32toh(ack->seq) == r->tx_acked) {
+        return erdma_wire_wrong(r->wire, "ACK: seq is %u, expected more than "
+                                "was acknowledged", r->tx_acked);
+    }
+    erdma_wire_todo(r);
+    return requester_done(r, "ACK", le32toh(ack->seq), true);
+}
+
+const char *erdma_requester_on_nak(ErdmaRemote *r, const WireAck *nak)
 {
     uint32_t syndrome = le32toh(nak->syndrome);
     ErdmaFlight *f;
@@ -349,45 +268,49 @@ const char *erdma_req_on_nak(ErdmaRemote *r, const WireAck *nak)
 
     if (!syndrome || syndrome >= ERDMA_WC_COUNT ||
         syndrome == ERDMA_WC_FLUSHED) {
-        return "syndrome";
+        return erdma_wire_wrong(r->wire, "NAK: syndrome is %u, expected 1..%u "
+                                "but %u", syndrome, ERDMA_WC_COUNT - 1,
+                                ERDMA_WC_FLUSHED);
     }
-    wrong = oldest_is(r, nak->seq, &f);
+    wrong = requester_oldest(r, "NAK", nak->seq, &f);
     if (!wrong) {
-        end_oldest(r, syndrome);
+        erdma_flight_end(r, syndrome);
     }
     return wrong;
 }
 
-const char *erdma_req_on_atomic(ErdmaRemote *r, const WireValue *v)
+const char *erdma_requester_on_atomic(ErdmaRemote *r, const WireValue *v)
 {
     ErdmaCursor src, dst;
     ErdmaFlight *f;
-    const char *wrong = oldest_is(r, v->seq, &f);
+    const char *wrong = requester_oldest(r, "ATOMIC", v->seq, &f);
     uint64_t old = le64toh(v->value);
 
     if (wrong) {
         return wrong;
     }
     if (f->opcode != ERDMA_OP_ATOMIC_CAS && f->opcode != ERDMA_OP_ATOMIC_FAA) {
-        return "old value for another request";
+        return erdma_wire_wrong(r->wire, "ATOMIC: request %u has opcode %u, "
+                                "expected an atomic", le32toh(v->seq),
+                                f->opcode);
     }
     erdma_cursor_buffer(&src, &old, sizeof(old), 0);
     erdma_cursor_spans(&dst, r->qp, f->local, 1, ERDMA_RIGHT_LOCAL_WRITE,
                        false, true, 0);
     erdma_copy(&dst, &src, sizeof(old));
     if (dst.fault) {
-        end_oldest(r, erdma_access_send(dst.fault));
+        erdma_flight_end(r, erdma_access_send(dst.fault));
     } else {
-        end_good(r);
+        requester_end_good(r);
     }
     return NULL;
 }
 
-const char *erdma_req_on_credit(ErdmaRemote *r, const WireValue *v,
-                                ErdmaBudget *b)
+const char *erdma_requester_on_credit(ErdmaRemote *r, const WireValue *v,
+                                      ErdmaBudget *b)
 {
     ErdmaFlight *f;
-    const char *wrong = oldest_is(r, v->seq, &f);
+    const char *wrong = requester_oldest(r, "PUSH_CREDIT", v->seq, &f);
     uint64_t limit = le64toh(v->value);
 
     if (wrong) {
@@ -395,87 +318,116 @@ const char *erdma_req_on_credit(ErdmaRemote *r, const WireValue *v,
     }
     if (erdma_op_pulls(f->opcode) || limit > f->length || limit <= f->done ||
         limit <= r->push_limit) {
-        return "credit";
+        return erdma_wire_wrong(r->wire, "PUSH_CREDIT: end is %llu, expected "
+                                "more than %llu of the %llu bytes of a push",
+                                (unsigned long long)limit,
+                                (unsigned long long)(r->push_limit > f->done ?
+                                                     r->push_limit : f->done),
+                                (unsigned long long)(erdma_op_pulls(f->opcode) ?
+                                                     0 : f->length));
     }
     r->push_limit = limit;
-    progress(r);
-    if (erdma_req_pump(r, b)) {
+    erdma_flight_progress(r);
+    if (erdma_requester_pump(r, b)) {
         erdma_qp_schedule(r->qp);
     }
     return NULL;
 }
 
-static bool is_read(const ErdmaFlight *f)
+/* ---- data of a READ ---- */
+
+static bool requester_reads(const ErdmaFlight *f)
 {
     return f->opcode == ERDMA_OP_READ || f->opcode == ERDMA_OP_READ_INV;
 }
 
-/* The first may come unasked and may be empty, the others not */
-static bool was_asked(ErdmaRemote *r, const ErdmaFlight *f,
-                      const WirePayload *p)
+/* The first may come without credit and may be empty, the others not */
+static bool requester_granted(ErdmaRemote *r, const ErdmaFlight *f,
+                              const WirePayload *p)
 {
-    if (r->read_ask.length) {
-        return p->bytes && erdma_ask_got(&r->read_ask, p->bytes);
+    if (r->read_credit.length) {
+        return p->bytes && erdma_credit_received(&r->read_credit, p->bytes);
     }
     return p->bytes <= f->length;
 }
 
-static void read_done(ErdmaRemote *r, const ErdmaFlight *f)
+/* The data is where it belongs */
+static void requester_read_done(ErdmaRemote *r, const ErdmaFlight *f)
 {
     bool ok = f->opcode != ERDMA_OP_READ_INV ||
               erdma_mr_invalidate(r->qp, f->imm);
 
-    erdma_ask_end(&r->read_ask);
+    erdma_credit_end(&r->read_credit);
     if (ok) {
-        end_good(r);
+        requester_end_good(r);
     } else {
-        end_oldest(r, ERDMA_WC_SEND_STAG);
+        erdma_flight_end(r, ERDMA_WC_SEND_STAG);
     }
 }
 
-const char *erdma_req_on_data(ErdmaRemote *r, const WireValue *v,
-                              const WireMsg *m, ErdmaBudget *b)
+/* Move @p to the memory of the READ; false: that ended it, or the connection */
+static bool requester_place(ErdmaRemote *r, const ErdmaFlight *f,
+                            const WirePayload *p)
+{
+    ErdmaCursor dst;
+
+    erdma_cursor_spans(&dst, r->qp, f->local, f->nlocal,
+                       ERDMA_RIGHT_LOCAL_WRITE | ERDMA_RIGHT_REMOTE_WRITE,
+                       false, true, f->done);
+    switch (erdma_payload_place(r, &dst, p)) {
+    case ERDMA_PLACED_FAULT:
+        erdma_flight_end(r, dst.fault ? erdma_access_send(dst.fault) :
+                                        ERDMA_WC_RECV_BOUNDS);
+        return false;
+    case ERDMA_PLACED_REVOKED:
+        erdma_flight_end(r, ERDMA_WC_RECV_STAG);
+        return false;
+    case ERDMA_PLACED_DEAD:
+        erdma_remote_lose(r);
+        return false;
+    default:
+        return true;
+    }
+}
+
+const char *erdma_requester_on_data(ErdmaRemote *r, const WireValue *v,
+                                    const WireMsg *m, ErdmaBudget *b)
 {
     ErdmaFlight *f;
-    ErdmaCursor dst;
     WirePayload p;
-    const char *wrong = erdma_payload_parse(m, &p);
+    const char *wrong = erdma_payload_parse(r->wire, m, &p);
 
     if (!wrong) {
-        wrong = oldest_is(r, v->seq, &f);
+        wrong = requester_oldest(r, "READ_DATA", v->seq, &f);
     }
     if (wrong) {
         return wrong;
     }
-    if (!is_read(f) || le64toh(v->value) != f->done || !was_asked(r, f, &p)) {
-        return "data that was not asked for";
+    if (!requester_reads(f) || le64toh(v->value) != f->done ||
+        !requester_granted(r, f, &p)) {
+        return erdma_wire_wrong(r->wire, "READ_DATA: %llu bytes at %llu of "
+                                "request %u, opcode %u, expected granted data "
+                                "of a READ at %llu",
+                                (unsigned long long)p.bytes,
+                                (unsigned long long)le64toh(v->value),
+                                le32toh(v->seq), f->opcode,
+                                (unsigned long long)f->done);
     }
-    if (!r->wire) {
-        return NULL;            /* lost while it asked for more */
+    if (!erdma_remote_connected(r)) {
+        return NULL;            /* lost while it granted more */
     }
     erdma_budget_take(b, p.cost);
-    if (p.bytes) {
-        erdma_cursor_spans(&dst, r->qp, f->local, f->nlocal,
-                           ERDMA_RIGHT_LOCAL_WRITE | ERDMA_RIGHT_REMOTE_WRITE,
-                           false, true, f->done);
-        if (!erdma_payload_place(r->wire, &dst, &p)) {
-            end_oldest(r, dst.fault ? erdma_access_send(dst.fault) :
-                                      ERDMA_WC_RECV_BOUNDS);
-            return NULL;
-        }
-    }
-    if (p.kind == WIRE_RANGES && !erdma_remote_alive(r)) {
-        erdma_remote_lose(r);
+    if (p.bytes && !requester_place(r, f, &p)) {
         return NULL;
     }
     f->done += p.bytes;
     if (f->done == f->length) {
-        read_done(r, f);
-    } else if (!r->read_ask.length) {
-        progress(r);
-        erdma_ask_begin(&r->read_ask, r->tx_acked, f->done, f->length);
-    } else {
-        progress(r);
+        requester_read_done(r, f);
+        return NULL;
+    }
+    erdma_flight_progress(r);
+    if (!r->read_credit.length) {
+        erdma_credit_begin(&r->read_credit, r->tx_acked, f->done, f->length);
     }
     return NULL;
 }

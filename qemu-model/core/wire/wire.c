@@ -3,21 +3,23 @@
  * A wire: life, framing, dispatch.
  *
  * Fields are copied out of the input once, each is checked, and ids only lead
- * through a table to connections of this very wire. What a peer cannot have
- * meant breaks the wire.
+ * through a table to connections of this very wire. What a peer that follows
+ * the format cannot send breaks the wire.
  */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "wire_int.h"
 
 /* Work of one input; the rest is offered again */
-#define INPUT_BYTES     (4ull << 20)
-#define INPUT_MESSAGES  1024u
+#define WIRE_INPUT_BYTES    (4ull << 20)
+#define WIRE_INPUT_MESSAGES 1024u
 
 /* ---- out ---- */
 
-/* The other process says nothing any more, also not that its QPs have gone */
-static void lose_all(ErdmaWire *w)
+/* The other process sends nothing any more, no CLOSE of its QPs either */
+static void wire_lose_all(ErdmaWire *w)
 {
     ErdmaLink *link;
 
@@ -32,13 +34,23 @@ static void lose_all(ErdmaWire *w)
     }
 }
 
+const char *erdma_wire_wrong(ErdmaWire *w, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(w->why, sizeof(w->why), fmt, ap);
+    va_end(ap);
+    return w->why;
+}
+
 void erdma_wire_break(ErdmaWire *w, const char *why)
 {
     if (w->broken) {
         return;
     }
     w->broken = true;
-    lose_all(w);
+    wire_lose_all(w);
     if (w->ops->broken) {
         w->ops->broken(w->opaque, why);
     }
@@ -47,7 +59,7 @@ void erdma_wire_break(ErdmaWire *w, const char *why)
 static bool wire_send(ErdmaWire *w, const void *data, size_t len, bool later)
 {
     if (!w->broken && !w->ops->send(w->opaque, data, len, later)) {
-        erdma_wire_break(w, "the other end does not read");
+        erdma_wire_break(w, "the other end does not read what is sent");
     }
     return !w->broken;
 }
@@ -69,7 +81,7 @@ void erdma_wire_todo(ErdmaRemote *r)
     }
 }
 
-static bool say_hello(ErdmaWire *w)
+static void wire_send_hello(ErdmaWire *w)
 {
     WireHello hello = {
         .h = WIRE_HDR(WIRE_HELLO, sizeof(hello), 0, 0),
@@ -82,64 +94,72 @@ static bool say_hello(ErdmaWire *w)
         .alive_region = htole32(w->fabric->alive_region),
     };
 
-    return erdma_wire_send(w, &hello, sizeof(hello));
+    erdma_wire_send(w, &hello, sizeof(hello));
 }
 
 /* ---- in ---- */
 
-/* Size of the fixed part; *@more: payload may follow */
-static uint32_t fixed_size(unsigned type, bool *more)
+typedef struct WireFormat {
+    const char *name;
+    uint8_t fixed;              /* bytes before the payload */
+    bool more;                  /* payload may follow */
+} WireFormat;
+
+static const WireFormat wire_format[WIRE_TYPES] = {
+    [WIRE_HELLO] = { "HELLO", sizeof(WireHello), false },
+    [WIRE_OFFER] = { "OFFER", sizeof(WireOffer), false },
+    [WIRE_ACCEPT] = { "ACCEPT", sizeof(WireAccept), false },
+    [WIRE_CLOSE] = { "CLOSE", sizeof(WireHdr), false },
+    [WIRE_REQUEST] = { "REQUEST", sizeof(WireRequest), true },
+    [WIRE_PUSH_DATA] = { "PUSH_DATA", sizeof(WireValue), true },
+    [WIRE_PUSH_CREDIT] = { "PUSH_CREDIT", sizeof(WireValue), false },
+    [WIRE_READ_DATA] = { "READ_DATA", sizeof(WireValue), true },
+    [WIRE_READ_CREDIT] = { "READ_CREDIT", sizeof(WireValue), false },
+    [WIRE_ATOMIC] = { "ATOMIC", sizeof(WireValue), false },
+    [WIRE_ACK] = { "ACK", sizeof(WireAck), false },
+    [WIRE_NAK] = { "NAK", sizeof(WireAck), false },
+};
+
+static const char *wire_check_limits(ErdmaWire *w, const WireHello *hello)
 {
-    *more = false;
-    switch (type) {
-    case WIRE_HELLO:
-        return sizeof(WireHello);
-    case WIRE_OFFER:
-        return sizeof(WireOffer);
-    case WIRE_ACCEPT:
-        return sizeof(WireAccept);
-    case WIRE_CLOSE:
-        return sizeof(WireHdr);
-    case WIRE_REQUEST:
-        *more = true;
-        return sizeof(WireRequest);
-    case WIRE_PUSH_DATA:
-    case WIRE_READ_DATA:
-        *more = true;
-        return sizeof(WireValue);
-    case WIRE_PUSH_CREDIT:
-    case WIRE_READ_CREDIT:
-    case WIRE_ATOMIC:
-        return sizeof(WireValue);
-    case WIRE_ACK:
-    case WIRE_NAK:
-        return sizeof(WireAck);
-    default:
-        return 0;
+    uint32_t message_max = le32toh(hello->message_max);
+
+    if (!w->window || w->window_bytes < WIRE_REQUEST_MAX ||
+        message_max < ERDMA_WIRE_MESSAGE_MAX) {
+        return erdma_wire_wrong(w, "HELLO: limits are %u requests, %u bytes "
+                                "and messages of %u, expected at least 1, %zu "
+                                "and %u", w->window, w->window_bytes,
+                                message_max, WIRE_REQUEST_MAX,
+                                ERDMA_WIRE_MESSAGE_MAX);
     }
+    return NULL;
 }
 
-static const char *on_hello(ErdmaWire *w, const WireMsg *m)
+static const char *wire_on_hello(ErdmaWire *w, const WireMsg *m)
 {
     WireHello hello;
+    const char *wrong;
 
     memcpy(&hello, m->data, sizeof(hello));
     if (w->hello) {
-        return "second hello";
+        return erdma_wire_wrong(w, "second HELLO, expected one");
     }
     if (le64toh(hello.magic) != ERDMA_WIRE_MAGIC) {
-        return "not a card's wire";
+        return erdma_wire_wrong(w, "HELLO: magic is 0x%llx, expected 0x%llx",
+                                (unsigned long long)le64toh(hello.magic),
+                                ERDMA_WIRE_MAGIC);
     }
     if (le32toh(hello.version) != ERDMA_WIRE_VERSION) {
-        return "another version of the wire";
+        return erdma_wire_wrong(w, "HELLO: version is %u, expected %u",
+                                le32toh(hello.version), ERDMA_WIRE_VERSION);
     }
     w->window = le32toh(hello.window);
     w->window_bytes = le32toh(hello.window_bytes);
     w->alive_len = le32toh(hello.alive_len);
     w->alive_region = le32toh(hello.alive_region);
-    if (!w->window || w->window_bytes < WIRE_REQUEST_MAX ||
-        le32toh(hello.message_max) < ERDMA_WIRE_MESSAGE_MAX) {
-        return "limits of the hello";
+    wrong = wire_check_limits(w, &hello);
+    if (wrong) {
+        return wrong;
     }
     if (w->window > WIRE_WINDOW) {
         w->window = WIRE_WINDOW;
@@ -149,79 +169,109 @@ static const char *on_hello(ErdmaWire *w, const WireMsg *m)
     return NULL;
 }
 
-static const char *on_value(ErdmaRemote *r, const WireMsg *m, ErdmaBudget *b)
+static const char *wire_on_value(ErdmaRemote *r, const WireMsg *m,
+                                 ErdmaBudget *b)
 {
     WireValue v;
 
     memcpy(&v, m->data, sizeof(v));
     if (v.zero) {
-        return "field that must be 0";
+        return erdma_wire_wrong(r->wire, "%s: reserved field is 0x%x, expected "
+                                "0", wire_format[m->h.type].name,
+                                le32toh(v.zero));
     }
     switch (m->h.type) {
     case WIRE_PUSH_DATA:
-        return erdma_resp_on_data(r, &v, m, b);
+        return erdma_responder_on_data(r, &v, m, b);
     case WIRE_PUSH_CREDIT:
-        return erdma_req_on_credit(r, &v, b);
+        return erdma_requester_on_credit(r, &v, b);
     case WIRE_READ_DATA:
-        return erdma_req_on_data(r, &v, m, b);
+        return erdma_requester_on_data(r, &v, m, b);
     case WIRE_READ_CREDIT:
-        return erdma_resp_on_credit(r, &v, b);
+        return erdma_responder_on_credit(r, &v, b);
     default:
-        return erdma_req_on_atomic(r, &v);
+        return erdma_requester_on_atomic(r, &v);
     }
 }
 
-static const char *on_ack(ErdmaRemote *r, const WireMsg *m)
+static const char *wire_on_ack(ErdmaRemote *r, const WireMsg *m)
 {
     WireAck ack;
 
     memcpy(&ack, m->data, sizeof(ack));
-    return m->h.type == WIRE_ACK ? erdma_req_on_ack(r, &ack) :
-                                   erdma_req_on_nak(r, &ack);
+    return m->h.type == WIRE_ACK ? erdma_requester_on_ack(r, &ack) :
+                                   erdma_requester_on_nak(r, &ack);
 }
 
 /* A message for a connection */
-static const char *on_remote(ErdmaWire *w, const WireMsg *m, ErdmaBudget *b)
+static const char *wire_on_remote(ErdmaWire *w, const WireMsg *m,
+                                  ErdmaBudget *b)
 {
-    ErdmaRemote *r = erdma_remote_find(w, &m->h);
+    ErdmaRemote *r = erdma_id_target(w, &m->h);
+    const char *wrong = NULL;
 
     if (!r) {
         return NULL;            /* stale */
     }
+    erdma_remote_get(r);
     switch (m->h.type) {
     case WIRE_CLOSE:
         erdma_remote_lose(r);
-        return NULL;
+        break;
     case WIRE_REQUEST:
-        return erdma_resp_on_request(r, m, b);
+        wrong = erdma_responder_on_request(r, m, b);
+        break;
     case WIRE_ACK:
     case WIRE_NAK:
-        return on_ack(r, m);
+        wrong = wire_on_ack(r, m);
+        break;
     default:
-        return on_value(r, m, b);
+        wrong = wire_on_value(r, m, b);
+        break;
     }
+    erdma_remote_put(r);
+    return wrong;
 }
 
-static const char *dispatch(ErdmaWire *w, WireMsg *m, ErdmaBudget *b)
+/* Type, size and reserved fields of the header; sets m->fixed */
+static const char *wire_check_header(ErdmaWire *w, WireMsg *m)
 {
-    bool more;
+    const WireFormat *f;
 
-    m->fixed = fixed_size(m->h.type, &more);
-    if (!m->fixed) {
-        return "type of message";
+    if (!m->h.type || m->h.type >= WIRE_TYPES) {
+        return erdma_wire_wrong(w, "type of message is %u, expected 1..%u",
+                                m->h.type, WIRE_TYPES - 1);
     }
-    if (m->len < m->fixed || (m->len > m->fixed && !more)) {
-        return "size of message";
+    f = &wire_format[m->h.type];
+    m->fixed = f->fixed;
+    if (m->len < m->fixed || (m->len > m->fixed && !f->more)) {
+        return erdma_wire_wrong(w, "%s: size of message is %u, expected %s%u",
+                                f->name, m->len, f->more ? "at least " : "",
+                                m->fixed);
     }
-    if (m->h.zero || (m->h.kind && !more)) {
-        return "field that must be 0";
+    if (m->h.zero || (m->h.kind && !f->more)) {
+        return erdma_wire_wrong(w, "%s: kind is %u and reserved field 0x%x, "
+                                "expected 0", f->name, m->h.kind,
+                                le16toh(m->h.zero));
     }
     if (!w->hello && m->h.type != WIRE_HELLO) {
-        return "no hello";
+        return erdma_wire_wrong(w, "first message is %s, expected HELLO",
+                                f->name);
+    }
+    return NULL;
+}
+
+/* NULL, or what breaks the wire */
+static const char *wire_dispatch(ErdmaWire *w, WireMsg *m, ErdmaBudget *b)
+{
+    const char *wrong = wire_check_header(w, m);
+
+    if (wrong) {
+        return wrong;
     }
     switch (m->h.type) {
     case WIRE_HELLO:
-        return on_hello(w, m);
+        return wire_on_hello(w, m);
     case WIRE_OFFER: {
         WireOffer offer;
 
@@ -237,13 +287,13 @@ static const char *dispatch(ErdmaWire *w, WireMsg *m, ErdmaBudget *b)
         return NULL;
     }
     default:
-        return on_remote(w, m, b);
+        return wire_on_remote(w, m, b);
     }
 }
 
 /* Is a whole message there? Malformed lengths break the wire. */
-static bool next_message(ErdmaWire *w, const uint8_t *data, size_t len,
-                         WireMsg *m)
+static bool wire_next(ErdmaWire *w, const uint8_t *data, size_t len,
+                      WireMsg *m)
 {
     if (w->broken || len < sizeof(m->h)) {
         return false;
@@ -252,35 +302,42 @@ static bool next_message(ErdmaWire *w, const uint8_t *data, size_t len,
     m->data = data;
     m->len = le32toh(m->h.len);
     if (m->len < sizeof(m->h) || m->len > ERDMA_WIRE_MESSAGE_MAX) {
-        erdma_wire_break(w, "length of message");
+        erdma_wire_break(w, erdma_wire_wrong(w, "length of message is %u, "
+                                             "expected %zu..%u", m->len,
+                                             sizeof(m->h),
+                                             ERDMA_WIRE_MESSAGE_MAX));
         return false;
     }
     return m->len <= len;
 }
 
-/* All are told; those go on at once for which there is budget */
-static void do_todo(ErdmaWire *w)
+/* All send their ACKs; those go on at once for which there is budget */
+static void wire_do_todo(ErdmaWire *w)
 {
-    ErdmaBudget b = { .bytes = INPUT_BYTES, .steps = INPUT_MESSAGES };
+    ErdmaBudget b = { .bytes = WIRE_INPUT_BYTES, .steps = WIRE_INPUT_MESSAGES };
     ErdmaLink *link;
 
     while ((link = erdma_list_first(&w->todo))) {
+        ErdmaRemote *r = ERDMA_ENTRY(link, ErdmaRemote, todo_link);
+
         erdma_list_del(link);
-        erdma_remote_todo(ERDMA_ENTRY(link, ErdmaRemote, todo_link), &b);
+        erdma_remote_get(r);
+        erdma_remote_todo(r, &b);
+        erdma_remote_put(r);
     }
 }
 
 size_t erdma_wire_input(ErdmaWire *w, const void *data, size_t len,
                         bool *again)
 {
-    ErdmaBudget b = { .bytes = INPUT_BYTES, .steps = INPUT_MESSAGES };
+    ErdmaBudget b = { .bytes = WIRE_INPUT_BYTES, .steps = WIRE_INPUT_MESSAGES };
     const uint8_t *p = data;
     size_t used = 0;
     WireMsg m;
 
     *again = false;
     erdma_sched_enter(w->fabric);
-    while (next_message(w, p + used, len - used, &m)) {
+    while (wire_next(w, p + used, len - used, &m)) {
         const char *wrong;
 
         if (!b.steps || !b.bytes) {
@@ -288,13 +345,13 @@ size_t erdma_wire_input(ErdmaWire *w, const void *data, size_t len,
             break;
         }
         b.steps--;
-        wrong = dispatch(w, &m, &b);
+        wrong = wire_dispatch(w, &m, &b);
         used += m.len;
         if (wrong) {
             erdma_wire_break(w, wrong);
         }
     }
-    do_todo(w);
+    wire_do_todo(w);
     return w->broken ? len : used;
 }
 
@@ -319,9 +376,9 @@ ErdmaWire *erdma_wire_new(ErdmaFabric *f, const ErdmaWireOps *ops,
     erdma_list_init(&w->remotes);
     erdma_list_init(&w->todo);
     erdma_list_init(&w->lingering);
-    erdma_list_init(&w->askers);
+    erdma_list_init(&w->credit_waiters);
     erdma_list_add_tail(&f->wires, &w->link);
-    say_hello(w);
+    wire_send_hello(w);
     return w;
 }
 
@@ -330,8 +387,12 @@ void erdma_wire_settle(ErdmaWire *w)
     ErdmaLink *link;
 
     while ((link = erdma_list_first(&w->lingering))) {
+        ErdmaRemote *r = ERDMA_ENTRY(link, ErdmaRemote, linger_link);
+
         erdma_list_del(link);
-        erdma_resp_settle(ERDMA_ENTRY(link, ErdmaRemote, linger_link));
+        erdma_remote_get(r);
+        erdma_ack_linger_over(r);
+        erdma_remote_put(r);
     }
 }
 
@@ -341,7 +402,7 @@ void erdma_wire_free(ErdmaWire *w)
         return;
     }
     w->broken = true;           /* nothing is sent any more */
-    lose_all(w);
+    wire_lose_all(w);
     erdma_list_del(&w->link);
     free(w);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What goes over a wire between two processes. Little endian, natural
- * alignment, no padding; docs/model-notes.md has the same as a table.
+ * Messages on a wire between two processes. Little endian, natural alignment,
+ * no padding; docs/model-notes.md has the same as a table.
  *
  * id and gen of the header name the connection as its receiver knows it, only
- * in an offer as its sender does. An id whose gen is not the present one is
- * stale: the message is dropped, which is normal.
+ * in an offer as its sender does. An id with another gen than the present one
+ * is stale: the message is dropped, which is normal.
  */
 #ifndef ERDMA_WIRE_MSG_H
 #define ERDMA_WIRE_MSG_H
@@ -15,21 +15,21 @@
 #include "erdma_core.h"
 
 #define ERDMA_WIRE_MAGIC        0x3157414d44526445ull   /* "EdRDMAW1" */
-#define ERDMA_WIRE_VERSION      2u
+#define ERDMA_WIRE_VERSION      3u
 
 typedef enum WireType {
-    WIRE_HELLO = 1,             /* first, once */
-    WIRE_OFFER,                 /* a QP waits for its other end */
-    WIRE_ACCEPT,                /* here it is */
-    WIRE_CLOSE,                 /* the sender's end has gone */
+    WIRE_HELLO = 1,             /* first message, once */
+    WIRE_OFFER,                 /* a QP looks for its other end */
+    WIRE_ACCEPT,                /* the sender has that end */
+    WIRE_CLOSE,                 /* the sender's end is gone */
     WIRE_REQUEST,
-    WIRE_PUSH_DATA,             /* more of the payload of a request */
-    WIRE_PUSH_CREDIT,           /* responder: send it up to there */
-    WIRE_READ_DATA,             /* responder: what was asked for */
-    WIRE_READ_CREDIT,           /* requester: send it up to there */
+    WIRE_PUSH_DATA,             /* requester: more payload of a request */
+    WIRE_PUSH_CREDIT,           /* responder: send payload up to there */
+    WIRE_READ_DATA,             /* responder: payload of a READ */
+    WIRE_READ_CREDIT,           /* requester: send payload up to there */
     WIRE_ATOMIC,                /* responder: the old value */
     WIRE_ACK,                   /* responder: all before seq are done */
-    WIRE_NAK,                   /* and seq failed */
+    WIRE_NAK,                   /* responder: the same, and seq failed */
     WIRE_TYPES
 } WireType;
 
@@ -52,11 +52,11 @@ typedef struct WireHello {
     WireHdr h;
     __le64 magic;
     __le32 version;
-    __le32 window;              /* requests per QP without answer */
+    __le32 window;              /* requests per QP without ACK */
     __le32 window_bytes;        /* their messages together */
     __le32 message_max;
-    __le32 alive_len;           /* bytes of the table of living QPs; 0: none */
-    __le32 alive_region;        /* where: gen of each id, little endian */
+    __le32 alive_len;           /* bytes of the table of slots; 0: no table */
+    __le32 alive_region;        /* where: generation of each slot */
 } WireHello;
 
 typedef struct WireOffer {
@@ -87,7 +87,7 @@ typedef struct WireRequest {
 } WireRequest;
 
 #define WIRE_SOLICITED          1u
-#define WIRE_ANSWER             2u      /* somebody waits for the answer */
+#define WIRE_ACK_REQUESTED      2u
 
 /* DATA: offset, payload follows; CREDIT: end; ATOMIC: old value */
 typedef struct WireValue {
@@ -103,11 +103,20 @@ typedef struct WireAck {
     __le32 syndrome;            /* of a NAK */
 } WireAck;
 
+/*
+ * A piece of the sender's shared memory. It may be used while slot @slot of the
+ * sender's table holds @gen: a memory region has a slot of its own, which
+ * changes when its key is revoked.
+ */
 typedef struct WireRange {
     __le64 offset;
     __le32 len;
     __le32 region;
+    __le32 slot;                /* WIRE_NO_SLOT: nothing to compare */
+    __le32 gen;
 } WireRange;
+
+#define WIRE_NO_SLOT            UINT32_MAX
 
 _Static_assert(sizeof(WireHdr) == 16, "wire layout");
 _Static_assert(sizeof(WireHello) == 48, "wire layout");
@@ -116,7 +125,7 @@ _Static_assert(sizeof(WireAccept) == 24, "wire layout");
 _Static_assert(sizeof(WireRequest) == 64, "wire layout");
 _Static_assert(sizeof(WireValue) == 32, "wire layout");
 _Static_assert(sizeof(WireAck) == 24, "wire layout");
-_Static_assert(sizeof(WireRange) == 16, "wire layout");
+_Static_assert(sizeof(WireRange) == 24, "wire layout");
 
 /* ---- limits, part of the version; but each HELLO says its own window ---- */
 
@@ -130,7 +139,7 @@ _Static_assert(sizeof(WireRange) == 16, "wire layout");
 #define WIRE_REQUEST_MAX \
     (sizeof(WireRequest) + WIRE_MAX_RANGES * sizeof(WireRange))
 
-_Static_assert(WIRE_WINDOW <= UINT8_MAX, "ErdmaQp.inflight counts them");
+_Static_assert(WIRE_WINDOW <= UINT8_MAX, "ErdmaQp.inflight counts to it");
 _Static_assert(WIRE_REQUEST_MAX <= WIRE_WINDOW_BYTES, "one request must fit");
 _Static_assert(sizeof(WireValue) + WIRE_CHUNK_BYTES <= ERDMA_WIRE_MESSAGE_MAX &&
                WIRE_REQUEST_MAX <= ERDMA_WIRE_MESSAGE_MAX, "message size");

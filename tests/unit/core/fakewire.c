@@ -95,6 +95,12 @@ static bool op_pull(void *opaque, uint32_t region, uint64_t offset, void *dst,
     e->pulls++;
     e->pulled += len;
     memcpy(dst, e->other_host->ram + offset, len);
+    if (e->on_pull) {
+        void (*hook)(WireEnd *e) = e->on_pull;
+
+        e->on_pull = NULL;
+        hook(e);
+    }
     return true;
 }
 

@@ -35,9 +35,11 @@ typedef struct WireEnd {
     bool refuse;                /* the next send fails */
     bool again;                 /* more work was announced */
     bool broken;
-    char why[64];
+    char why[160];
     unsigned long refuse_at;    /* this one; 0: none */
     unsigned long sends, pulls;
+    void (*on_pull)(struct WireEnd *e);     /* after the next pull, once */
+    void *on_pull_arg;
     uint64_t pulled;
     size_t most;                /* highest len */
 } WireEnd;

@@ -355,7 +355,7 @@ TEST_OWN_WIRES(memory_that_is_missing_for_a_wire_costs_connections_only)
     for (unsigned mode = 1; mode <= 2; mode++) {
         unsigned good = 0, bad = 0;
 
-        for (int n = 0; n < 16; n++) {
+        for (int n = 0; n < 20; n++) {
             Fixture *s = fixture_new_wired((WireMode)mode, 8192, false, NULL);
 
             fail_after = n;

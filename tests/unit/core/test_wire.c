@@ -118,7 +118,7 @@ static void bad_hello(void (*spoil)(WireHello *h), const char *why)
 #define SPOIL(name, body) static void name(WireHello *h) { body; }
 SPOIL(other_magic, h->magic ^= 1)
 SPOIL(version_0, h->version = 0)
-SPOIL(version_1, h->version = htole32(3))
+SPOIL(version_old, h->version = htole32(2))
 SPOIL(no_window, h->window = 0)
 SPOIL(few_bytes, h->window_bytes = htole32(8000))
 SPOIL(small_messages, h->message_max = htole32(65536))
@@ -127,14 +127,14 @@ SPOIL(not_hello, h->h.type = WIRE_CLOSE; h->h.len = htole32(16))
 
 TEST_OWN_WIRES(hello_of_another_kind_is_refused)
 {
-    bad_hello(other_magic, "not a card's wire");
-    bad_hello(version_0, "version");
-    bad_hello(version_1, "version");
+    bad_hello(other_magic, "magic is");
+    bad_hello(version_0, "version is 0, expected 3");
+    bad_hello(version_old, "version is 2, expected 3");
     bad_hello(no_window, "limits");
     bad_hello(few_bytes, "limits");
     bad_hello(small_messages, "limits");
-    bad_hello(with_kind, "must be 0");
-    bad_hello(not_hello, "no hello");
+    bad_hello(with_kind, "kind is 1");
+    bad_hello(not_hello, "first message is CLOSE");
 }
 
 TEST_OWN_WIRES(window_of_the_peer_is_respected)
