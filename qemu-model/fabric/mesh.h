@@ -143,7 +143,8 @@ void erdma_mesh_broken(MeshPeer *p, const char *why);
  * erdma_mesh_flush_all - send what was appended
  * @m: the mesh
  *
- * To be called when the user's turn is over. Costs one test if there is nothing.
+ * To be called when the user's turn is over. If there is nothing to send it
+ * costs one test.
  */
 void erdma_mesh_flush_all(ErdmaMesh *m);
 /** erdma_mesh_must_flush - was something appended that should go now? */

@@ -31,8 +31,8 @@ ErdmaWireThread *erdma_wire_thread_new(const ErdmaWireThreadOps *ops,
  * erdma_wire_thread_linger - call settle() in a moment
  * @t: the thread
  *
- * Return: false, and nothing happens: we are in another thread, and to wake this
- * one would cost more than what shall wait; or there is no timer.
+ * Return: false, and nothing happens: we are in another thread, and to wake
+ * this one would cost more than what shall wait; or there is no timer.
  */
 bool erdma_wire_thread_linger(ErdmaWireThread *t);
 /** erdma_wire_thread_watch - MeshOps.watch; under the big lock */
