@@ -72,59 +72,111 @@ typedef struct MeshOps {
  */
 #define MESH_MESSAGE_MAX    (128u * 1024)
 
-/*
- * Join the processes in directory @path, which is made if it is missing.
- * NULL: @error (at least 256 bytes) says why. @opaque goes to all of @ops.
+/**
+ * erdma_mesh_new - join the processes in a directory
+ * @path: the directory, made if it is missing
+ * @ops: what the mesh needs of its surroundings
+ * @opaque: passed to all of @ops
+ * @error: at least 256 bytes, for the reason
+ * @error_len: size of @error
+ *
+ * Return: NULL if it failed; @error says why.
  */
 ErdmaMesh *erdma_mesh_new(const char *path, const MeshOps *ops, void *opaque,
                           char *error, size_t error_len);
-/* Leave: the name is removed, all connections are closed */
+/** erdma_mesh_free - leave: remove the name, close all connections */
 void erdma_mesh_free(ErdmaMesh *m);
-/* Only remove the name: the process is about to end */
+/** erdma_mesh_unlink - only remove the name: the process is about to end */
 void erdma_mesh_unlink(ErdmaMesh *m);
 
-/* Is @path the directory of @m? */
+/** erdma_mesh_is - is @path the directory of @m? */
 bool erdma_mesh_is(const ErdmaMesh *m, const char *path);
 
 /* ---- events ---- */
 
+/** erdma_mesh_ready - the descriptor of @w is ready */
 void erdma_mesh_ready(MeshWatch *w, bool readable, bool writable);
+/** erdma_mesh_run - the turn that MeshOps.kick asked for */
 void erdma_mesh_run(ErdmaMesh *m);
+/** erdma_mesh_timer - the deadline of MeshOps.set_timer has come */
 void erdma_mesh_timer(ErdmaMesh *m);
-/* While paused nothing is taken from the wires; peers can come and go. */
+/**
+ * erdma_mesh_pause - take nothing from the wires, or go on
+ * @m: the mesh
+ * @pause: true: from now on nothing; peers can still come and go
+ */
 void erdma_mesh_pause(ErdmaMesh *m, bool pause);
 
 /* ---- the stream to a peer ---- */
 
-/*
- * Append. @later: not worth a flush of its own; it goes with the next that is,
- * or when something was taken from this peer's stream, or when much has come
- * together. False: the connection is broken, or too much is waiting.
+/**
+ * erdma_mesh_send - append to the stream
+ * @p: the peer
+ * @data: whole messages, or a part of one that is complete before a flush
+ * @len: bytes of it
+ * @later: not worth a flush of its own; it goes with the next that is, or when
+ *         something was taken from this peer's stream, or with much more
+ *
+ * Return: false if the connection is broken, or too much is waiting.
  */
 bool erdma_mesh_send(MeshPeer *p, const void *data, size_t len, bool later);
-/* Copy out of memory that the peer announced; false if it is not there */
+/**
+ * erdma_mesh_pull - copy out of memory that the peer announced
+ * @p: the peer
+ * @region: its number of the region
+ * @offset: from the start of the region
+ * @dst: where to
+ * @len: bytes
+ *
+ * Return: false if the region or that part of it is not there.
+ */
 bool erdma_mesh_pull(MeshPeer *p, uint32_t region, uint64_t offset, void *dst,
                      size_t len);
-/* The peer broke a rule of the user's. Closed later, not from inside. */
+/**
+ * erdma_mesh_broken - the peer broke a rule of the user's
+ * @p: the peer; it is closed later, not from inside
+ * @why: for the log
+ */
 void erdma_mesh_broken(MeshPeer *p, const char *why);
 
-/*
- * Send what was appended. To be called whenever the user's turn is over; costs
- * one test when there is nothing.
+/**
+ * erdma_mesh_flush_all - send what was appended
+ * @m: the mesh
+ *
+ * To be called when the user's turn is over. If there is nothing to send it
+ * costs one test.
  */
 void erdma_mesh_flush_all(ErdmaMesh *m);
+/** erdma_mesh_must_flush - was something appended that should go now? */
 bool erdma_mesh_must_flush(const ErdmaMesh *m);
 
 /* ---- own memory ---- */
 
-/*
- * Announce @len bytes that this process sees at @host: those of file @fd from
- * @fd_offset on. False, with a reason: it stays private, which is no error.
+/**
+ * erdma_mesh_region_add - announce memory to all peers, and seal it if possible
+ * @m: the mesh
+ * @host: where this process sees it
+ * @len: bytes
+ * @fd: the file behind it; the caller may close it afterwards
+ * @fd_offset: where in the file it begins
+ * @why: set to the reason if it cannot be announced
+ *
+ * Return: false: it stays private, which is no error.
  */
 bool erdma_mesh_region_add(ErdmaMesh *m, const void *host, uint64_t len,
                            int fd, uint64_t fd_offset, const char **why);
+/** erdma_mesh_region_del - withdraw what was announced at @host */
 void erdma_mesh_region_del(ErdmaMesh *m, const void *host);
-/* ErdmaOps.share of erdma_core.h */
+/**
+ * erdma_mesh_share - ErdmaOps.share of erdma_core.h
+ * @m: the mesh
+ * @host: an address
+ * @len: in: bytes wanted; out: those in the same region
+ * @region: set to its number
+ * @offset: set to the place in it
+ *
+ * Return: false if @host is in no region.
+ */
 bool erdma_mesh_share(ErdmaMesh *m, const void *host, uint64_t *len,
                       uint32_t *region, uint64_t *offset);
 
@@ -147,8 +199,9 @@ typedef struct MeshInfo {
     uint64_t connects, accepts, lost, stale_removed, refused;
 } MeshInfo;
 
+/** erdma_mesh_info - this process */
 void erdma_mesh_info(const ErdmaMesh *m, MeshInfo *out);
-/* The @index-th connection; false: there are no more */
+/** erdma_mesh_peer_info - the @index-th connection; false: no more */
 bool erdma_mesh_peer_info(const ErdmaMesh *m, unsigned index,
                           MeshPeerInfo *out);
 

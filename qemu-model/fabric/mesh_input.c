@@ -91,8 +91,7 @@ static bool input_region(MeshPeer *p, const void *body)
     }
     if (p->nregions == MESH_MAX_REGIONS || input_find_region(p, f.id)) {
         mesh_peer_fail(p, "REGION %u: too many regions, at most %u, or one "
-                       "twice",
-                       f.id, MESH_MAX_REGIONS);
+                       "twice", f.id, MESH_MAX_REGIONS);
         return false;
     }
     fd = p->in_fds[0];
@@ -214,8 +213,8 @@ static bool input_give_user(MeshPeer *p)
     }
     p->again = false;
     if (p->in_user >= MESH_MESSAGE_MAX) {
-        mesh_peer_fail(p, "a message too long: %zu bytes without its end, at most "
-                       "%u",
+        mesh_peer_fail(p, "a message too long: %zu bytes without its end, "
+                       "at most %u",
                        p->in_user, MESH_MESSAGE_MAX);
         return false;
     }

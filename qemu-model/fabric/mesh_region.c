@@ -208,7 +208,7 @@ static bool region_seal(int fd)
         }
         seals = fcntl(fd, F_GET_SEALS);
     }
-    return seals != -1 && (seals & all) == all;
+    return seals >= 0 && (seals & all) == all;
 }
 
 static void region_warn_unsealed(ErdmaMesh *m)

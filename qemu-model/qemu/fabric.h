@@ -31,22 +31,29 @@ struct ErdmaHostFabric {
     QTAILQ_ENTRY(ErdmaHostFabric) link;
 };
 
-/* @dir NULL or empty: the cards of this process. Not from inside the core. */
+/**
+ * erdma_fabric_get - the fabric of a directory; not from inside the core
+ * @dir: NULL or empty: the cards of this process
+ * @errp: the reason, if NULL is returned
+ */
 ErdmaHostFabric *erdma_fabric_get(const char *dir, Error **errp);
+/** erdma_fabric_put - undo erdma_fabric_get() */
 void erdma_fabric_put(ErdmaHostFabric *f);
 
-/* One structure: who we are, and all other processes */
+/** erdma_fabric_show - one structure: who we are, and all other processes */
 void erdma_fabric_show(const ErdmaHostFabric *f, const ErdmaShowOps *ops,
                        void *opaque);
 
-/* The core has returned: send what it left for other processes */
+/** erdma_fabric_flush - the core has returned: send what it left */
 void erdma_fabric_flush(void);
 
-/*
- * erdma_host.c: a call into the core on behalf of no card stands between these
- * two. False: the core is at work, come back later.
+/**
+ * erdma_host_enter - begin a call into the core on behalf of no card
+ *
+ * Return: false if the core is at work: come back later.
  */
 bool erdma_host_enter(void);
+/** erdma_host_leave - end of that call */
 void erdma_host_leave(void);
 
 #endif /* HW_ERDMA_FABRIC_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread that sleeps until a peer has said something. Everything it does it
+ * A thread that sleeps until a peer has sent something. Everything it does it
  * does under the big lock, as the main loop would; but it does not stand behind
  * all else that the main loop looks after, nor behind processors of the guest
  * that spin.
@@ -19,17 +19,28 @@ typedef struct ErdmaWireThreadOps {
     void (*settle)(void *opaque);
 } ErdmaWireThreadOps;
 
-/* Both are called under the big lock */
+/**
+ * erdma_wire_thread_new - start the thread
+ * @ops: called in it, under the big lock
+ * @opaque: passed to settle()
+ * @errp: the reason, if it cannot be started
+ */
 ErdmaWireThread *erdma_wire_thread_new(const ErdmaWireThreadOps *ops,
                                        void *opaque, Error **errp);
-/*
- * Call settle() in a moment. False, and nothing happens: we are in another
- * thread, and waking this one would cost more than what shall wait.
+/**
+ * erdma_wire_thread_linger - call settle() in a moment
+ * @t: the thread
+ *
+ * Return: false, and nothing happens: we are in another thread, and to wake
+ * this one would cost more than what shall wait; or there is no timer.
  */
 bool erdma_wire_thread_linger(ErdmaWireThread *t);
-/* MeshOps.watch; under the big lock */
+/** erdma_wire_thread_watch - MeshOps.watch; under the big lock */
 void erdma_wire_thread_watch(ErdmaWireThread *t, MeshWatch *w);
-/* Under the big lock. When it returns nothing is called any more. */
+/**
+ * erdma_wire_thread_free - end the thread; under the big lock
+ * @t: the thread or NULL; when this returns nothing is called any more
+ */
 void erdma_wire_thread_free(ErdmaWireThread *t);
 
 #endif /* HW_ERDMA_WIRE_THREAD_H */
