@@ -9,7 +9,7 @@
 #include "counters.h"
 #include "erdma/erdma_counters.h"
 
-struct counter {
+struct counter_row {
 	const char *name;
 	const char *group;
 	bool error;
@@ -20,12 +20,12 @@ ERDMA_COUNTER_GROUPS(GROUP_CONST)
 
 #define COUNTER_ROW(id, counter_name, group_id, is_error) \
 	{ counter_name, group_##group_id, is_error },
-static const struct counter counters[] = {
+static const struct counter_row counters[] = {
 	ERDMA_DEVICE_COUNTERS(COUNTER_ROW)
 	ERDMA_DRIVER_COUNTERS(COUNTER_ROW)
 };
 
-static const struct counter *counter_find(const char *name)
+static const struct counter_row *counter_find(const char *name)
 {
 	size_t i;
 
@@ -55,7 +55,7 @@ static bool ends(const char *s, const char *suffix)
  */
 const char *counter_group(const char *name)
 {
-	const struct counter *c = counter_find(name);
+	const struct counter_row *c = counter_find(name);
 
 	return c ? c->group : "other";
 }
@@ -68,7 +68,7 @@ const char *counter_group(const char *name)
  */
 bool counter_is_error(const char *name)
 {
-	const struct counter *c = counter_find(name);
+	const struct counter_row *c = counter_find(name);
 
 	return c && c->error;
 }
