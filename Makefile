@@ -103,7 +103,8 @@ fuzz:
 
 # Do the tests of the device notice when a check is taken out?
 mutate-qemu:
-	@tests/qemu/mutate.py '$(T)'
+	@tools/setup packages check && eval "$$(tools/setup qemu-asan --base)" && export QEMU_SRC BASE && \
+		tests/qemu/mutate.py pci '$(T)'
 
 cache-clean:
 	@tools/setup cache-clean

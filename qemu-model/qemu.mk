@@ -5,7 +5,7 @@
 #   make preload QEMU_SRC=DIR                 build/erdma-qemu.so
 #   make overlay-base QEMU_SRC=DIR BASE=DIR   QEMU without the card, for overlay
 #   make overlay QEMU_SRC=DIR BASE=DIR OUT=DIR    OUT/qemu-system-x86_64, with ASan
-#   make qtest OUT=DIR                        tests against it, TAP
+#   make qtest OUT=DIR                        tests against it (pytest)
 
 QEMU_BUILD := build
 QEMU_GEN = $(QEMU_BUILD)/preload
@@ -107,16 +107,11 @@ upstream-check: overlay
 
 # ---- qtest ---------------------------------------------------------------
 
+# The device in OUT/qemu-system-x86_64; its monitor on the installed QEMU, too
 .PHONY: qtest
 qtest:
-	python3 qtest/erdma_qtest.py --qemu $(OUT)/qemu-system-x86_64
-
-# Migration and snapshots, on QEMU with the device built in and on the stock one
-.PHONY: monitor-test
-monitor-test:
-	python3 qtest/monitor_test.py --qemu $(OUT)/qemu-system-x86_64
-	if [ -e $(QEMU_BUILD)/erdma-qemu.so ]; then python3 qtest/monitor_test.py \
-		--qemu qemu-system-x86_64 --preload $(abspath $(QEMU_BUILD)/erdma-qemu.so); fi
+	ERDMA_QEMU_ASAN=$(abspath $(OUT))/qemu-system-x86_64 \
+		/usr/bin/python3 -m pytest -q ../tests/qemu
 
 .PHONY: FORCE
 FORCE:

@@ -45,7 +45,7 @@ fi
 if wants 'vm|quick|long|hosts'; then
 	build 600 "the device model" model make -C qemu-model preload QEMU_SRC="$src"
 	build 300 "the test programs" progs make -C tests/vm/progs
-	build 300 "the kernel test module" kverbs make -C tests/vm/kverbs KDIR="$kdir"
+	build 300 "the kernel test module" kverbs make -C tests/kernel/kverbs KDIR="$kdir"
 fi
 if wants quick; then
 	tests/setup/debug-kernel.sh debug >/dev/null ||

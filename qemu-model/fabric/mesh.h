@@ -11,8 +11,9 @@
  *
  * A process announces memory (regions) to all others by passing file
  * descriptors that are open for reading only; the file is sealed against
- * writing where its creator allowed that, see mesh_region.c. What a peer sends is hostile: a
- * peer that breaks a rule, lies or floods loses its connection, nothing else.
+ * writing where its creator allowed that, see mesh_region.c. What a peer sends
+ * is hostile: a peer that breaks a rule, lies or floods loses its connection,
+ * nothing else.
  *
  * POSIX and Linux only, no QEMU header. All calls come from one thread at a
  * time (in QEMU: under the big lock); none blocks.
@@ -65,9 +66,9 @@ typedef struct MeshOps {
 } MeshOps;
 
 /*
- * Longest part of the stream that wire_input() may leave as incomplete. A message
- * must be handed over between two flushes: the other end refuses one that does
- * not end in the data frame in which it began.
+ * Longest part of the stream that wire_input() may leave as incomplete. A
+ * message is handed over between two flushes: the other end refuses one that
+ * does not end in the data frame in which it began.
  */
 #define MESH_MESSAGE_MAX    (128u * 1024)
 

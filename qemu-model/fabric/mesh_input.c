@@ -26,28 +26,40 @@ static bool input_hello(MeshPeer *p, const void *body)
     MeshHello h;
 
     memcpy(&h, body, sizeof(h));
-    if (p->state != MESH_HELLO || h.magic != MESH_MAGIC) {
-        mesh_peer_fail(p, "it does not speak our language");
+    if (p->state != MESH_HELLO) {
+        mesh_peer_fail(p, "a second HELLO, expected one");
+        return false;
+    }
+    if (h.magic != MESH_MAGIC) {
+        mesh_peer_fail(p, "HELLO magic 0x%x, expected 0x%x", h.magic,
+                       MESH_MAGIC);
         return false;
     }
     if (h.version != MESH_VERSION) {
-        mesh_peer_fail(p, "it is of another version");
+        mesh_peer_fail(p, "HELLO version %u, expected %u", h.version,
+                       MESH_VERSION);
         return false;
     }
-    if (h.name[MESH_NAME_LEN - 1] || !mesh_name_valid(h.name) ||
-        (p->active ? strcmp(h.name, p->name) != 0 :
-                     strcmp(h.name, m->name) <= 0)) {
-        mesh_peer_fail(p, "it does not have the name it should have");
+    if (h.name[MESH_NAME_LEN - 1] || !mesh_name_valid(h.name)) {
+        mesh_peer_fail(p, "HELLO name is malformed, expected time-pid-number");
+        return false;
+    }
+    if (p->active ? strcmp(h.name, p->name) != 0 :
+                     strcmp(h.name, m->name) <= 0) {
+        mesh_peer_fail(p, "HELLO name %s, expected %s%s", h.name,
+                       p->active ? "" : "one after ",
+                       p->active ? p->name : m->name);
         return false;
     }
     same = p->active ? NULL : mesh_peer_by_name(m, h.name);
     if (same && same->pid != p->pid) {
-        mesh_peer_fail(p, "its name belongs to another process");
+        mesh_peer_fail(p, "HELLO name belongs to process %d, this is %d",
+                       (int)same->pid, (int)p->pid);
         return false;
     }
     if (same) {
         /* It closed the old connection before it came again. */
-        mesh_peer_fail(same, NULL);
+        mesh_peer_lost(same);
     }
     strcpy(p->name, h.name);
     mesh_peer_opened(p);
@@ -74,11 +86,13 @@ static bool input_region(MeshPeer *p, const void *body)
 
     memcpy(&f, body, sizeof(f));
     if (!p->in_nfds) {
-        mesh_peer_fail(p, "a region without a descriptor");
+        mesh_peer_fail(p, "REGION %u without a descriptor, expected one", f.id);
         return false;
     }
     if (p->nregions == MESH_MAX_REGIONS || input_find_region(p, f.id)) {
-        mesh_peer_fail(p, "too many regions, or one twice");
+        mesh_peer_fail(p, "REGION %u: too many regions, at most %u, or one "
+                       "twice",
+                       f.id, MESH_MAX_REGIONS);
         return false;
     }
     fd = p->in_fds[0];
@@ -87,7 +101,7 @@ static bool input_region(MeshPeer *p, const void *body)
     why = mesh_region_map(&p->regions[p->nregions], &f, fd,
                           &p->watch.mesh->held);
     if (why) {
-        mesh_peer_fail(p, why);
+        mesh_peer_fail(p, "REGION %u: %s", f.id, why);
         return false;
     }
     p->nregions++;
@@ -102,7 +116,7 @@ static bool input_gone(MeshPeer *p, const void *body)
     memcpy(&g, body, sizeof(g));
     r = input_find_region(p, g.id);
     if (!r) {
-        mesh_peer_fail(p, "a region goes that never was");
+        mesh_peer_fail(p, "GONE region %u, which was never announced", g.id);
         return false;
     }
     mesh_region_unmap(r, &p->watch.mesh->held);
@@ -146,12 +160,14 @@ static bool input_next_frame(MeshPeer *p)
     }
     memcpy(&f, at, sizeof(f));
     if (p->state == MESH_HELLO && f.type != MESH_FRAME_HELLO) {
-        mesh_peer_fail(p, "it did not begin with its name");
+        mesh_peer_fail(p, "frame type %u, expected HELLO (%u)", f.type,
+                       MESH_FRAME_HELLO);
         return false;
     }
     if (f.type == MESH_FRAME_DATA) {
         if (!f.len || f.len > MESH_MAX_WAITING) {
-            mesh_peer_fail(p, "a data frame of a length that is not possible");
+            mesh_peer_fail(p, "DATA frame of %u bytes, expected 1 to %u", f.len,
+                           MESH_MAX_WAITING);
             return false;
         }
         p->frame_left = f.len;
@@ -160,7 +176,8 @@ static bool input_next_frame(MeshPeer *p)
     }
     if (f.type < MESH_FRAME_HELLO || f.type > MESH_FRAME_GONE ||
         f.len != input_frames[f.type].len) {
-        mesh_peer_fail(p, "a frame that does not exist");
+        mesh_peer_fail(p, "frame type %u of %u bytes, expected one that exists",
+                       f.type, f.len);
         return false;
     }
     if (raw < sizeof(f) + f.len ||
@@ -197,11 +214,15 @@ static bool input_give_user(MeshPeer *p)
     }
     p->again = false;
     if (p->in_user >= MESH_MESSAGE_MAX) {
-        mesh_peer_fail(p, "a message that is too long");
+        mesh_peer_fail(p, "a message too long: %zu bytes without its end, at most "
+                       "%u",
+                       p->in_user, MESH_MESSAGE_MAX);
         return false;
     }
     if (p->in_user && !p->frame_left) {
-        mesh_peer_fail(p, "a message that ends behind its data frame");
+        mesh_peer_fail(p, "a message ends behind its DATA frame, %zu bytes are "
+                       "left",
+                       p->in_user);
         return false;
     }
     return true;
@@ -294,9 +315,9 @@ static bool input_take_fds(MeshPeer *p, struct msghdr *msg)
         }
     }
     if (!good) {
-        mesh_peer_fail(p, mesh_held_fds_full(held) ?
-                       "no more descriptors: peers hold the most there may be" :
-                       "more descriptors than it may send");
+        mesh_peer_fail(p, "more descriptors than it may send: %u of it, %u of "
+                       "all peers, at most %u and %u", p->in_nfds, held->fds,
+                       MESH_FDS, MESH_MAX_FDS);
     }
     return good;
 }
@@ -324,7 +345,7 @@ static bool input_receive(MeshPeer *p)
         return false;
     }
     if (n <= 0) {
-        mesh_peer_fail(p, NULL);
+        mesh_peer_lost(p);
         return false;
     }
     p->in_tail += n;

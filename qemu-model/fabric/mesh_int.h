@@ -156,7 +156,7 @@ struct MeshPeer {
     MeshPeer *flush_next;
     char name[MESH_NAME_LEN];   /* passive: empty until hello */
     pid_t pid;
-    const char *why;            /* MESH_DEAD: static text */
+    char why[128];              /* MESH_DEAD: what it did, or empty */
     void *wire;
     uint64_t deadline;          /* RETRY: connect; HELLO: end; OPEN: since */
     uint64_t retry_ms;
@@ -223,7 +223,11 @@ void mesh_dir_remove(ErdmaMesh *m, const char *name);
 /* mesh_peer.c: life of a connection */
 void mesh_peer_found(ErdmaMesh *m, const char *name);
 void mesh_peer_accept(MeshWatch *w, bool readable, bool writable);
-void mesh_peer_fail(MeshPeer *p, const char *why);
+/* It broke a rule: close it in the next turn, and say why */
+void mesh_peer_fail(MeshPeer *p, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* It closed the connection, or the user of the stream did: no more to say */
+void mesh_peer_lost(MeshPeer *p);
 void mesh_peer_flush(MeshPeer *p);
 void mesh_peer_opened(MeshPeer *p);
 void mesh_peers_run(ErdmaMesh *m);

@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -79,7 +81,19 @@ static void peer_drop(ErdmaMesh *m, MeshPeer *p)
     }
 }
 
-void mesh_peer_fail(MeshPeer *p, const char *why)
+void mesh_peer_fail(MeshPeer *p, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (p->state == MESH_HELLO || p->state == MESH_OPEN) {
+        va_start(ap, fmt);
+        vsnprintf(p->why, sizeof(p->why), fmt, ap);
+        va_end(ap);
+    }
+    mesh_peer_lost(p);
+}
+
+void mesh_peer_lost(MeshPeer *p)
 {
     ErdmaMesh *m = p->watch.mesh;
 
@@ -89,7 +103,6 @@ void mesh_peer_fail(MeshPeer *p, const char *why)
             p->retry_ms = MESH_RETRY_MIN_MS;
         }
         p->state = MESH_DEAD;
-        p->why = why;
         peer_watch(p);
         m->ops->kick(m->opaque);
     }
@@ -97,11 +110,7 @@ void mesh_peer_fail(MeshPeer *p, const char *why)
 
 void erdma_mesh_broken(MeshPeer *p, const char *why)
 {
-    /* @why may live only as long as the call */
-    if (p->state == MESH_OPEN) {
-        mesh_log(p->watch.mesh, true, "%s: %s", p->name, why);
-    }
-    mesh_peer_fail(p, NULL);
+    mesh_peer_fail(p, "%s", why);
 }
 
 /* ---- sending ---- */
@@ -133,7 +142,7 @@ void erdma_mesh_flush_all(ErdmaMesh *m)
             continue;
         }
         if (mesh_out_flush(&p->out, p->watch.fd, &p->tx_bytes) < 0) {
-            mesh_peer_fail(p, NULL);
+            mesh_peer_lost(p);
         } else {
             peer_watch(p);
         }
@@ -146,7 +155,8 @@ bool erdma_mesh_send(MeshPeer *p, const void *data, size_t len, bool later)
         return false;
     }
     if (!mesh_out_data(&p->out, data, len)) {
-        mesh_peer_fail(p, "too much output is waiting: it takes nothing");
+        mesh_peer_fail(p, "too much output is waiting, more than %u bytes: "
+                       "it takes nothing", MESH_MAX_WAITING);
         return false;
     }
     if (!later || mesh_out_waiting(&p->out) > MESH_LATER_MAX) {
@@ -337,7 +347,7 @@ static void peer_end(ErdmaMesh *m, MeshPeer *p)
 {
     const char *name = *p->name ? p->name : "a process without a name";
 
-    if (p->why) {
+    if (*p->why) {
         mesh_log(m, true, "%s: connection closed: %s", name, p->why);
     } else {
         mesh_log(m, false, "%s: gone", name);
@@ -349,7 +359,7 @@ static void peer_end(ErdmaMesh *m, MeshPeer *p)
     }
     /* Most likely it died; if so, the next connection is refused. */
     p->state = MESH_RETRY;
-    p->why = NULL;
+    *p->why = 0;
     p->deadline = m->ops->now(m->opaque) + p->retry_ms;
     p->retry_ms = p->retry_ms * 2 < MESH_RETRY_MAX_MS ? p->retry_ms * 2 :
                   MESH_RETRY_MAX_MS;

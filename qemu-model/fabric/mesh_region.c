@@ -11,8 +11,8 @@
  * The other's memory is mapped only if nothing can make an access to it
  * fail: a memfd sealed against shrinking. Everything else is read with pread(),
  * which answers with an error where a mapping would kill us (SIGBUS): a file
- * that was cut off, huge pages that ran out, a disk error. So is what would take
- * too much of our address space: a file of any size costs a peer nothing.
+ * that was cut off, huge pages that ran out, a disk error. So is what would
+ * take too much of our address space: a file of any size costs a peer nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -246,7 +246,8 @@ static void region_to_all(ErdmaMesh *m, const MeshOwnRegion *r, bool gone)
             good = mesh_peer_announce(p, r);
         }
         if (!good) {
-            mesh_peer_fail(p, "too much output is waiting");
+            mesh_peer_fail(p, "too much output is waiting, more than %u bytes",
+                           MESH_MAX_WAITING);
         } else {
             mesh_peer_flush(p);
         }

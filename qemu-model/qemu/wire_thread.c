@@ -5,7 +5,7 @@
  * It waits without the big lock, so what it knows may be outdated when it
  * has the lock: any change of what is watched makes it ask again. Descriptors
  * are level-triggered, nothing is lost by that. Time is one of them, a timerfd:
- * milliseconds are too coarse, and epoll_pwait2() needs Linux 5.11 and glibc 2.35.
+ * milliseconds are too coarse, and epoll_pwait2() needs Linux 5.11, glibc 2.35.
  */
 #include "qemu/osdep.h"
 #include <sys/epoll.h>

@@ -3,17 +3,13 @@
 #
 # Do the unit tests notice? Applies each line of mutations.txt alone to a copy
 # of the core and expects the tests to fail; where a line ends with "=> TEST",
-# that one test. Usage: mutate.sh [--mesh] [PATTERN of names or tests]
-#   --mesh   the processes that find each other (fabric/) instead of the core
+# that one test. Usage: mutate.sh [PATTERN of names or tests]
+# The fabric and the PCI function: tests/qemu/mutate.py.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 model=$(dirname "$here")
 part=core tests=build/core/core-tests list=$here/mutations.txt
-if [ "${1:-}" = --mesh ]; then
-	part=fabric tests=build/mesh/mesh-tests list=$model/fabric/tests/mutations.txt
-	shift
-fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/erdma-mutate.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM

@@ -52,19 +52,8 @@ static void print(const char *s)
 	sys3(__NR_write, 1, (long)s, len);
 }
 
-static int tests, failed;
-
-static void result(int good, const char *name)
-{
-	char number[2] = { '0' + ++tests, 0 };	/* fewer than ten */
-
-	failed += !good;
-	print(good ? "ok " : "not ok ");
-	print(number);
-	print(" - 32-bit ");
-	print(name);
-	print("\n");
-}
+#define TAP_PUT(text) print(text)
+#include "tap.h"
 
 static unsigned char buf[8192];
 
@@ -79,7 +68,7 @@ void *memset(void *to, int c, unsigned int n)
 	return to;
 }
 
-static int test_info(void)
+static bool test_info(void)
 {
 	struct erdma_diag_info i = { .size = sizeof(i) };
 
@@ -87,7 +76,7 @@ static int test_info(void)
 	       i.abi_cmds == 0x1f && i.max_qp && i.time_real_ns;
 }
 
-static int test_list(void)
+static bool test_list(void)
 {
 	struct erdma_diag_list l = {
 		.size = sizeof(l), .obj = ERDMA_DIAG_OBJ_EQ, .buf = (unsigned long)buf,
@@ -98,7 +87,7 @@ static int test_list(void)
 	       ((struct erdma_diag_rec *)buf)->len == 168;
 }
 
-static int test_context(void)
+static bool test_context(void)
 {
 	struct erdma_diag_context c = {
 		.size = sizeof(c), .obj = ERDMA_DIAG_OBJ_CMDQ, .buf = (unsigned long)buf,
@@ -109,14 +98,14 @@ static int test_context(void)
 	       ((struct erdma_diag_cmdq *)(buf + 8))->credits == 128;
 }
 
-static int test_needed_size(void)
+static bool test_needed_size(void)
 {
 	struct erdma_diag_context c = { .size = sizeof(c), .obj = ERDMA_DIAG_OBJ_CMDQ };
 
 	return call(ERDMA_DIAG_CONTEXT, &c) == -EMSGSIZE && c.out_len == 192;
 }
 
-static int test_ring_read(void)
+static bool test_ring_read(void)
 {
 	struct erdma_diag_ring_read r = {
 		.size = sizeof(r), .ring = ERDMA_DIAG_RING_CMDQ_SQ, .count = 4,
@@ -127,20 +116,30 @@ static int test_ring_read(void)
 	       r.out_time_ns;
 }
 
-static int test_debug(void)
+static bool test_debug(void)
 {
 	struct erdma_diag_debug d = { .size = sizeof(d) };
 
 	return !call(ERDMA_DIAG_DEBUG, &d) && d.out_count == ERDMA_DIAG_CAT_COUNT;
 }
 
-static int test_errors(void)
+static bool test_errors(void)
 {
 	struct erdma_diag_info i = { .size = sizeof(i) - 1 };
 	struct erdma_diag_list l = { .size = sizeof(l), .flags = 1 };
 
 	return call(ERDMA_DIAG_INFO, &i) == -EINVAL && call(ERDMA_DIAG_LIST, &l) == -EOPNOTSUPP;
 }
+
+static const struct tap_test tests[] = {
+	{ "32-bit info", test_info },
+	{ "32-bit list", test_list },
+	{ "32-bit context", test_context },
+	{ "32-bit needed size", test_needed_size },
+	{ "32-bit ring_read", test_ring_read },
+	{ "32-bit debug", test_debug },
+	{ "32-bit errors", test_errors },
+};
 
 void _start(void);
 void _start(void)
@@ -150,14 +149,6 @@ void _start(void)
 		print("Bail out! /dev/erdma/diag0 cannot be opened\n");
 		sys3(__NR_exit, 1, 0, 0);
 	}
-	print("1..7\n");
-	result(test_info(), "info");
-	result(test_list(), "list");
-	result(test_context(), "context");
-	result(test_needed_size(), "needed size");
-	result(test_ring_read(), "ring_read");
-	result(test_debug(), "debug");
-	result(test_errors(), "errors");
-	sys3(__NR_exit, failed, 0, 0);
+	sys3(__NR_exit, tap_run(tests, sizeof(tests) / sizeof(tests[0]), NULL), 0, 0);
 	__builtin_unreachable();
 }

@@ -47,7 +47,7 @@ tests/setup/guest-image.sh >/dev/null
 tests/setup/qemu-asan.sh
 run_step 600 "the device model" build/check/build-model.log make -C qemu-model preload QEMU_SRC="$src"
 run_step 300 "the test programs" build/check/build-progs.log make -C tests/vm/progs
-run_step 300 "the kernel test module" build/check/build-kverbs.log make -C tests/vm/kverbs KDIR="$kdir"
+run_step 300 "the kernel test module" build/check/build-kverbs.log make -C tests/kernel/kverbs KDIR="$kdir"
 
 # on KIND SUITE-OPTION...: the suites in an environment that run-vm knows.
 on()

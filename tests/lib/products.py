@@ -46,7 +46,7 @@ PRODUCTS = {
     'eadm': (600, lambda: _make('-C', 'eadm')),
     'model': (900, lambda: _make('model')),
     'progs': (300, lambda: _make('-C', 'tests/vm/progs')),
-    'kverbs': (300, lambda: _make('-C', 'tests/vm/kverbs', _kdir())),
+    'kverbs': (300, lambda: _make('-C', 'tests/kernel/kverbs', _kdir())),
     'abi': (300, lambda: _make('-C', 'tests/abi')),
     'unit-core': (900, lambda: _make('-C', 'qemu-model', 'unit')),
     'unit-eadm': (900, lambda: _make('-C', 'eadm', 'unit')),

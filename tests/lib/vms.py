@@ -124,7 +124,7 @@ def _allowed(item):
     return [m.args[0] for m in item.iter_markers('allow_log')]
 
 
-def _check_after(item, hosts):
+def check_after(item, hosts):
     """For pytest_runtest_makereport: (complaints, places of logs)."""
     def check(_failed):
         found = []
@@ -177,7 +177,7 @@ def hosts(request, _pool, variant):
     name = slug(os.path.basename(item.nodeid.split('::')[0])[:-3])
     worker = os.environ.get('PYTEST_XDIST_WORKER')
     found = _pool.get(wish, f'{worker}-{name}' if worker else name)
-    item.after_call_checks = [_check_after(item, found)]
+    item.after_call_checks = [check_after(item, found)]
     for vm in found:
         vm.complaints()                     # older ones are not this test's
     yield found

@@ -45,4 +45,4 @@ def programs() -> None:
 def kernel_consumer() -> None:
     """The kernel consumer, for the guest's kernel."""
     make('the kernel test module', 'kverbs', 300,
-         '-C', TOP / 'tests/vm/kverbs', f'KDIR={headers.folder()}')
+         '-C', TOP / 'tests/kernel/kverbs', f'KDIR={headers.folder()}')

@@ -65,7 +65,7 @@ def copy_driver(out) -> None:
             mirror(out / folder.relative_to(TOP), [p for p in folder.iterdir() if p.is_file()])
 
 
-def build(kernel, out, extra=(TOP / 'tests/kernel/plants',)) -> Path:
+def build(kernel, out, extra=(TOP / 'tests/kernel/seeded_bugs',)) -> Path:
     """Driver, kernel consumer and the modules of the folders EXTRA, for KERNEL/build
     (kernels.debug_kernel()), into the folder OUT, where they have the places that
     they have in the checkout. Returns OUT."""
@@ -75,7 +75,7 @@ def build(kernel, out, extra=(TOP / 'tests/kernel/plants',)) -> Path:
     run_step(900, f'the driver for the kernel of {kernel.name}', f'{log}-driver.log',
              ['make', '-j2', '-C', kernel / 'build', f'M={out}/driver', UBSAN, 'modules'])
     run_step(300, 'the kernel test module', f'{log}-kverbs.log',
-             ['make', '-C', TOP / 'tests/vm/kverbs', f'KDIR={kernel}/build',
+             ['make', '-C', TOP / 'tests/kernel/kverbs', f'KDIR={kernel}/build',
               f'OUT={out}/build/kverbs', UBSAN])
     for folder in extra:
         copy = out / 'build' / folder.name

@@ -540,7 +540,7 @@ MESH_TEST(a_region_that_never_was_cannot_go)
     int fd = raw_open(h);
 
     raw_frame(fd, MESH_FRAME_GONE, &g, sizeof(g));
-    expect_closed(h, fd, "never was");
+    expect_closed(h, fd, "never announced");
     host_free(h);
 }
 
@@ -629,7 +629,7 @@ MESH_TEST(descriptors_are_counted_over_all_peers)
     }
     CHECK_EQ(most, MESH_MAX_FDS);
     CHECK_EQ(host_wires(h), PEERS - 1);
-    CHECK(strstr(h->last_trouble, "no more descriptors"));
+    CHECK(strstr(h->last_trouble, "512 of all peers"));
     CHECK(count_fds() <= before + MESH_MAX_FDS + 2 * PEERS + 8);
     for (unsigned i = 0; i < PEERS; i++) {
         close(socks[i]);

@@ -47,7 +47,7 @@ MESH_TEST(a_hello_is_checked)
     MeshHello bad = good;
 
     bad.magic ^= 1;
-    expect_bad_hello(&bad, "language");
+    expect_bad_hello(&bad, "magic");
     bad = good;
     bad.version++;
     expect_bad_hello(&bad, "version");
@@ -81,11 +81,11 @@ MESH_TEST(a_hello_comes_first_and_once)
     int fd = raw_connect(h);
 
     raw_frame(fd, MESH_FRAME_DATA, "x", 1);
-    expect_closed(h, fd, "did not begin with its name");
+    expect_closed(h, fd, "expected HELLO");
     CHECK_EQ(h->made, 0);
     fd = raw_open(h);
     raw_hello(fd, RAW_NAME);
-    expect_closed(h, fd, "language");
+    expect_closed(h, fd, "second HELLO");
     host_free(h);
 }
 
@@ -112,7 +112,7 @@ MESH_TEST(a_name_belongs_to_its_process)
         hosts_round(10);
     }
     hosts_settle();
-    CHECK(strstr(h->last_trouble, "another process"));
+    CHECK(strstr(h->last_trouble, "belongs to process"));
     CHECK_EQ(host_wires(h), 1);
     CHECK(waitpid(pid, &status, 0) == pid && !status);
     raw_frame(fd, MESH_FRAME_DATA, "x", 1);
@@ -157,7 +157,7 @@ MESH_TEST(frames_are_checked)
         int fd = raw_open(h);
 
         raw_send(fd, &bad[i], sizeof(bad[i]));
-        expect_closed(h, fd, "a ");
+        expect_closed(h, fd, "expected ");
         host_free(h);
     }
 }

@@ -232,7 +232,7 @@ MESH_TEST(a_message_that_goes_on_in_another_frame_closes)
     h->input = input_messages;
     raw_send(fd, &part, sizeof(part));
     CHECK(raw_closed(fd));
-    CHECK(strstr(h->last_trouble, "ends behind its data frame"));
+    CHECK(strstr(h->last_trouble, "ends behind its DATA frame"));
     close(fd);
     hosts_settle();
     host_free(h);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Guest: the verbs as kernel consumers use them (tests/vm/kverbs), and uverbs
+# Guest: the verbs as kernel consumers use them (tests/kernel/kverbs), and uverbs
 # commands that no provider sends.
 # shellcheck source=tests/vm/guest/lib.sh
 . /erdma/tests/vm/guest/lib.sh

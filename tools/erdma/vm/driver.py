@@ -31,6 +31,10 @@ class Driver:
         """The RDMA core, without a driver."""
         self._vm.run(f'modprobe -a {MODULES}')
 
+    def unload_modules(self):
+        """The RDMA core; the driver must not be loaded."""
+        self._vm.run(f'modprobe -r -a {" ".join(reversed(MODULES.split()))}')
+
     def insert(self, args=''):
         """The driver's module alone, without waiting for a device."""
         self.load_modules()

@@ -4,11 +4,15 @@ must still work after a reset, and the sanitizers must have nothing to say."""
 import random
 import struct
 
-import card as hw
-from card import Card, Qp
-from cases_data import SECOND
-from cases_pci import DEVICE, POWER_OFF, RootPort, ecam, ports_args
+import pytest
+
+import qtest_card as hw
+from qtest_card import Card, Qp
+from test_qtest_data import SECOND
+from test_qtest_pci import DEVICE, POWER_OFF, RootPort, ecam, ports_args
 from qtest import Qemu, RAM_SIZE
+
+pytestmark = [pytest.mark.group('model'), pytest.mark.limit(900)]
 
 BAR0_SIZE = 16 << 20
 VTD = 0xfed90000            # registers of the vIOMMU
@@ -31,18 +35,18 @@ def value():
     return random.choice(VALUES) if random.random() < 0.5 else random.getrandbits(64)
 
 
-def reads_have_no_effect(binary):
+def test_reads_have_no_effect(qemu_asan):
     """Reading all registers twice shows the same and sends nothing"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         twice = [[card.reg(o, 8) for o in range(0, 0x400, 8)] for _ in range(2)]
         assert twice[0] == twice[1]
         assert card.cq.peek() is None and not card.irq(0)
 
 
-def garbage_into_registers(binary):
+def test_garbage_into_registers(qemu_asan):
     """20,000 random writes, with random memory below; seeded"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable()
         vm.write(1 << 20, random.randbytes(4 << 20))
         for _ in range(20000):
@@ -53,9 +57,9 @@ def garbage_into_registers(binary):
         still_works(card)
 
 
-def garbage_commands(binary):
+def test_garbage_commands(qemu_asan):
     """5,000 known opcodes with random bodies; each one is answered"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         for _ in range(5000):
             body = bytearray(random.randbytes(120))
@@ -67,9 +71,9 @@ def garbage_commands(binary):
         still_works(card)
 
 
-def trap_40_doorbells_to_nowhere_are_dropped(binary):
+def test_trap_40_doorbells_to_nowhere_are_dropped(qemu_asan):
     """Trap 40: random doorbells into all apertures are dropped silently"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         card.create_ceq()
         for _ in range(10000):
@@ -79,9 +83,9 @@ def trap_40_doorbells_to_nowhere_are_dropped(binary):
         still_works(card)
 
 
-def garbage_work_requests(binary):
+def test_garbage_work_requests(qemu_asan):
     """Random send and receive rings of a connected pair; the other QPs survive"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         card.create_ceq()
         vm_free = vm.next_free
@@ -102,9 +106,9 @@ def garbage_work_requests(binary):
         still_works(card)
 
 
-def message_aimed_at_the_card(binary):
+def test_message_aimed_at_the_card(qemu_asan):
     """MSI-X messages into its own doorbells, MSI-X table and configuration space"""
-    with Qemu(binary, DEVICE + SECOND) as vm:
+    with Qemu(qemu_asan, DEVICE + SECOND) as vm:
         card = Card(vm).enable().bring_up()
         other = Card(vm, slot=4, number=1).enable().bring_up()
         other.vector(0, card.bar0 + hw.CMDQ_SQ_DB, 4)           # and back
@@ -123,9 +127,9 @@ def message_aimed_at_the_card(binary):
         still_works(card)
 
 
-def message_that_removes_the_card(binary):
+def test_message_that_removes_the_card(qemu_asan):
     """MSI-X message into the slot control of its own root port"""
-    with Qemu(binary, ports_args(4)) as vm:
+    with Qemu(qemu_asan, ports_args(4)) as vm:
         port = RootPort(vm, 4)
         for _ in range(5):
             card = port.plug().enable().bring_up()
@@ -136,9 +140,9 @@ def message_that_removes_the_card(binary):
         port.plug().enable().bring_up().must(hw.COMMON, hw.QUERY_FW)
 
 
-def message_that_removes_the_card_before_the_next(binary):
+def test_message_that_removes_the_card_before_the_next(qemu_asan):
     """Two messages are due; the first takes the card away, the second must not be looked for"""
-    with Qemu(binary, ports_args(4)) as vm:
+    with Qemu(qemu_asan, ports_args(4)) as vm:
         port = RootPort(vm, 4)
         for _ in range(5):
             card = port.plug().enable().bring_up()
@@ -157,17 +161,12 @@ def message_that_removes_the_card_before_the_next(binary):
         port.plug().enable().bring_up().must(hw.COMMON, hw.QUERY_FW)
 
 
-def vectors_far_from_memory(binary):
+def test_vectors_far_from_memory(qemu_asan):
     """MSI-X addresses without anything behind them, and vectors without setup"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         for addr in (0, 0xb0000000 - 4, 1 << 40, (1 << 64) - 4):
             card.vector(0, addr, 0xffffffff)
             card.arm_cmdq(ci=0)
             card.must(hw.COMMON, hw.QUERY_FW)
         still_works(card)
-
-
-CASES = [reads_have_no_effect, garbage_into_registers, garbage_commands,
-         trap_40_doorbells_to_nowhere_are_dropped, garbage_work_requests, message_aimed_at_the_card, message_that_removes_the_card,
-         message_that_removes_the_card_before_the_next, vectors_far_from_memory]

@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One case per fault of other device models that the PCI function could repeat,
 named after its CVE; docs/qemu-model-safety.md has the list, and the core's own
-cases. Without the check that tests/mutations-qemu.txt names, each fails."""
+cases. Without the check that tests/qemu/mutations.txt names, each fails."""
 import random
 
-import card as hw
-from card import Card, Qp, Timeout
-from cases_data import SECOND, pair
-from cases_hostile import EDGES, BAR0_SIZE, VTD, still_works, value
-from cases_pci import DEVICE, MAC, POWER_OFF, RootPort, ecam, ports_args
+import pytest
+
+import qtest_card as hw
+from qtest_card import Card, Qp, Timeout
+from test_qtest_data import SECOND, pair
+from test_qtest_hostile import EDGES, BAR0_SIZE, VTD, still_works, value
+from test_qtest_pci import DEVICE, MAC, POWER_OFF, RootPort, ecam, ports_args
 from qtest import Qemu, QmpError, RAM_SIZE
+
+pytestmark = [pytest.mark.group('model'), pytest.mark.limit(900)]
 
 CONFIG_SIZE = 256               # what a card without extended capabilities has
 
 
-def cve_2018_20123_failed_realize_and_unplug_leak_nothing(binary):
+def test_cve_2018_20123_failed_realize_and_unplug_leak_nothing(qemu_asan):
     """device_add that fails before and after realize; plug, use, unplug; ASan looks at the end"""
-    with Qemu(binary, ports_args(4)) as vm:
+    with Qemu(qemu_asan, ports_args(4)) as vm:
         for wrong, word in (({'vectors': 1}, 'vectors'),
                             # the last step of realize
                             ({'fault': 'drop nonsense'}, 'nonsense'),
@@ -42,9 +46,9 @@ def cve_2018_20123_failed_realize_and_unplug_leak_nothing(binary):
         port.plug().enable().bring_up().must(hw.COMMON, hw.QUERY_FW)
 
 
-def cve_2018_20191_every_size_at_every_offset(binary):
+def test_cve_2018_20191_every_size_at_every_offset(qemu_asan):
     """1, 2, 4, 8 bytes, aligned or not, read and written, over all kinds of ranges"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable()
         for edge in EDGES:
             for offset in range(max(0, edge - 9), min(BAR0_SIZE, edge + 9)):
@@ -54,11 +58,11 @@ def cve_2018_20191_every_size_at_every_offset(binary):
         still_works(card)
 
 
-def cve_2021_3582_no_access_beyond_the_end_of_ram(binary):
+def test_cve_2021_3582_no_access_beyond_the_end_of_ram(qemu_asan):
     """Payload that begins in RAM and ends behind it: refused, never half an address space"""
     for cards in (1, 2):
         for opcode in (hw.WRITE, hw.READ):
-            with Qemu(binary, DEVICE + SECOND * (cards - 1)) as vm:
+            with Qemu(qemu_asan, DEVICE + SECOND * (cards - 1)) as vm:
                 a, b = pair(vm, cards)
                 rkey = b.card.dma_mr(b.pd)
                 buf = vm.alloc(65536)
@@ -67,9 +71,9 @@ def cve_2021_3582_no_access_beyond_the_end_of_ram(binary):
                 a.card.must(hw.COMMON, hw.QUERY_FW)
 
 
-def cve_2021_20255_dma_never_reaches_a_register(binary):
+def test_cve_2021_20255_dma_never_reaches_a_register(qemu_asan):
     """Payload and rings on the card's own doorbells: eepro100, tulip, lsi53c895a, e1000e"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         card.create_ceq()
         src = vm.alloc(4096)
@@ -103,9 +107,9 @@ def cve_2021_20255_dma_never_reaches_a_register(binary):
         still_works(card)
 
 
-def cve_2024_3446_message_into_a_register(binary):
+def test_cve_2024_3446_message_into_a_register(qemu_asan):
     """Sent when the core has returned: a message that resets another card does reset it"""
-    with Qemu(binary, DEVICE + SECOND + ['-d', 'guest_errors']) as vm:
+    with Qemu(qemu_asan, DEVICE + SECOND + ['-d', 'guest_errors']) as vm:
         card = Card(vm).enable().bring_up()
         other = Card(vm, slot=4, number=1).enable()
         for _ in range(20):
@@ -123,10 +127,10 @@ def cve_2024_3446_message_into_a_register(binary):
         still_works(card)
 
 
-def cve_2021_3929_iommu_tables_on_the_card(binary):
+def test_cve_2021_3929_iommu_tables_on_the_card(qemu_asan):
     """Translating a card's DMA reads registers of this or another card: busy, and said so"""
     for own in (True, False):
-        with Qemu(binary, ['-device', 'intel-iommu', '-d', 'guest_errors'] + DEVICE + SECOND) as vm:
+        with Qemu(qemu_asan, ['-device', 'intel-iommu', '-d', 'guest_errors'] + DEVICE + SECOND) as vm:
             card = Card(vm).enable().bring_up()
             other = Card(vm, slot=4, number=1).enable()
             tables = card if own else other
@@ -151,9 +155,9 @@ def config_space(vm, slot):
     return [vm.read_num(base + at, 4) for at in range(0, CONFIG_SIZE, 4)]
 
 
-def cve_2024_26327_config_space_is_guest_input(binary):
+def test_cve_2024_26327_config_space_is_guest_input(qemu_asan):
     """Any value into any place, in any size: what is read-only stays, the card lives on"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         before = config_space(vm, 3)
         base = ecam(vm, 3, 0)
@@ -179,9 +183,9 @@ def cve_2024_26327_config_space_is_guest_input(binary):
         still_works(card)
 
 
-def cve_2022_1050_commands_out_of_order(binary):
+def test_cve_2022_1050_commands_out_of_order(qemu_asan):
     """Removal and reset between the steps of set-up; nothing works before INIT"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable()
         for order in range(30):
             steps = [lambda: card.set(hw.CMDQ_SQ_DB, 4, 8), lambda: card.set(hw.CMDQ_CQ_DB, hw.ARM, 8),
@@ -199,9 +203,3 @@ def cve_2022_1050_commands_out_of_order(binary):
             raise AssertionError('a command was answered after RESET')
         except Timeout:
             pass
-
-
-CASES = [cve_2018_20123_failed_realize_and_unplug_leak_nothing, cve_2018_20191_every_size_at_every_offset,
-         cve_2021_3582_no_access_beyond_the_end_of_ram, cve_2022_1050_commands_out_of_order,
-         cve_2021_20255_dma_never_reaches_a_register, cve_2024_3446_message_into_a_register,
-         cve_2021_3929_iommu_tables_on_the_card, cve_2024_26327_config_space_is_guest_input]

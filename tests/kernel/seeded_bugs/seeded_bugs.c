@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Mistakes on purpose, one of each kind that a test kernel is there to find:
- * insmod plants.ko what=KIND. See ../plants.sh.
+ * Seeded bugs, one of each kind that a test kernel is there to find:
+ * insmod seeded_bugs.ko what=KIND. ../test_seeded_bugs.py is the user.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -79,8 +79,8 @@ static int count(void *unused)
 
 static void write_from_two_threads(void)
 {
-	struct task_struct *a = kthread_run(count, NULL, "plant-a");
-	struct task_struct *b = kthread_run(count, NULL, "plant-b");
+	struct task_struct *a = kthread_run(count, NULL, "seeded-a");
+	struct task_struct *b = kthread_run(count, NULL, "seeded-b");
 
 	msleep(RACE_MS);
 	if (!IS_ERR(a))
@@ -92,7 +92,7 @@ static void write_from_two_threads(void)
 static const struct {
 	const char *name;
 	void (*make)(void);
-} plants[] = {
+} bugs[] = {
 	{ "heap", write_behind_the_end },
 	{ "shift", shift_too_far },
 	{ "leak", forget_memory },
@@ -100,24 +100,24 @@ static const struct {
 	{ "race", write_from_two_threads },
 };
 
-static int __init plants_init(void)
+static int __init seeded_bugs_init(void)
 {
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(plants); i++) {
-		if (!strcmp(what, plants[i].name)) {
-			plants[i].make();
+	for (i = 0; i < ARRAY_SIZE(bugs); i++) {
+		if (!strcmp(what, bugs[i].name)) {
+			bugs[i].make();
 			return 0;
 		}
 	}
 	return -EINVAL;
 }
 
-static void __exit plants_exit(void)
+static void __exit seeded_bugs_exit(void)
 {
 }
 
-module_init(plants_init);
-module_exit(plants_exit);
-MODULE_DESCRIPTION("Mistakes that a test kernel must find");
+module_init(seeded_bugs_init);
+module_exit(seeded_bugs_exit);
+MODULE_DESCRIPTION("Seeded bugs that a test kernel must find");
 MODULE_LICENSE("Dual BSD/GPL");

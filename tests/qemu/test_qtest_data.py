@@ -2,10 +2,14 @@
 """Queue pairs: data between two of one card, and of two cards."""
 import random
 
-import card as hw
-from card import Card, Qp
-from cases_pci import DEVICE, RootPort, ports_args
+import pytest
+
+import qtest_card as hw
+from qtest_card import Card, Qp
+from test_qtest_pci import DEVICE, RootPort, ports_args
 from qtest import Qemu
+
+pytestmark = [pytest.mark.group('model'), pytest.mark.limit(900)]
 
 SECOND = ['-device', 'erdma,addr=4,mac=52:54:00:00:00:02']
 BIG = 300 << 10             # more than a doorbell handles on the spot
@@ -44,26 +48,26 @@ def move_all_kinds(vm, a, b, size):
     assert vm.read(back, size) == data
 
 
-def send_write_read(binary):
+def test_send_write_read(qemu_asan):
     """Between two QPs of one card, small and large"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         a, b = pair(vm)
         for size in (1, 64, 4097, BIG):
             move_all_kinds(vm, a, b, size)
 
 
-def send_write_read_between_cards(binary):
+def test_send_write_read_between_cards(qemu_asan):
     """Between two cards of one VM"""
-    with Qemu(binary, DEVICE + SECOND) as vm:
+    with Qemu(qemu_asan, DEVICE + SECOND) as vm:
         a, b = pair(vm, cards=2)
         for size in (1, 4096, BIG):
             move_all_kinds(vm, a, b, size)
             move_all_kinds(vm, b, a, size)
 
 
-def completion_event_reaches_its_vector(binary):
+def test_completion_event_reaches_its_vector(qemu_asan):
     """8.5: an armed CQ makes one event in its EQ and a message on its vector"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         a, b = pair(vm)
         buf = vm.alloc(64)
         a.card.arm_cq(b.cq)
@@ -76,9 +80,9 @@ def completion_event_reaches_its_vector(binary):
         b.completion()
 
 
-def sends_are_held_until_the_peer_is_there(binary):
+def test_sends_are_held_until_the_peer_is_there(qemu_asan):
     """12.6: passive side first; its early send waits for the active side"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         card.create_ceq()
         a, b = Qp(card, card.create_cq()), Qp(card, card.create_cq())
@@ -92,9 +96,9 @@ def sends_are_held_until_the_peer_is_there(binary):
         assert a.completion()[2] == 0 and b.completion()[2] == 0
 
 
-def held_sends_end_after_the_hold_time(binary):
+def test_held_sends_end_after_the_hold_time(qemu_asan):
     """12.6: nobody comes: syndrome 16 after hold-ms of guest time, not before"""
-    with Qemu(binary, ['-device', 'erdma,addr=3,mac=00:16:3e:00:00:01,hold-ms=5000']) as vm:
+    with Qemu(qemu_asan, ['-device', 'erdma,addr=3,mac=00:16:3e:00:00:01,hold-ms=5000']) as vm:
         card = Card(vm).enable().bring_up()
         card.create_ceq()
         a, b = Qp(card, card.create_cq()), Qp(card, card.create_cq())
@@ -107,9 +111,9 @@ def held_sends_end_after_the_hold_time(binary):
         assert b.completion()[2] == 16
 
 
-def error_flushes(binary):
+def test_error_flushes(qemu_asan):
     """11.5: to ERROR: each posted request ends with syndrome 15"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         a, b = pair(vm)
         buf = vm.alloc(64)
         for _ in range(5):
@@ -123,9 +127,9 @@ def error_flushes(binary):
         assert a.cq.peek() is None
 
 
-def stopped_vm_stands_still(binary):
+def test_stopped_vm_stands_still(qemu_asan):
     """QMP "stop": a transfer on its way halts, and goes on with "cont" """
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         a, b = pair(vm)
         size = 32 << 20
         src, dst = vm.alloc(size), vm.alloc(size)
@@ -158,9 +162,9 @@ def stopped_transfer(vm):
     return a, ports[1]
 
 
-def removal_in_the_middle_of_a_transfer(binary):
+def test_removal_in_the_middle_of_a_transfer(qemu_asan):
     """Power of a slot goes off while data flows to the card in it; the other lives on"""
-    with Qemu(binary, ports_args(4, 5)) as vm:
+    with Qemu(qemu_asan, ports_args(4, 5)) as vm:
         a, port = stopped_transfer(vm)
         port.power_off()
         vm.wait_event('DEVICE_DELETED')
@@ -169,8 +173,3 @@ def removal_in_the_middle_of_a_transfer(binary):
         a.card.must(hw.COMMON, hw.QUERY_FW)
         a.modify(hw.ERROR)
         assert a.completion()[2] == 15
-
-
-CASES = [send_write_read, send_write_read_between_cards, completion_event_reaches_its_vector,
-         sends_are_held_until_the_peer_is_there, held_sends_end_after_the_hold_time, error_flushes,
-         stopped_vm_stands_still, removal_in_the_middle_of_a_transfer]

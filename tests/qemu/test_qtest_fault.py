@@ -3,11 +3,15 @@
 properties of the device over QMP, the command line, and the human monitor."""
 import random
 
-import card as hw
-from card import Card, Qp
-from cases_data import pair, stopped_transfer
-from cases_pci import DEVICE, MAC, RootPort, device, ports_args
+import pytest
+
+import qtest_card as hw
+from qtest_card import Card, Qp
+from test_qtest_data import pair, stopped_transfer
+from test_qtest_pci import DEVICE, MAC, RootPort, device, ports_args
 from qtest import Qemu, QmpError, run_refused
+
+pytestmark = [pytest.mark.group('model'), pytest.mark.limit(900)]
 
 PATH = '/machine/peripheral/card'
 
@@ -50,9 +54,9 @@ def hits(vm):
     return {f['line']: f['hits'] for f in get(vm, 'faults')}
 
 
-def faults_over_qmp(binary):
+def test_faults_over_qmp(qemu_asan):
     """A fault is one qom-set; faults lists it with its hits; fault-clear ends it"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         assert get(vm, 'faults') == []
         put(vm, 'fault', 'corrupt command status=77 count=1')
@@ -68,18 +72,18 @@ def faults_over_qmp(binary):
         assert get(vm, 'faults') == []
 
 
-def faults_on_the_command_line(binary):
+def test_faults_on_the_command_line(qemu_asan):
     """fault=LINE;LINE is in force from the first register access on"""
-    with Qemu(binary, device('fault=corrupt register offset=0 value=0 count=1;drop aeqe')) as vm:
+    with Qemu(qemu_asan, device('fault=corrupt register offset=0 value=0 count=1;drop aeqe')) as vm:
         card = Card(vm).enable()
         assert card.reg(hw.VERSION) == 0
         assert card.reg(hw.VERSION) != 0
         assert len(get(vm, 'faults')) == 2
 
 
-def wrong_faults_are_refused(binary):
+def test_wrong_faults_are_refused(qemu_asan):
     """The error names the word; of several lines none is taken if one is wrong"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         refused(vm, 'fault', '', 'no fault given')
         refused(vm, 'fault', ' ; ', 'no fault given')
         refused(vm, 'fault', 'brake cqe', "'brake'", 'drop', 'remove')
@@ -93,22 +97,22 @@ def wrong_faults_are_refused(binary):
         for name in ('faults', 'registers', 'shown'):
             refused(vm, name, {})
     for line in ('drop', 'drop cqe;nonsense', 'delay cqe'):
-        text = run_refused(binary, device('fault=' + line))
+        text = run_refused(qemu_asan, device('fault=' + line))
         assert 'fault' in text, text
 
 
-def no_more_than_64_faults(binary):
+def test_no_more_than_64_faults(qemu_asan):
     """The 65th is refused, and the list is whole"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         put(vm, 'fault', ';'.join(['drop aeqe'] * 64))
         refused(vm, 'fault', 'drop cqe', '64')
         refused(vm, 'fault', 'drop cqe;drop irq', '64')
         assert len(get(vm, 'faults')) == 64
 
 
-def views(binary):
+def test_views(qemu_asan):
     """registers, statistics, queues, objects, connections: typed, before and after INIT"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         assert get(vm, 'registers')['version'] == 0x02000000
         assert get(vm, 'registers')['ready'] is False
         assert get(vm, 'statistics')['qps'] == 0
@@ -136,9 +140,9 @@ def views(binary):
         assert get(vm, 'show') == 'mrs'
 
 
-def wrong_views_are_refused(binary):
+def test_wrong_views_are_refused(qemu_asan):
     """What does not exist: an error, and the selector stays"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         unreadable(vm, 'shown', 'show')
         put(vm, 'show', 'queues')
         for bad in ('', 'qp', 'qp x', 'ring cq 1 count 65', 'everything', 'qp 1 2', 'x' * 100000):
@@ -148,12 +152,12 @@ def wrong_views_are_refused(binary):
         unreadable(vm, 'shown', 'no such object')
         put(vm, 'show', 'ring sq 4294967295')
         unreadable(vm, 'shown', 'no such object')
-    assert 'connections' in run_refused(binary, device('show=nothing'))
+    assert 'connections' in run_refused(qemu_asan, device('show=nothing'))
 
 
-def views_of_hostile_rings(binary):
+def test_views_of_hostile_rings(qemu_asan):
     """Rings that are not in memory are shown as unreadable"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         card.bus_master(False)
         for ring in ('cmdq', 'cmdq-cq', 'command-eq', 'aeq'):
@@ -163,9 +167,9 @@ def views_of_hostile_rings(binary):
         assert all(e['readable'] for e in show(vm, 'ring cmdq')['entries'])
 
 
-def no_card_no_views(binary):
+def test_no_card_no_views(qemu_asan):
     """A device that is not realized has nothing to show, and says so"""
-    with Qemu(binary, ports_args(4)) as vm:
+    with Qemu(qemu_asan, ports_args(4)) as vm:
         props = {p['name']: p['type'] for p in vm.qmp('device-list-properties', typename='erdma')}
         for name in ('fault', 'faults', 'registers', 'statistics', 'shown', 'rate-limit'):
             assert name in props, name
@@ -178,9 +182,9 @@ def no_card_no_views(binary):
         port.plug().enable().bring_up()
 
 
-def info_erdma(binary):
+def test_info_erdma(qemu_asan):
     """The human monitor: all cards, one view of each, and what does not exist"""
-    with Qemu(binary, DEVICE + ['-device', 'erdma,addr=4,mac=52:54:00:00:00:02']) as vm:
+    with Qemu(qemu_asan, DEVICE + ['-device', 'erdma,addr=4,mac=52:54:00:00:00:02']) as vm:
         Card(vm).enable().bring_up()
         hmp = lambda line: vm.qmp('human-monitor-command', **{'command-line': line})
         text = hmp('info erdma')
@@ -193,13 +197,13 @@ def info_erdma(binary):
         assert 'bytes' in hmp('info erdma ring cmdq count 1')
         assert 'no such object' in hmp('info erdma qp 9')
         assert 'is not one of' in hmp('info erdma nonsense')
-    with Qemu(binary, []) as vm:
+    with Qemu(qemu_asan, []) as vm:
         assert 'no card' in vm.qmp('human-monitor-command', **{'command-line': 'info erdma'})
 
 
-def meters(binary):
-    """rate-limit and message-limit hold back, can change at any time, and are told"""
-    with Qemu(binary, device('message-limit=10')) as vm:
+def test_meters(qemu_asan):
+    """rate-limit and message-limit hold back, can change at any time, and are shown"""
+    with Qemu(qemu_asan, device('message-limit=10')) as vm:
         a, b = pair(vm)
         buf = vm.alloc(4096)
         rkey = b.card.dma_mr(b.pd)
@@ -227,12 +231,12 @@ def meters(binary):
         a.completion()
         refused(vm, 'rate-limit', -1)
         refused(vm, 'rate-limit', 'fast')
-    run_refused(binary, device('rate-limit=fast'))
+    run_refused(qemu_asan, device('rate-limit=fast'))
 
 
-def delays_use_guest_time(binary):
+def test_delays_use_guest_time(qemu_asan):
     """A delayed command and latency end by the virtual clock"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         put(vm, 'fault', 'delay command ms=100 count=1')
         card.post(hw.COMMON, hw.QUERY_FW)
@@ -248,10 +252,10 @@ def delays_use_guest_time(binary):
         card.answer()
 
 
-def link_between_cards(binary):
+def test_link_between_cards(qemu_asan):
     """link down at either card: nothing passes; fault-clear: it goes on"""
     second = ['-device', 'erdma,id=card2,addr=4,mac=52:54:00:00:00:02']
-    with Qemu(binary, DEVICE + second) as vm:
+    with Qemu(qemu_asan, DEVICE + second) as vm:
         a, b = pair(vm, cards=2)
         buf, dst = vm.alloc(64), vm.alloc(64)
         vm.write(buf, b'x' * 64)
@@ -267,9 +271,9 @@ def link_between_cards(binary):
             assert a.completion()[2] == 0 and vm.read(dst, 64) == b'x' * 64
 
 
-def all_ones(binary):
-    """registers all-ones: reads are ones, writes are lost; views still tell the truth"""
-    with Qemu(binary, DEVICE) as vm:
+def test_all_ones(qemu_asan):
+    """registers all-ones: reads are ones, writes are lost; views still show the truth"""
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         put(vm, 'fault', 'registers all-ones')
         assert card.reg(hw.VERSION) == 0xffffffff and card.reg(hw.STATUS) == 0xffffffff
@@ -280,9 +284,9 @@ def all_ones(binary):
         card.must(hw.COMMON, hw.QUERY_FW)
 
 
-def removal_without_a_port(binary):
+def test_removal_without_a_port(qemu_asan):
     """remove on bus 0: dead, configuration space included; fault-clear: a new card"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         card.arm_cmdq()
         put(vm, 'fault', 'remove')
@@ -297,9 +301,9 @@ def removal_without_a_port(binary):
         card.enable().bring_up().must(hw.COMMON, hw.QUERY_FW)
 
 
-def removal_behind_a_port(binary):
+def test_removal_behind_a_port(qemu_asan):
     """remove behind a root port: the device is gone and the port says so; 5 times"""
-    with Qemu(binary, ports_args(4)) as vm:
+    with Qemu(qemu_asan, ports_args(4)) as vm:
         port = RootPort(vm, 4)
         for _ in range(5):
             card = port.plug()
@@ -307,7 +311,7 @@ def removal_behind_a_port(binary):
             card.arm_cmdq()
             card.post(hw.COMMON, hw.QUERY_FW)
             read = lambda: port.cfg_read(port.slot_control) >> 16
-            port.cfg_write(port.slot_control, 0x01ff0100)       # clear what was told before
+            port.cfg_write(port.slot_control, 0x01ff0100)       # clear what was shown before
             assert read() & 0x40
             put(vm, 'fault', 'remove', '/machine/peripheral/hot4')
             vm.wait_event('DEVICE_DELETED')
@@ -315,9 +319,9 @@ def removal_behind_a_port(binary):
             assert not read() & 0x40 and read() & 0x08, hex(read())
 
 
-def removal_under_traffic(binary):
+def test_removal_under_traffic(qemu_asan):
     """remove while a peer sends: the peer lives on, its work ends with syndrome 16"""
-    with Qemu(binary, ports_args(4, 5)) as vm:
+    with Qemu(qemu_asan, ports_args(4, 5)) as vm:
         a, _ = stopped_transfer(vm)
         put(vm, 'fault', 'remove', '/machine/peripheral/hot5')
         vm.wait_event('DEVICE_DELETED')
@@ -327,9 +331,9 @@ def removal_under_traffic(binary):
         a.card.must(hw.COMMON, hw.QUERY_FW)
 
 
-def faults_and_removal_at_once(binary):
+def test_faults_and_removal_at_once(qemu_asan):
     """Delayed things, a flood and parked work are forgotten with the card (ASan)"""
-    with Qemu(binary, ports_args(4)) as vm:
+    with Qemu(qemu_asan, ports_args(4)) as vm:
         for _ in range(3):
             card = RootPort(vm, 4).plug().enable().bring_up()
             path = '/machine/peripheral/hot4'
@@ -346,10 +350,10 @@ def faults_and_removal_at_once(binary):
             vm.step(1000000000)
 
 
-def every_generation(binary):
+def test_every_generation(qemu_asan):
     """Capability words of cards of every age (16.1, 16.3) reach QUERY_DEVICE"""
     def caps(props):
-        with Qemu(binary, device(props)) as vm:
+        with Qemu(qemu_asan, device(props)) as vm:
             card = Card(vm).enable().bring_up()
             cap0, cap1 = card.command(hw.RDMA, hw.QUERY_DEVICE)[2:]
             fw = card.must(hw.COMMON, hw.QUERY_FW)
@@ -366,11 +370,11 @@ def every_generation(binary):
     assert cap1 & 0xff == 5 and cap1 >> 28 & 0xf == 4
 
 
-def garbage_as_text(binary):
+def test_garbage_as_text(qemu_asan):
     """Random words as fault, show and limits: accepted or refused, never a crash"""
     words = ['drop', 'cqe', 'flood', 'ceq', 'qpn=1', 'ms=', '9', 'ring', 'sq', ';', 'remove', '%n',
              'corrupt', 'register', 'offset=0', '', '\u20ac', 'latency us=1', 'stall', 'cmdq', 'all']
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         Card(vm).enable().bring_up()
         for _ in range(500):
             text = ' '.join(random.choices(words, k=random.randrange(6)))
@@ -387,10 +391,3 @@ def garbage_as_text(binary):
                 pass
         put(vm, 'fault-clear', 'all')
         assert get(vm, 'faults') == []
-
-
-CASES = [faults_over_qmp, faults_on_the_command_line, wrong_faults_are_refused, no_more_than_64_faults,
-         views, wrong_views_are_refused, views_of_hostile_rings, no_card_no_views, info_erdma, meters,
-         delays_use_guest_time, link_between_cards, all_ones, removal_without_a_port,
-         removal_behind_a_port, removal_under_traffic, faults_and_removal_at_once, every_generation,
-         garbage_as_text]

@@ -9,12 +9,16 @@ import struct
 import tempfile
 import time
 
-import card as hw
-from card import Card, Qp
-from cases_data import BIG, pair
-from cases_fault import get
-from cases_pci import MAC, device
+import pytest
+
+import qtest_card as hw
+from qtest_card import Card, Qp
+from test_qtest_data import BIG, pair
+from test_qtest_fault import get
+from test_qtest_pci import MAC, device
 from qtest import RAM_SIZE, Qemu, run_refused
+
+pytestmark = [pytest.mark.group('model'), pytest.mark.limit(900)]
 
 SHARED = ['-object', f'memory-backend-memfd,id=m,size={RAM_SIZE >> 20}M,share=on']
 WAIT = 10.0
@@ -91,9 +95,9 @@ def move_far(a, b, size):
     assert a.vm.read(back, size) == data
 
 
-def send_write_read_between_processes(binary):
+def test_send_write_read_between_processes(qemu_asan):
     """Payload is read out of the sender's memory, both ways"""
-    with Folder() as path, member(binary, path, 1) as one, member(binary, path, 2) as two:
+    with Folder() as path, member(qemu_asan, path, 1) as one, member(qemu_asan, path, 2) as two:
         know_each_other(one, two)
         a, b = far_pair(one, two)
         for size in (1, 256, 257, 4097, BIG):
@@ -105,11 +109,11 @@ def send_write_read_between_processes(binary):
             assert p['read-bytes'] >= 3 * BIG and p['sent-bytes'] < BIG
 
 
-def send_write_read_without_shared_memory(binary):
+def test_send_write_read_without_shared_memory(qemu_asan):
     """Private to private, private to shared, shared to private: through the socket"""
     for shared in ((False, False), (False, True), (True, False)):
-        with Folder() as path, member(binary, path, 1, shared[0]) as one, \
-                member(binary, path, 2, shared[1]) as two:
+        with Folder() as path, member(qemu_asan, path, 1, shared[0]) as one, \
+                member(qemu_asan, path, 2, shared[1]) as two:
             know_each_other(one, two)
             a, b = far_pair(one, two)
             for size in (1, 4097, BIG):
@@ -120,11 +124,11 @@ def send_write_read_without_shared_memory(binary):
                 assert peers(vm)[0]['regions'] == 1 + theirs
 
 
-def two_cards_of_a_process_share_a_fabric(binary):
+def test_two_cards_of_a_process_share_a_fabric(qemu_asan):
     """Between themselves in the process; one connection to another process"""
     with Folder() as path:
         second = ['-device', f'erdma,id=card2,addr=4,mac=00:16:3e:00:00:09,fabric={path}']
-        with member(binary, path, 1, more=second) as one, member(binary, path, 2) as two:
+        with member(qemu_asan, path, 1, more=second) as one, member(qemu_asan, path, 2) as two:
             know_each_other(one, two)
             assert get(one, 'peers')['cards'] == 2
             a, b = pair(one, cards=2)
@@ -135,11 +139,11 @@ def two_cards_of_a_process_share_a_fabric(binary):
             assert peers(one)[0]['sent-bytes'] < 10000
 
 
-def without_directory_nobody_is_met(binary):
+def test_without_directory_nobody_is_met(qemu_asan):
     """A card without fabric= does not reach the one that has it"""
     with Folder() as path:
         second = ['-device', 'erdma,id=card2,addr=4,mac=00:16:3e:00:00:09']
-        with member(binary, path, 1, more=second) as one:
+        with member(qemu_asan, path, 1, more=second) as one:
             a, b = pair(one, cards=2)
             buf = one.alloc(64)
             b.post_recv(buf, 64)
@@ -148,40 +152,40 @@ def without_directory_nobody_is_met(binary):
             assert b.cq.peek() is None
 
 
-def directories_that_cannot_be_are_refused(binary):
+def test_directories_that_cannot_be_are_refused(qemu_asan):
     """A clear sentence each, before there is a card"""
     with Folder() as path:
-        assert 'cannot make directory' in run_refused(binary, device(f'fabric={path}/a/b'))
+        assert 'cannot make directory' in run_refused(qemu_asan, device(f'fabric={path}/a/b'))
         open(path, 'w', encoding='utf-8').close()
-        assert 'cannot open directory' in run_refused(binary, device(f'fabric={path}'))
+        assert 'cannot open directory' in run_refused(qemu_asan, device(f'fabric={path}'))
         os.unlink(path)
         os.mkdir(path)
         os.chmod(path, 0o777)
-        assert 'others could' in run_refused(binary, device(f'fabric={path}'))
+        assert 'others could' in run_refused(qemu_asan, device(f'fabric={path}'))
         assert os.listdir(path) == []
 
 
-def orderly_end_leaves_nothing(binary):
+def test_orderly_end_leaves_nothing(qemu_asan):
     """After quit there is no socket; after SIGKILL the next one removes it"""
     with Folder() as path:
-        with member(binary, path, 1):
+        with member(qemu_asan, path, 1):
             assert len(os.listdir(path)) == 1
         assert os.listdir(path) == []
-        victim = member(binary, path, 1)
+        victim = member(qemu_asan, path, 1)
         victim.proc.kill()
         victim.proc.wait()
         victim.__exit__(True, None, None)
         assert len(os.listdir(path)) == 1
-        with member(binary, path, 2) as vm:
+        with member(qemu_asan, path, 2) as vm:
             until('the rest of the dead to be removed', lambda: len(os.listdir(path)) == 1)
             assert get(vm, 'peers')['peers'] == []
 
 
-def killed_process_is_replaced(binary):
+def test_killed_process_is_replaced(qemu_asan):
     """SIGKILL in the middle of traffic, 5 times; each time a new one connects"""
-    with Folder() as path, member(binary, path, 1) as one:
+    with Folder() as path, member(qemu_asan, path, 1) as one:
         for n in range(5):
-            victim = member(binary, path, 2 + n)
+            victim = member(qemu_asan, path, 2 + n)
             try:
                 know_each_other(one, victim)
                 a, b = far_pair(one, victim)
@@ -199,9 +203,9 @@ def killed_process_is_replaced(binary):
             assert get(one, 'registers')['ready']
 
 
-def stopped_machine_takes_nothing(binary):
+def test_stopped_machine_takes_nothing(qemu_asan):
     """stop: a request waits; cont: it is done"""
-    with Folder() as path, member(binary, path, 1) as one, member(binary, path, 2) as two:
+    with Folder() as path, member(qemu_asan, path, 1) as one, member(qemu_asan, path, 2) as two:
         know_each_other(one, two)
         a, b = far_pair(one, two)
         move_far(a, b, 64)
@@ -226,9 +230,9 @@ def raw_peer(path):
     return s
 
 
-def hostile_peers(binary):
+def test_hostile_peers(qemu_asan):
     """Garbage as a stream, cut anywhere: a closed connection and nothing else"""
-    with Folder() as path, member(binary, path, 1) as vm:
+    with Folder() as path, member(qemu_asan, path, 1) as vm:
         card = Card(vm).enable().bring_up()
         for n in range(60):
             s = raw_peer(path)
@@ -249,16 +253,3 @@ def hostile_peers(binary):
             s.close()
         until('all of them to be closed', lambda: not get(vm, 'peers')['peers'])
         card.must(hw.COMMON, hw.QUERY_FW)
-
-
-CASES = [
-    send_write_read_between_processes,
-    send_write_read_without_shared_memory,
-    two_cards_of_a_process_share_a_fabric,
-    without_directory_nobody_is_met,
-    directories_that_cannot_be_are_refused,
-    orderly_end_leaves_nothing,
-    killed_process_is_replaced,
-    stopped_machine_takes_nothing,
-    hostile_peers,
-]

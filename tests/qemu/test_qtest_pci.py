@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The PCI function: identity, BARs, capabilities, properties, life."""
-import card as hw
-from card import Card
+import pytest
+
+import qtest_card as hw
+from qtest_card import Card
 from qtest import Qemu, QmpError, run_refused
+
+pytestmark = [pytest.mark.group('model'), pytest.mark.limit(900)]
 
 MAC = '00:16:3e:12:34:56'
 DEVICE = ['-device', f'erdma,id=card,addr=3,mac={MAC}']
@@ -69,9 +73,9 @@ def bar_size(card, offset):
     return (~(mask & ~0xf) & 0xffffffff) + 1, mask & 0xf
 
 
-def identity_and_resources(binary):
+def test_identity_and_resources(qemu_asan):
     """1ded:107f, class 0x028000, exactly BAR0 and BAR2, no ROM (1.1, 1.2)"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm)
         assert card.cfg_read(0) == hw.VENDOR_DEVICE
         assert card.cfg_read(8) >> 8 == 0x028000
@@ -84,10 +88,10 @@ def identity_and_resources(binary):
         assert (card.cfg_read(0x3c) >> 8) & 0xff == 0           # no INTx pin
 
 
-def trap_32_exactly_bar0_and_bar2_and_no_option_rom(binary):
+def test_trap_32_exactly_bar0_and_bar2_and_no_option_rom(qemu_asan):
     """1.2: the driver counts all resources, the ROM and those of SR-IOV, too"""
     for props in ('vectors=2', 'bar0-size=512K,flags=0xe0', 'bar0-size=256M'):
-        with Qemu(binary, device(props)) as vm:
+        with Qemu(qemu_asan, device(props)) as vm:
             card = Card(vm)
             resources = set()
             for number, offset in enumerate((0x10, 0x14, 0x18, 0x1c, 0x20, 0x24, hw.PCI_ROM)):
@@ -99,24 +103,24 @@ def trap_32_exactly_bar0_and_bar2_and_no_option_rom(binary):
             assert vm.read_num(ecam(vm, 3, 0x100), 4) in (0, 0xffffffff)
 
 
-def trap_34_mac_registers_are_that_of_the_network_interface(binary):
+def test_trap_34_mac_registers_are_that_of_the_network_interface(qemu_asan):
     """12.2: the driver pairs by them; not to be written, the same after every reset"""
     for mac, high, low in (('52:54:00:77:00:01', 0x5254, 0x00770001),
                            ('00:16:3e:ff:fe:fd', 0x0016, 0x3efffefd),
                            ('fe:00:00:00:00:00', 0xfe00, 0x00000000)):
-        with Qemu(binary, ['-netdev', 'user,id=n', '-device', f'virtio-net-pci,netdev=n,addr=5,mac={mac}',
+        with Qemu(qemu_asan, ['-netdev', 'user,id=n', '-device', f'virtio-net-pci,netdev=n,addr=5,mac={mac}',
                            '-device', f'erdma,addr=3,mac={mac}']) as vm:
             card = Card(vm).enable()
             for again in (lambda: None, card.bring_up, lambda: card.set(hw.CTRL, hw.RESET),
                           lambda: card.set(hw.MAC_LO, 0), lambda: card.set(hw.MAC_HI, 0xffff)):
                 again()
                 assert (card.reg(hw.MAC_HI), card.reg(hw.MAC_LO)) == (high, low), mac
-    assert "'mac' is missing" in run_refused(binary, ['-device', 'erdma'])
+    assert "'mac' is missing" in run_refused(qemu_asan, ['-device', 'erdma'])
 
 
-def capabilities(binary):
+def test_capabilities(qemu_asan):
     """MSI-X with 32 vectors in BAR2, PCIe with FLR, power management, no SR-IOV"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm)
         msix = card.cap(hw.CAP_MSIX)
         assert (card.cfg_read(msix) >> 16) & 0x7ff == 31
@@ -127,16 +131,16 @@ def capabilities(binary):
         assert card.cap(hw.CAP_PM)
 
 
-def conventional_bus(binary):
+def test_conventional_bus(qemu_asan):
     """Works on machine "pc", which has no PCI Express"""
-    with Qemu(binary, DEVICE, machine='pc') as vm:
+    with Qemu(qemu_asan, DEVICE, machine='pc') as vm:
         card = Card(vm).enable().bring_up()
         card.must(hw.COMMON, hw.QUERY_FW)
 
 
-def properties_reach_the_card(binary):
+def test_properties_reach_the_card(qemu_asan):
     """mac, version, grp-num, vectors, bar0-size show where the guest looks"""
-    with Qemu(binary, device('version=0x01000000,grp-num=24,vectors=3,bar0-size=512K,flags=0xe0')) as vm:
+    with Qemu(qemu_asan, device('version=0x01000000,grp-num=24,vectors=3,bar0-size=512K,flags=0xe0')) as vm:
         card = Card(vm)
         assert bar_size(card, hw.PCI_BAR0)[0] == 512 << 10
         assert (card.cfg_read(card.cap(hw.CAP_MSIX)) >> 16) & 0x7ff == 2
@@ -146,7 +150,7 @@ def properties_reach_the_card(binary):
         assert card.reg(hw.GRP_NUM) == 24
 
 
-def bad_properties_are_refused(binary):
+def test_bad_properties_are_refused(qemu_asan):
     """Each wrong value: no VM, and a sentence that names the property"""
     bad = {
         'bar0-size=768K': 'bar0', 'bar0-size=256K': 'bar0', 'bar0-size=1T': 'bar0',
@@ -159,15 +163,15 @@ def bad_properties_are_refused(binary):
         'nonsense=1': 'nonsense',
     }
     for prop, word in bad.items():
-        text = run_refused(binary, device(prop))
+        text = run_refused(qemu_asan, device(prop))
         assert word.lower() in text.lower(), f'{prop}: {text}'
-    text = run_refused(binary, ['-device', 'erdma'])
+    text = run_refused(qemu_asan, ['-device', 'erdma'])
     assert "'mac' is missing" in text and 'network card' in text, text
 
 
-def function_level_reset(binary):
+def test_function_level_reset(qemu_asan):
     """FLR: registers as after power-on, BARs and bus mastering cleared"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         pcie = card.cap(hw.CAP_PCIE)
         card.cfg_write(pcie + 8, card.cfg_read(pcie + 8) | 1 << 15)
@@ -178,9 +182,9 @@ def function_level_reset(binary):
         card.bring_up().must(hw.COMMON, hw.QUERY_FW)
 
 
-def power_states(binary):
+def test_power_states(qemu_asan):
     """D3hot: silent, reads all ones; back in D0 as after reset"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         card.arm_cmdq()
         pm = card.cap(hw.CAP_PM)
@@ -196,9 +200,9 @@ def power_states(binary):
         card.bring_up().must(hw.COMMON, hw.QUERY_FW)
 
 
-def system_reset(binary):
+def test_system_reset(qemu_asan):
     """Reset of the machine resets the card"""
-    with Qemu(binary, DEVICE) as vm:
+    with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
         vm.qmp('system_reset')
         vm.wait_event('RESET')
@@ -207,9 +211,9 @@ def system_reset(binary):
         card.bring_up().must(hw.COMMON, hw.QUERY_FW)
 
 
-def two_cards(binary):
+def test_two_cards(qemu_asan):
     """Own registers, own queues; reset of one leaves the other alone"""
-    with Qemu(binary, DEVICE + ['-device', 'erdma,addr=4,mac=52:54:00:00:00:02']) as vm:
+    with Qemu(qemu_asan, DEVICE + ['-device', 'erdma,addr=4,mac=52:54:00:00:00:02']) as vm:
         one, two = Card(vm).enable().bring_up(), Card(vm, slot=4, number=1).enable().bring_up()
         assert one.reg(hw.MAC_HI) == 0x0016 and two.reg(hw.MAC_HI) == 0x5254
         one.must(hw.COMMON, hw.QUERY_FW)
@@ -219,9 +223,9 @@ def two_cards(binary):
         assert two.reg(hw.STATUS) & hw.INIT_DONE
 
 
-def hot_plug_and_unplug(binary):
+def test_hot_plug_and_unplug(qemu_asan):
     """10 times, with an armed queue and a command in between; no leak (ASan)"""
-    with Qemu(binary, ports_args(4)) as vm:
+    with Qemu(qemu_asan, ports_args(4)) as vm:
         port = RootPort(vm, 4)
         for _ in range(10):
             card = port.plug()
@@ -233,9 +237,3 @@ def hot_plug_and_unplug(binary):
             port.power_off()
             vm.wait_event('DEVICE_DELETED')
             assert card.cfg_read(0) == 0xffffffff
-
-
-CASES = [identity_and_resources, trap_32_exactly_bar0_and_bar2_and_no_option_rom,
-         trap_34_mac_registers_are_that_of_the_network_interface, capabilities, conventional_bus, properties_reach_the_card,
-         bad_properties_are_refused, function_level_reset, power_states, system_reset, two_cards,
-         hot_plug_and_unplug]

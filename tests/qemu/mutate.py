@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Do the tests notice? Applies each mutation of a list alone to a copy of the model
+and expects a test to fail: the one that the line names, if it names one.
+
+    mutate.py pci  [PATTERN]    the PCI function, by the qtests; about 15 s each.
+                                QEMU_SRC and BASE of tools/qemu/overlay.py in the
+                                environment
+    mutate.py mesh [PATTERN]    the processes that find each other, by their unit tests
+
+A line of a list is "name | file | sed expression [=> test]"; PATTERN selects by a part
+of the name or of the test. The exit status is 0 if all were caught, 2 if a test fails
+without any mutation.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Iterator, NamedTuple, Optional
+
+TOP = Path(__file__).resolve().parents[2]
+PARTS = ('include', 'qemu-model', 'tools', 'tests')     # what a copy needs
+REASON = re.compile(r'ERROR: [A-Z]\w+Sanitizer: [a-z-]+|runtime error: .{1,60}|'
+                    r'(?:AssertionError|Timeout|QemuError).{0,60}|^SUMMARY: .*|'
+                    r'^not ok \d+ - \w+', re.MULTILINE)
+
+
+class Mutation(NamedTuple):
+    """One line of a list; @test is None where any test may fail."""
+    name: str
+    file: str
+    expression: str
+    test: Optional[str]
+
+
+class Result(NamedTuple):
+    """What a command left: its exit status (None: time was up) and output."""
+    status: Optional[int]
+    output: str
+
+
+def run(command: list[str], cwd: Path, limit: int, **env: str) -> Result:
+    """Run @command for at most @limit seconds."""
+    try:
+        done = subprocess.run(command, cwd=cwd, timeout=limit, check=False,
+                              env=dict(os.environ, **env), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    except subprocess.TimeoutExpired as late:
+        return Result(None, (late.stdout or b'').decode(errors='replace'))
+    return Result(done.returncode, done.stdout.decode(errors='replace'))
+
+
+def mutations(path: Path, pattern: str) -> Iterator[Mutation]:
+    """The lines of the list @path that @pattern selects."""
+    for line in path.read_text().splitlines():
+        if not line or line.startswith('#'):
+            continue
+        name, file, rest = line.split(' | ', 2)
+        expression, arrow, test = rest.rpartition(' => ')
+        mutation = Mutation(name, file, expression if arrow else rest, test if arrow else None)
+        if pattern in f'{name} {mutation.test or ""}':
+            yield mutation
+
+
+class Mesh:
+    """qemu-model/fabric and its unit tests"""
+    list = TOP / 'qemu-model/fabric/tests/mutations.txt'
+    sources = 'qemu-model/fabric'
+    tests = 'build/mesh/mesh-tests'
+
+    def __init__(self, work: Path):
+        self.model = work / 'qemu-model'
+
+    def build(self) -> Result:
+        """Unused things are no error in a mutation."""
+        return run(['make', '-s', self.tests, 'CORE_WARN=-w'], self.model, 300)
+
+    def test(self, name: Optional[str]) -> Result:
+        """The test @name, or all up to the first that fails."""
+        return run([str(self.model / self.tests), '--first', *([name] if name else [])],
+                   self.model, 120)
+
+    @staticmethod
+    def is_empty(result: Result) -> bool:
+        """Was there no such test?"""
+        return result.output.startswith('1..0')
+
+
+class Pci:
+    """qemu-model/qemu and the qtests"""
+    list = TOP / 'tests/qemu/mutations.txt'
+    sources = 'qemu-model/qemu'
+
+    def __init__(self, work: Path):
+        self.work = work
+        for name in ('QEMU_SRC', 'BASE'):
+            if not os.environ.get(name):
+                sys.exit(f'mutate.py: {name} is not set; see tools/qemu/overlay.py')
+
+    def build(self) -> Result:
+        """QEMU with the device, in the BASE that is there."""
+        return run(['tools/qemu/overlay.py', 'build', os.environ['QEMU_SRC'], os.environ['BASE'],
+                    str(self.work / 'out')], self.work, 900)
+
+    def test(self, name: Optional[str]) -> Result:
+        """The tests whose name contains @name; without one those named after a CVE."""
+        return run(['/usr/bin/python3', '-m', 'pytest', '-q', '-x', '-p', 'no:cacheprovider',
+                    '--rootdir=tests/qemu', 'tests/qemu', '-k', f'test_{name or "cve"}'],
+                   self.work, 300, ERDMA_QEMU_ASAN=str(self.work / 'out/qemu-system-x86_64'))
+
+    @staticmethod
+    def is_empty(result: Result) -> bool:
+        """Was there no such test? (pytest's exit status)"""
+        return result.status == 5
+
+
+def judge(part, source: Path, mutation: Mutation) -> tuple[str, str]:
+    """(caught, MISSED or stale; why) for the mutation, which is undone afterwards."""
+    saved = source.read_bytes()
+    try:
+        subprocess.run(['sed', '-i', mutation.expression, source], check=True)
+        if source.read_bytes() == saved:
+            return 'stale', f'the expression matches nothing in {mutation.file}'
+        built = part.build()
+        if built.status != 0:
+            errors = [line for line in built.output.splitlines() if 'error:' in line]
+            return 'stale', 'does not compile: ' + ' '.join(errors[:1])
+        result = part.test(mutation.test)
+        if part.is_empty(result):
+            return 'stale', f'there is no test {mutation.test}'
+        if result.status == 0:
+            return 'MISSED', f'by {mutation.test or "all tests"}'
+        found = REASON.search(result.output)
+        return 'caught', found.group(0) if found else mutation.test or 'crash or time'
+    finally:
+        source.write_bytes(saved)
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('part', choices=('pci', 'mesh'))
+    parser.add_argument('pattern', nargs='?', default='')
+    args = parser.parse_args()
+    kind = Pci if args.part == 'pci' else Mesh
+    counts = {'caught': 0, 'MISSED': 0, 'stale': 0}
+    with tempfile.TemporaryDirectory(prefix='erdma-mutate-') as folder:
+        work = Path(folder)
+        for name in PARTS:
+            shutil.copytree(TOP / name, work / name, symlinks=True,
+                            ignore=shutil.ignore_patterns('build', '__pycache__', '*.o', '*.ko'))
+        part = kind(work)
+        for result in (part.build(), part.test(None)):
+            if result.status != 0:
+                print('\n'.join(result.output.splitlines()[-20:]), file=sys.stderr)
+                print('mutate.py: a test fails without any mutation', file=sys.stderr)
+                return 2
+        for mutation in mutations(kind.list, args.pattern):
+            verdict, why = judge(part, work / kind.sources / mutation.file, mutation)
+            counts[verdict] += 1
+            print(f'{verdict}: {mutation.name}: {why}', flush=True)
+    print(', '.join(f'{n} {word.lower()}' for word, n in counts.items()))
+    return 0 if counts['caught'] and not counts['MISSED'] + counts['stale'] else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
