@@ -13,7 +13,7 @@ BASE ?= $(QEMU_BUILD)/qemu-base
 OUT ?= $(QEMU_BUILD)/qemu
 
 need_qemu_src = $(if $(wildcard $(QEMU_SRC)/include/qemu/osdep.h),,$(error \
-	QEMU_SRC must be QEMU's source tree; tests/setup/qemu-src.sh prints one))
+	QEMU_SRC must be QEMU's source tree; tools/setup qemu-src prints one))
 
 # ---- preload: for the distribution's own binary --------------------------
 

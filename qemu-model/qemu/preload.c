@@ -105,7 +105,7 @@ static void preload_refuse(const char *fmt, ...)
     vfprintf(stderr, fmt, ap);
     va_end(ap);
     fputs("\n" ME "build it for this QEMU: make -C qemu-model preload "
-          "QEMU_SRC=$(tests/setup/qemu-src.sh)\n", stderr);
+          "QEMU_SRC=$(tools/setup qemu-src)\n", stderr);
     _exit(1);
 }
 

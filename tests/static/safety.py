@@ -11,8 +11,8 @@ import subprocess
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODEL = os.path.join(TOP, 'qemu-model')
 # Lists of mutations, and the folder below which the files are that they change
-LISTS = (('tests/mutations.txt', 'core'), ('tests/mutations-qemu.txt', 'qemu'),
-         ('fabric/tests/mutations.txt', 'fabric'))
+LISTS = (('qemu-model/tests/mutations.txt', 'core'), ('tests/qemu/mutations.txt', 'qemu'),
+         ('qemu-model/fabric/tests/mutations.txt', 'fabric'))
 
 
 def text(*path):
@@ -25,16 +25,14 @@ def all_tests():
     for name in os.listdir(os.path.join(MODEL, 'tests')):
         if name.endswith('.c'):
             found.update(re.findall(r'^[A-Z_]+\((\w+)[,)]', text(MODEL, 'tests', name), re.M))
-    for name in os.listdir(os.path.join(MODEL, 'qtest')):
-        if name.startswith('cases_'):
-            for cases in re.findall(r'^CASES = \[(.*?)\]', text(MODEL, 'qtest', name), re.S | re.M):
-                found.update(re.findall(r'\w+', cases))
+    for path in glob.glob(os.path.join(TOP, 'tests/qemu/test_*.py')):
+        found.update(re.findall(r'^def test_(\w+)\(', text(path), re.M))
     return found
 
 
 def lines(path):
     """The mutations of a list: name, file, expression, test that must fail or None"""
-    for line in text(MODEL, path).splitlines():
+    for line in text(TOP, path).splitlines():
         if line and not line.startswith('#'):
             line, _, test = line.partition(' => ')
             name, file, expr = line.split('|', 2)

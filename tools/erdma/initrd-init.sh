@@ -1,6 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=sh disable=SC2086
+# shellcheck shell=sh disable=SC2086,SC2093
 #
 # /init of the initrd. Loads the few modules that the root needs, puts a writable layer over the
 # read-only root, mounts the host's folders and starts the guest's init there.

@@ -32,7 +32,7 @@ def sources(folder) -> list:
 
 
 def update(source, copy) -> None:
-    """Copy a file if it differs: its time tells make what changed."""
+    """Copy a file if it differs: make goes by its time."""
     if not copy.exists() or not filecmp.cmp(source, copy, shallow=False):
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, copy)

@@ -80,6 +80,11 @@ def cmd_kunit(args):
     return modules.build_kunit(args.out, args.kernel, args.sparse)
 
 
+def cmd_kvm(_args):
+    """kvm, if a guest really boots with it on this machine, or tcg"""
+    return 'kvm' if qemu.kvm_works(image.guest_image()) else 'tcg'
+
+
 def cmd_cache_clean(_args):
     """remove the cache"""
     say(f'removing {cache.root()}')
@@ -122,6 +127,7 @@ def parser():
     a('--kernel', help="folder of a test kernel (default: the installed headers' kernel)")
     a('--sparse', action='store_true', help='run sparse on the suites')
     a('out', help='folder of the copy in which they are built')
+    add('kvm', cmd_kvm)
     add('cache-clean', cmd_cache_clean)
     return top
 

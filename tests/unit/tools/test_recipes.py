@@ -16,13 +16,13 @@ pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(60)]
 DEB822 = '''\
 # a comment
 Types: deb
-URIs: http://deb.debian.org/debian http://other.example.org/vendor
+URIs: http://a.example/debian http://other.example.org/vendor
 Suites: bookworm bookworm-updates
 Components: main contrib
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 
 Types: deb
-URIs: http://security.debian.org/debian-security
+URIs: http://b.example/debian-security
 Suites: bookworm-security
 Components: main
 Enabled: no
@@ -43,28 +43,28 @@ def sources(etc, *args, **kwargs):
 
 def test_sources_of_both_formats(etc):
     (etc / 'sources.list').write_text(
-        'deb [arch=amd64] http://deb.debian.org/debian bookworm main # comment\n'
-        'deb http://deb.debian.org/debian trixie main\n'
+        'deb [arch=amd64] http://a.example/debian bookworm main # comment\n'
+        'deb http://a.example/debian trixie main\n'
         'deb http://vendor.example.org/apt bookworm main\n')
     (etc / 'sources.list.d/a.sources').write_text(DEB822)
     key = '[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] '
     assert sources(etc) == [
-        'deb http://deb.debian.org/debian bookworm main',
-        f'deb {key}http://deb.debian.org/debian bookworm main',
-        f'deb {key}http://deb.debian.org/debian bookworm-updates main']
+        'deb http://a.example/debian bookworm main',
+        f'deb {key}http://a.example/debian bookworm main',
+        f'deb {key}http://a.example/debian bookworm-updates main']
 
 
 def test_source_packages_and_other_suites(etc):
-    (etc / 'sources.list').write_text('deb http://deb.debian.org/debian bookworm main\n'
-                                      'deb http://deb.debian.org/debian bookworm-updates main\n')
+    (etc / 'sources.list').write_text('deb http://a.example/debian bookworm main\n'
+                                      'deb http://a.example/debian bookworm-updates main\n')
     assert sources(etc, ('deb', 'deb-src'), suite='trixie') == [
-        'deb http://deb.debian.org/debian trixie main',
-        'deb-src http://deb.debian.org/debian trixie main']
+        'deb http://a.example/debian trixie main',
+        'deb-src http://a.example/debian trixie main']
 
 
 def test_unusual_mirror_is_better_than_none(etc):
-    (etc / 'sources.list').write_text('deb http://mirror/x bookworm main\n')
-    assert sources(etc) == ['deb http://mirror/x bookworm main']
+    (etc / 'sources.list').write_text('deb http://odd.example/x bookworm main\n')
+    assert sources(etc) == ['deb http://odd.example/x bookworm main']
 
 
 def test_key_inside_a_source_becomes_a_file(etc):
