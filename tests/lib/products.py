@@ -36,6 +36,11 @@ def _modules(kind):
     return _setup('modules', build(f'kernel-{kind}'), os.path.join(BUILD, 'kernel', kind))
 
 
+def _kunit(kind):
+    return _setup('kunit', os.path.join(BUILD, f'kunit-{kind}'),
+                  '--kernel', build(f'kernel-{kind}'))
+
+
 def _make(*words):
     return ['make', '-s', *words]
 
@@ -57,6 +62,9 @@ PRODUCTS = {
     'kernel-6.12': (1200, lambda: _setup('kernel-612')),
     'kernel-debug': (7200, lambda: _setup('kernel', 'debug')),
     'kernel-kcsan': (7200, lambda: _setup('kernel', 'kcsan')),
+    'kunit': (900, lambda: _setup('kunit', os.path.join(BUILD, 'kunit'))),
+    'kunit-debug': (900, lambda: _kunit('debug')),
+    'kunit-kcsan': (900, lambda: _kunit('kcsan')),
     'modules-debug': (900, lambda: _modules('debug')),
     'modules-kcsan': (900, lambda: _modules('kcsan')),
 }

@@ -194,9 +194,9 @@ class Vm:
             raise VmError(f'{self.tag}the VM is not running')
         self.killed = True
         self._complaints += self.log.complaints()
+        self.agent.lost('the VM was killed')     # or its reader says that the VM ended
         self.proc.kill()
         self.proc.wait()
-        self.agent.lost('the VM was killed')
 
     def restart(self):
         """Boot again after kill()."""

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""eadm's command line on recorded devices: the files of bats in this folder."""
+import glob
+import os
+
+import pytest
+
+pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FILES = [os.path.basename(x) for x in sorted(glob.glob(os.path.join(HERE, '*.bats')))]
+
+
+def test_there_are_files_of_bats():
+    assert len(FILES) >= 6
+
+
+@pytest.mark.parametrize('name', FILES)
+def test_bats(tap, name):
+    tap.program(['bats', '--tap', os.path.join(HERE, name)])

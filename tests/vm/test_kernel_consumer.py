@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The verbs as kernel consumers use them (tests/kernel/kverbs), and uverbs commands that no
+provider sends."""
+import pytest
+
+pytestmark = [
+    pytest.mark.group('vm'),
+    pytest.mark.limit(600),
+    pytest.mark.needs('driver', 'model', 'progs', 'kverbs'),
+    pytest.mark.vms(),
+]
+
+FOLDER = '/sys/kernel/debug/kverbs'
+GROUPS = ('sends memory atomics revoked wrap full refused chain armed solicited unconnected '
+          'disconnect destroy drain qp-limits cq-limits mr-limits').split()
+
+
+def load(vm):
+    """Load the test module; the driver is there."""
+    vm.run(f'insmod /erdma/build/kverbs/kverbs.ko address={vm.address()}')
+
+
+@pytest.fixture
+def kverbs(vm):
+    """The VM with driver and test module."""
+    load(vm)
+    yield vm
+    vm.run('rmmod kverbs')
+
+
+def nothing_left(vm):
+    """What the connection manager closes on its own may need a moment."""
+    for kind in ('qp', 'cq', 'mr', 'cm_id'):
+        vm.wait_until(f'the last {kind}',
+                      lambda k=kind: vm.out(['rdma', 'resource', 'show', k]) == '', 10)
+
+
+def test_driver_and_test_module_load_and_unload(bare_vm):
+    bare_vm.driver.load()
+    load(bare_vm)
+    bare_vm.run('rmmod kverbs')
+    assert not bare_vm.ok(['test', '-e', FOLDER])
+
+
+@pytest.mark.parametrize('group', GROUPS)
+def test_kernel(kverbs, tap, group):
+    tap.guest(kverbs, ['cat', f'{FOLDER}/{group}'], name=f'kernel {group}')
+
+
+def test_kernel_there_are_no_other_groups(kverbs):
+    assert sorted(kverbs.out(['find', FOLDER, '-type', 'f', '-printf', r'%f\n']).split()) == \
+        sorted(GROUPS)
+
+
+def test_kernel_nothing_is_left_behind(kverbs):
+    nothing_left(kverbs)
+
+
+def test_raw(vm, tap, progs):
+    tap.guest(vm, [f'{progs}/uverbs_raw'], name='raw')
+
+
+def test_raw_nothing_is_left_behind(vm):
+    nothing_left(vm)
+
+
+def test_driver_unloads(vm):
+    vm.driver.unload()
