@@ -8,7 +8,7 @@ import pytest
 
 from erdma.vm import perf, run_pair
 from vm.lib.pairs import rping, ucmatose
-from vm.lib.stock import author, intree_share, other_kernel
+from vm.lib.stock import author, intree_share, is_loaded, other_kernel
 
 pytestmark = [
     pytest.mark.group('hosts'),
@@ -49,6 +49,7 @@ def test_the_module_is_the_kernels_own(bare_vm):
 
 def test_driver_loads_and_device_registers(bare_vm):
     assert bare_vm.driver.load()
+    assert is_loaded(bare_vm)
 
 
 def test_ibv_devinfo_shows_the_card(vm):
