@@ -90,7 +90,11 @@ def test_driver_unloads(vm):
     assert not vm.driver.loaded
 
 
-def test_driver_loads_again_and_unloads(bare_vm):
+def test_driver_loads_again(bare_vm):
     bare_vm.driver.load()
-    bare_vm.driver.unload()
-    assert not bare_vm.driver.loaded
+    assert is_loaded(bare_vm)
+
+
+def test_driver_unloads_again(vm):
+    vm.driver.unload()
+    assert not vm.driver.loaded
