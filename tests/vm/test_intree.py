@@ -8,7 +8,7 @@ import pytest
 
 from erdma.vm import perf, run_pair
 from vm.lib.pairs import rping, ucmatose
-from vm.lib.stock import author, intree_share, other_kernel
+from vm.lib.stock import author, intree_share, is_loaded, other_kernel
 
 pytestmark = [
     pytest.mark.group('hosts'),
@@ -49,6 +49,7 @@ def test_the_module_is_the_kernels_own(bare_vm):
 
 def test_driver_loads_and_device_registers(bare_vm):
     assert bare_vm.driver.load()
+    assert is_loaded(bare_vm)
 
 
 def test_ibv_devinfo_shows_the_card(vm):
@@ -89,7 +90,11 @@ def test_driver_unloads(vm):
     assert not vm.driver.loaded
 
 
-def test_driver_loads_again_and_unloads(bare_vm):
+def test_driver_loads_again(bare_vm):
     bare_vm.driver.load()
-    bare_vm.driver.unload()
-    assert not bare_vm.driver.loaded
+    assert is_loaded(bare_vm)
+
+
+def test_driver_unloads_again(vm):
+    vm.driver.unload()
+    assert not vm.driver.loaded

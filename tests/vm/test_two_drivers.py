@@ -8,7 +8,7 @@ import pytest
 
 from erdma.vm import perf, run_pair
 from vm.lib.pairs import rping, rstream, ucmatose
-from vm.lib.stock import author, intree_share
+from vm.lib.stock import author, intree_share, is_loaded
 
 pytestmark = [
     pytest.mark.group('hosts'),
@@ -45,9 +45,10 @@ def ends(vms, way):
 
 def test_each_vm_has_its_driver(two_vms, variant):
     """The loaded modules are those of two authors, or of one."""
+    want = variant['driver']
     kinds = [vm.driver.kind for vm in two_vms]
-    assert kinds == list(variant['driver']) if isinstance(variant['driver'], tuple) \
-        else ['intree', 'intree']
+    assert kinds == ([want] * 2 if isinstance(want, str) else list(want))
+    assert all(is_loaded(vm) for vm in two_vms)
     authors = [author(vm) for vm in two_vms]
     assert len(set(authors)) == len(set(kinds)), authors
 

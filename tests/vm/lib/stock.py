@@ -15,7 +15,18 @@ def other_kernel():
     return products.build('kernel-6.12')
 
 
+def module(vm):
+    """The file of the driver that this VM loads."""
+    return ('/intree' if vm.driver.kind == 'intree' else '/erdma/driver') + '/erdma.ko'
+
+
 def author(vm):
-    """Who wrote the module of the driver that this VM loads."""
-    folder = '/intree' if vm.driver.kind == 'intree' else '/erdma/driver'
-    return vm.out(['modinfo', '-F', 'author', f'{folder}/erdma.ko'])
+    """Who wrote it."""
+    return vm.out(['modinfo', '-F', 'author', module(vm)])
+
+
+def is_loaded(vm):
+    """Is it what is loaded? Of the two only the stock driver has a srcversion."""
+    return vm.driver.loaded and \
+        vm.out('cat /sys/module/erdma/srcversion 2>/dev/null || true') == \
+        vm.out(['modinfo', '-F', 'srcversion', module(vm)])
