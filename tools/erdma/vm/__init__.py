@@ -24,7 +24,8 @@ from .hosts import Hosts
 from .machine import Vm
 from .perftest import Pair, Perf, Traffic, perf, run_pair, start_server
 from .spec import VmSpec
+from .usage import Profile, Usage, usage
 
-__all__ = ['Card', 'CommandFailed', 'Driver', 'Hosts', 'Pair', 'Perf', 'Process', 'QmpError',
-           'Result', 'Timeout', 'Traffic', 'Vm', 'VmError', 'VmLost', 'VmSpec', 'perf', 'run_pair',
-           'start_server']
+__all__ = ['Card', 'CommandFailed', 'Driver', 'Hosts', 'Pair', 'Perf', 'Process', 'Profile',
+           'QmpError', 'Result', 'Timeout', 'Traffic', 'Usage', 'Vm', 'VmError', 'VmLost', 'VmSpec',
+           'perf', 'run_pair', 'start_server', 'usage']
