@@ -8,6 +8,8 @@ check_works(): nothing of the fault may be left.
 import dataclasses
 import re
 
+import pytest
+
 PROGRAM = '/erdma/build/progs/verbs_fault'
 PATIENCE_MS = 2500      # how long a request may take: long enough for a busy host
 LIFTED_MS = 60000       # the same when the fault is lifted meanwhile
@@ -29,6 +31,14 @@ class Case:
 def case(fault, ops, *want, counters='', patience=PATIENCE_MS):
     """A Case; counters: names by blanks."""
     return Case(fault, ops, want, tuple(counters.split()), patience)
+
+
+def names(table, *quick):
+    """Parameters of a test: the names in a table; those of @quick also run in the group "vm"."""
+    unknown = set(quick) - set(table)
+    assert not unknown, unknown
+    return [pytest.param(x, id=x, marks=pytest.mark.group('vm') if x in quick else ())
+            for x in table]
 
 
 def command(vm, ops, patience=PATIENCE_MS):
