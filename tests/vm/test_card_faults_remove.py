@@ -88,7 +88,7 @@ def test_remove_with_everything_open(vm, slot, progs):
     """A process with all kinds of objects, events requested, and the node."""
     vm.run('mkfifo /tmp/hold')
     program = vm.popen(f'exec {progs}/verbs_dump {vm.address()} </tmp/hold')
-    holder = vm.popen('exec 9>/tmp/hold 8</dev/erdma/diag0; exec sleep 1000')
+    holder = vm.popen('exec 9>/tmp/hold 8<"$(ls /dev/erdma/diag*)"; exec sleep 1000')
     program.expect('"pi"', 20)
     slot.pull_out()
     holder.stop()
