@@ -8,7 +8,8 @@ import argparse
 import os
 import re
 import statistics
-import subprocess
+import time
+from pathlib import Path
 
 from . import bench, kernels, terminal
 from .bench import AVERAGE_MBS, MESSAGES, TYPICAL_US, say
@@ -16,7 +17,7 @@ from .bench_report import TWO_VMS, Values, report
 from .paths import BUILD
 from .step import Failure
 from .step import report as report_failure
-from .vm import Hosts, Traffic, VmError, VmSpec
+from .vm import Hosts, Profile, Traffic, VmError, VmSpec
 
 JSON = BUILD / 'bench-model.json'
 LOGS = BUILD / 'bench-model'
@@ -41,28 +42,14 @@ def measure(b, vms, driver, writes, latencies, rates) -> None:
     b.metric(driver, 'short_send_rate_mpps', MESSAGES, f'ib_send_bw -s 64 -n {rates}')
 
 
-def profile(vms, name) -> None:
-    """perf of the QEMU processes for a while; without perf the report says so."""
-    data, text = LOGS / f'{name}.perf.data', LOGS / f'{name}.perf.txt'
-    pids = ','.join(str(vm.proc.pid) for vm in vms)
-    quiet = {'stdin': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL, 'check': True}
-    LOGS.mkdir(parents=True, exist_ok=True)
-    try:
-        subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock', '-F', '499', '-p', pids, '-o',
-                        data, '--', 'sleep', str(PROFILE_SECONDS)],
-                       stdout=subprocess.DEVNULL, timeout=PROFILE_SECONDS + 60, **quiet)
-        with open(text, 'w', encoding='utf-8') as f:
-            subprocess.run(['perf', 'report', '--stdio', '-i', data, '--sort', 'dso,symbol'],
-                           stdout=f, timeout=120, **quiet)
-    except (OSError, subprocess.SubprocessError) as e:
-        text.write_text(f'# no profile: {e}\n', encoding='utf-8')
-    finally:
-        data.unlink(missing_ok=True)
+def perf_report(name) -> Path:
+    """The file of a profile."""
+    return LOGS / f'{name}.perf.txt'
 
 
 def show_profile(name) -> None:
     """The first rows of a profile."""
-    path = LOGS / f'{name}.perf.txt'
+    path = perf_report(name)
     say(f'\nWhere the time goes, {name} (both QEMU processes, {path}):')
     rows = [x for x in path.read_text(encoding='utf-8', errors='replace').splitlines()
             if re.match(r' +\d|# no profile', x)] if path.exists() else []
@@ -73,10 +60,11 @@ def measure_ours(b, vms, less) -> None:
     """The card, and its profiles."""
     measure(b, vms, 'erdma', 2000 // less, 5000 // less, 100000 // less)
     client, server = vms
+    LOGS.mkdir(parents=True, exist_ok=True)
     for name, size, program in (('bandwidth', 1048576, 'ib_write_bw'),
                                 ('rate', 64, f'ib_send_bw {DEEP_SENDS}')):
-        with Traffic(server, size, program, client):
-            profile(vms, name)
+        with Traffic(server, size, program, client), Profile(vms, str(perf_report(name))):
+            time.sleep(PROFILE_SECONDS)
     for vm in vms:
         vm.driver.unload()
 

@@ -8,6 +8,8 @@ import tty
 
 #: The guest's end of the terminal.
 CONSOLE = '/dev/hvc0'
+#: Seconds of a session: nothing waits for ever.
+LONGEST = 30 * 24 * 3600
 
 
 def interrupt_on_signals() -> None:
@@ -30,13 +32,13 @@ def run(vm, argv, env=None) -> int:
     """
     size = os.get_terminal_size()
     env = {'TERM': os.environ.get('TERM', 'vt100'), **(env or {})}
-    vm.run(f'stty cols {size.columns} rows {size.lines} <{CONSOLE}')
+    # The agent starts it in a session of its own: what it opens becomes its terminal.
+    script = (f'exec <>{CONSOLE} >&0 2>&0; stty cols {size.columns} rows {size.lines}; '
+              'exec "$@"')
     saved = termios.tcgetattr(0)
     try:
         tty.setraw(0)
-        # The agent starts it in a session of its own: what it opens becomes its terminal.
-        program = vm.popen(['bash', '-c', f'exec "$@" <>{CONSOLE} >&0 2>&0', 'bash', *argv],
-                           env=env)
-        return program.wait(float('inf'), check=False).status
+        program = vm.popen(['bash', '-c', script, 'bash', *argv], env=env)
+        return program.wait(LONGEST, check=False).status
     finally:
         termios.tcsetattr(0, termios.TCSADRAIN, saved)
