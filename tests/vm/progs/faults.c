@@ -103,7 +103,7 @@ static bool load_after(enum outcome o)
 	return true;
 }
 
-static bool some_data(struct bed *t)
+static bool some_data(struct fixture *t)
 {
 	struct ibv_sge from = sge_of(&t->a, 0, 4096), to = sge_of(&t->b, 0, 4096);
 
@@ -114,7 +114,7 @@ static bool some_data(struct bed *t)
 
 static int verbs(void)
 {
-	return with_bed(65536, (struct pair_options){}, some_data) ? 0 : EIO;
+	return with_fixture(65536, (struct pair_options){}, some_data) ? 0 : EIO;
 }
 
 static int diag_lists(int fd, void *buf, uint32_t len)
@@ -217,7 +217,7 @@ static enum outcome with_fault(const struct operation *op, unsigned int n)
 }
 
 /* Where the threads of a process wait, in the kernel. */
-static void tell_where(pid_t pid)
+static void print_stacks(pid_t pid)
 {
 	char cmd[96];
 
@@ -235,7 +235,7 @@ static int wait_for(pid_t pid)
 	bool ended = fd >= 0 && poll(&p, 1, TRY_LIMIT_S * 1000) == 1;
 
 	if (!ended) {
-		tell_where(pid);
+		print_stacks(pid);
 		kill(pid, SIGKILL);
 	}
 	if (fd >= 0)
@@ -347,7 +347,7 @@ int main(int argc, char **argv)
 		arg1 = argv[optind + 1];
 		arg2 = op->args > 1 ? argv[optind + 2] : NULL;
 		if (!strcmp(op->name, "verbs"))
-			bed_set_addresses(arg1);
+			fixture_set_addresses(arg1);
 		return once ? op->run() != 0 : run(op, first, stride);
 	}
 	fprintf(stderr, "usage: %s [-o] [-f FIRST] [-s STEP] probe|load|verbs|diag ARGUMENT...\n", argv[0]);

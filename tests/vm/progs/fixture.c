@@ -7,7 +7,7 @@
 
 static const char *address_a, *address_b;
 
-bool bed_open(struct bed *t, size_t len, struct pair_options o)
+bool fixture_open(struct fixture *t, size_t len, struct pair_options o)
 {
 	memset(t, 0, sizeof(*t));
 	o.address_a = address_a;
@@ -17,21 +17,21 @@ bool bed_open(struct bed *t, size_t len, struct pair_options o)
 	       !region_new(&t->b, &t->p.b, len, 0, ALL_RIGHTS);
 }
 
-void bed_close(struct bed *t)
+void fixture_close(struct fixture *t)
 {
 	region_free(&t->a);
 	region_free(&t->b);
 	pair_close(&t->p);
 }
 
-bool with_bed(size_t len, struct pair_options o, bool (*body)(struct bed *t))
+bool with_fixture(size_t len, struct pair_options o, bool (*body)(struct fixture *t))
 {
-	struct bed t;
-	bool good = bed_open(&t, len, o);
+	struct fixture t;
+	bool good = fixture_open(&t, len, o);
 
 	if (good)
 		good = body(&t);
-	bed_close(&t);
+	fixture_close(&t);
 	return good;
 }
 
@@ -111,17 +111,17 @@ struct ibv_send_wr one_sided(enum ibv_wr_opcode opcode, uint64_t id, struct ibv_
 	return wr;
 }
 
-const char *bed_passive(void)
+const char *fixture_passive(void)
 {
 	return address_b;
 }
 
-const char *bed_active(void)
+const char *fixture_active(void)
 {
 	return address_a;
 }
 
-void bed_set_addresses(const char *text)
+void fixture_set_addresses(const char *text)
 {
 	static char buf[64];
 	char *comma;
@@ -135,13 +135,13 @@ void bed_set_addresses(const char *text)
 	}
 }
 
-int bed_main(int argc, char **argv, const struct tap_test *tests, int count)
+int fixture_main(int argc, char **argv, const struct tap_test *tests, int count)
 {
 	if (argc < 2) {
 		fprintf(stderr, "usage: %s PASSIVE[,ACTIVE] [TEST]\n", argv[0]);
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	bed_set_addresses(argv[1]);
+	fixture_set_addresses(argv[1]);
 	return tap_run(tests, count, argc > 2 ? argv[2] : NULL);
 }

@@ -92,7 +92,7 @@ static void ring(volatile uint8_t **pages, unsigned int n, uint32_t qpn)
 	}
 }
 
-static bool one_round(struct bed *t)
+static bool one_round(struct fixture *t)
 {
 	volatile uint8_t *pages[64];
 	unsigned int n = doorbell_pages(pages, 64);
@@ -109,7 +109,7 @@ static bool one_round(struct bed *t)
 	return true;
 }
 
-static bool clean_write(struct bed *t)
+static bool clean_write(struct fixture *t)
 {
 	struct ibv_sge from = sge_of(&t->a, 0, 4096);
 
@@ -127,8 +127,8 @@ static bool garbage_rings(void)
 	srandom(7);
 	for (long i = 0; i < rounds; i++) {
 		n_queues = 0;
-		if (!with_bed(65536, (struct pair_options){ .send_sge = 4, .inline_bytes = 64 },
-			      one_round))
+		if (!with_fixture(65536, (struct pair_options){ .send_sge = 4, .inline_bytes = 64 },
+				  one_round))
 			return false;
 	}
 	return true;
@@ -136,7 +136,7 @@ static bool garbage_rings(void)
 
 static bool afterwards(void)
 {
-	return with_bed(65536, (struct pair_options){}, clean_write);
+	return with_fixture(65536, (struct pair_options){}, clean_write);
 }
 
 int main(int argc, char **argv)
@@ -148,5 +148,5 @@ int main(int argc, char **argv)
 
 	if (argc > 2)
 		rounds = atol(argv[2]);
-	return bed_main(argc > 2 ? 2 : argc, argv, tests, 2);
+	return fixture_main(argc > 2 ? 2 : argc, argv, tests, 2);
 }

@@ -31,7 +31,7 @@ static bool untouched(const struct region *r, size_t at, size_t len)
 	return true;
 }
 
-static bool send_body(struct bed *t)
+static bool send_body(struct fixture *t)
 {
 	uint32_t seed = 0;
 
@@ -55,10 +55,10 @@ static bool send_body(struct bed *t)
 
 static bool send_all_sizes(void)
 {
-	return with_bed(2 * MIB, (struct pair_options){}, send_body);
+	return with_fixture(2 * MIB, (struct pair_options){}, send_body);
 }
 
-static bool write_body(struct bed *t)
+static bool write_body(struct fixture *t)
 {
 	uint32_t seed = 0;
 
@@ -77,10 +77,10 @@ static bool write_body(struct bed *t)
 
 static bool write_all_sizes(void)
 {
-	return with_bed(2 * MIB, (struct pair_options){}, write_body);
+	return with_fixture(2 * MIB, (struct pair_options){}, write_body);
 }
 
-static bool read_body(struct bed *t)
+static bool read_body(struct fixture *t)
 {
 	uint32_t seed = 100;
 
@@ -99,10 +99,10 @@ static bool read_body(struct bed *t)
 
 static bool read_all_sizes(void)
 {
-	return with_bed(2 * MIB, (struct pair_options){}, read_body);
+	return with_fixture(2 * MIB, (struct pair_options){}, read_body);
 }
 
-static bool passive_sends_body(struct bed *t)
+static bool passive_sends_body(struct fixture *t)
 {
 	struct ibv_sge from = sge_of(&t->b, 0, 300), to = sge_of(&t->a, 0, 300);
 
@@ -114,12 +114,12 @@ static bool passive_sends_body(struct bed *t)
 
 static bool passive_side_sends_first(void)
 {
-	return with_bed(4096, (struct pair_options){}, passive_sends_body);
+	return with_fixture(4096, (struct pair_options){}, passive_sends_body);
 }
 
 /* ---- immediate data ------------------------------------------------------ */
 
-static bool imm_body(struct bed *t)
+static bool imm_body(struct fixture *t)
 {
 	struct ibv_sge from = sge_of(&t->a, 0, 100), to = sge_of(&t->b, 0, 200);
 	struct ibv_send_wr wr = signaled(IBV_WR_SEND_WITH_IMM, 1, &from, 1);
@@ -138,10 +138,10 @@ static bool imm_body(struct bed *t)
 
 static bool send_with_immediate(void)
 {
-	return with_bed(4096, (struct pair_options){}, imm_body);
+	return with_fixture(4096, (struct pair_options){}, imm_body);
 }
 
-static bool write_imm_body(struct bed *t)
+static bool write_imm_body(struct fixture *t)
 {
 	for (uint32_t len = 0; len <= 3000; len += 1000) {
 		struct ibv_sge from = sge_of(&t->a, 0, len), to = sge_of(&t->b, 0, 8);
@@ -168,12 +168,12 @@ static bool write_imm_body(struct bed *t)
 
 static bool write_with_immediate(void)
 {
-	return with_bed(8192, (struct pair_options){}, write_imm_body);
+	return with_fixture(8192, (struct pair_options){}, write_imm_body);
 }
 
 /* ---- atomics ------------------------------------------------------------- */
 
-static bool atomic(struct bed *t, enum ibv_wr_opcode opcode, uint64_t operand, uint64_t swap,
+static bool atomic(struct fixture *t, enum ibv_wr_opcode opcode, uint64_t operand, uint64_t swap,
 		   uint64_t *before)
 {
 	struct ibv_sge result = sge_of(&t->a, 64, 8);
@@ -191,7 +191,7 @@ static bool atomic(struct bed *t, enum ibv_wr_opcode opcode, uint64_t operand, u
 	return true;
 }
 
-static bool cas_body(struct bed *t)
+static bool cas_body(struct fixture *t)
 {
 	uint64_t *target = (uint64_t *)(t->b.p + 128), before;
 
@@ -209,10 +209,10 @@ static bool cas_body(struct bed *t)
 
 static bool compare_and_swap(void)
 {
-	return with_bed(4096, (struct pair_options){}, cas_body);
+	return with_fixture(4096, (struct pair_options){}, cas_body);
 }
 
-static bool faa_body(struct bed *t)
+static bool faa_body(struct fixture *t)
 {
 	uint64_t *target = (uint64_t *)(t->b.p + 128), before, want = UINT64_MAX - 2;
 
@@ -229,12 +229,12 @@ static bool faa_body(struct bed *t)
 
 static bool fetch_and_add_wraps(void)
 {
-	return with_bed(4096, (struct pair_options){}, faa_body);
+	return with_fixture(4096, (struct pair_options){}, faa_body);
 }
 
 /* ---- inline and lists ---------------------------------------------------- */
 
-static bool inline_body(struct bed *t)
+static bool inline_body(struct fixture *t)
 {
 	for (uint32_t len = 0; len <= 96; len++) {
 		uint8_t data[96];
@@ -262,11 +262,11 @@ static bool inline_body(struct bed *t)
 
 static bool inline_every_length(void)
 {
-	return with_bed(4096, (struct pair_options){ .inline_bytes = 96 }, inline_body);
+	return with_fixture(4096, (struct pair_options){ .inline_bytes = 96 }, inline_body);
 }
 
 /* Fills @list with pieces of the region whose bytes form one pattern. */
-static size_t scatter(struct bed *t, struct ibv_sge *list, int num, uint32_t seed)
+static size_t scatter(struct fixture *t, struct ibv_sge *list, int num, uint32_t seed)
 {
 	uint8_t all[6 * 400];
 	size_t total = 0;
@@ -282,7 +282,7 @@ static size_t scatter(struct bed *t, struct ibv_sge *list, int num, uint32_t see
 	return total;
 }
 
-static bool lists_body(struct bed *t)
+static bool lists_body(struct fixture *t)
 {
 	for (int num = 1; num <= 6; num++) {
 		struct ibv_sge list[6], to = sge_of(&t->b, 0, 4096);
@@ -306,14 +306,14 @@ static bool lists_body(struct bed *t)
 
 static bool lists_of_one_to_six(void)
 {
-	return with_bed(3 * 4096, (struct pair_options){ .send_sge = 6 }, lists_body);
+	return with_fixture(3 * 4096, (struct pair_options){ .send_sge = 6 }, lists_body);
 }
 
 /* ---- rings --------------------------------------------------------------- */
 
 #define MANY	45000u		/* two blocks each: the 16-bit index wraps */
 
-static bool wrap_body(struct bed *t)
+static bool wrap_body(struct fixture *t)
 {
 	uint64_t next = 0;
 
@@ -340,10 +340,10 @@ static bool wrap_body(struct bed *t)
 
 static bool send_index_wraps(void)
 {
-	return with_bed(4096, (struct pair_options){ .send_sge = 2 }, wrap_body);
+	return with_fixture(4096, (struct pair_options){ .send_sge = 2 }, wrap_body);
 }
 
-static bool recv_wrap_body(struct bed *t)
+static bool recv_wrap_body(struct fixture *t)
 {
 	const uint32_t count = 70000, ahead = 16;
 
@@ -371,10 +371,10 @@ static bool recv_wrap_body(struct bed *t)
 
 static bool receive_index_wraps(void)
 {
-	return with_bed(4096, (struct pair_options){ .inline_bytes = 4 }, recv_wrap_body);
+	return with_fixture(4096, (struct pair_options){ .inline_bytes = 4 }, recv_wrap_body);
 }
 
-static bool full_body(struct bed *t)
+static bool full_body(struct fixture *t)
 {
 	struct ibv_sge from = sge_of(&t->a, 0, 8);
 	struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_WRITE, 0, &from, 1, &t->b, 0), *bad;
@@ -399,10 +399,10 @@ static bool full_body(struct bed *t)
 
 static bool full_queue_refuses_then_recovers(void)
 {
-	return with_bed(4096, (struct pair_options){}, full_body);
+	return with_fixture(4096, (struct pair_options){}, full_body);
 }
 
-static bool chain_body(struct bed *t)
+static bool chain_body(struct fixture *t)
 {
 	struct ibv_send_wr wr[20], *bad;
 	struct ibv_sge sge[20];
@@ -425,12 +425,12 @@ static bool chain_body(struct bed *t)
 
 static bool chain_of_requests(void)
 {
-	return with_bed(4096, (struct pair_options){}, chain_body);
+	return with_fixture(4096, (struct pair_options){}, chain_body);
 }
 
 /* ---- order and events ---------------------------------------------------- */
 
-static bool early_body(struct bed *t)
+static bool early_body(struct fixture *t)
 {
 	struct ibv_sge from = sge_of(&t->a, 0, 64), to = sge_of(&t->b, 0, 64);
 
@@ -442,10 +442,10 @@ static bool early_body(struct bed *t)
 
 static bool send_waits_for_receive(void)
 {
-	return with_bed(4096, (struct pair_options){}, early_body);
+	return with_fixture(4096, (struct pair_options){}, early_body);
 }
 
-static bool fence_body(struct bed *t)
+static bool fence_body(struct fixture *t)
 {
 	struct ibv_sge to = sge_of(&t->a, 0, 4096), recv = sge_of(&t->b, 4096, 4096);
 
@@ -469,11 +469,11 @@ static bool fence_body(struct bed *t)
 
 static bool fenced_send_sees_read_data(void)
 {
-	return with_bed(2 * 4096, (struct pair_options){}, fence_body);
+	return with_fixture(2 * 4096, (struct pair_options){}, fence_body);
 }
 
 /* The event comes whether the completion is older or younger than the request for it. */
-static bool events_body(struct bed *t)
+static bool events_body(struct fixture *t)
 {
 	for (uint64_t i = 0; i < 200; i++) {
 		struct ibv_sge from = sge_of(&t->a, 0, 8), to = sge_of(&t->b, 0, 8);
@@ -498,10 +498,10 @@ static bool events_body(struct bed *t)
 
 static bool completion_events(void)
 {
-	return with_bed(4096, (struct pair_options){}, events_body);
+	return with_fixture(4096, (struct pair_options){}, events_body);
 }
 
-static bool solicited_body(struct bed *t)
+static bool solicited_body(struct fixture *t)
 {
 	struct ibv_sge from = sge_of(&t->a, 0, 8), to = sge_of(&t->b, 0, 8);
 	struct ibv_send_wr wr = signaled(IBV_WR_SEND, 1, &from, 1);
@@ -521,12 +521,12 @@ static bool solicited_body(struct bed *t)
 
 static bool solicited_event(void)
 {
-	return with_bed(4096, (struct pair_options){}, solicited_body);
+	return with_fixture(4096, (struct pair_options){}, solicited_body);
 }
 
 /* ---- memory regions ------------------------------------------------------ */
 
-static bool region_body(struct bed *t)
+static bool region_body(struct fixture *t)
 {
 	/* Around the limits of every table level: 4 inline, 512 per page, two levels. */
 	static const size_t pages[] = { 1, 3, 4, 5, 511, 512, 513, 1025, 16384 };
@@ -554,10 +554,10 @@ static bool region_body(struct bed *t)
 
 static bool regions_of_every_table_level(void)
 {
-	return with_bed(8192, (struct pair_options){}, region_body);
+	return with_fixture(8192, (struct pair_options){}, region_body);
 }
 
-static bool last_byte_body(struct bed *t)
+static bool last_byte_body(struct fixture *t)
 {
 	struct ibv_sge from = sge_of(&t->a, 0, 1), all = sge_of(&t->a, 0, 4096);
 
@@ -572,7 +572,7 @@ static bool last_byte_body(struct bed *t)
 
 static bool last_byte_of_a_region(void)
 {
-	return with_bed(4096, (struct pair_options){}, last_byte_body);
+	return with_fixture(4096, (struct pair_options){}, last_byte_body);
 }
 
 static const struct tap_test tests[] = {
@@ -600,5 +600,5 @@ static const struct tap_test tests[] = {
 
 int main(int argc, char **argv)
 {
-	return bed_main(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
+	return fixture_main(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
 }

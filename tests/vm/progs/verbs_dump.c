@@ -92,7 +92,7 @@ static void print_request(const struct ibv_send_wr *wr)
 	next_index += blocks_of(wr, bytes);
 }
 
-static bool post_and_print(struct bed *t, struct ibv_send_wr wr)
+static bool post_and_print(struct fixture *t, struct ibv_send_wr wr)
 {
 	wr.wr_id = printed;
 	if (!post(&t->p.a, wr))
@@ -101,7 +101,7 @@ static bool post_and_print(struct bed *t, struct ibv_send_wr wr)
 	return true;
 }
 
-static bool post_all(struct bed *t)
+static bool post_all(struct fixture *t)
 {
 	struct ibv_sge one = sge_of(&t->a, 4096, 65536), small = sge_of(&t->a, 8, 20);
 	struct ibv_sge three[] = { sge_of(&t->a, 0, 100), sge_of(&t->a, 5000, 200),
@@ -138,7 +138,7 @@ static bool post_all(struct bed *t)
 	return post_and_print(t, wr);
 }
 
-static bool run(struct bed *t)
+static bool run(struct fixture *t)
 {
 	char c;
 
@@ -175,7 +175,8 @@ int main(int argc, char **argv)
 	static const struct tap_test none[] = { { "", NULL } };
 
 	if (argc != 2)
-		return bed_main(1, argv, none, 0);
-	bed_set_addresses(argv[1]);
-	return !with_bed(128 * 1024, (struct pair_options){ .send_sge = 6, .inline_bytes = 96 }, run);
+		return fixture_main(1, argv, none, 0);
+	fixture_set_addresses(argv[1]);
+	return !with_fixture(128 * 1024,
+			     (struct pair_options){ .send_sge = 6, .inline_bytes = 96 }, run);
 }

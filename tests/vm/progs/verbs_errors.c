@@ -14,7 +14,7 @@
 /* ---- the remote side refuses ---------------------------------------------- */
 
 /* One request that the remote side must refuse; the next ones are flushed. */
-static bool refused(struct bed *t, struct ibv_send_wr wr)
+static bool refused(struct fixture *t, struct ibv_send_wr wr)
 {
 	struct ibv_sge sge = sge_of(&t->a, 0, 8);
 	struct ibv_send_wr after = one_sided(IBV_WR_RDMA_WRITE, 51, &sge, 1, &t->b, 0);
@@ -26,7 +26,7 @@ static bool refused(struct bed *t, struct ibv_send_wr wr)
 	       failed(&t->p.b, 60, IBV_WC_WR_FLUSH_ERR);
 }
 
-static bool write_bad_key(struct bed *t)
+static bool write_bad_key(struct fixture *t)
 {
 	struct ibv_sge sge = sge_of(&t->a, 0, 64);
 	struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_WRITE, 0, &sge, 1, &t->b, 0);
@@ -37,10 +37,10 @@ static bool write_bad_key(struct bed *t)
 
 static bool write_with_unknown_key(void)
 {
-	return with_bed(4096, (struct pair_options){}, write_bad_key);
+	return with_fixture(4096, (struct pair_options){}, write_bad_key);
 }
 
-static bool write_wrong_byte(struct bed *t)
+static bool write_wrong_byte(struct fixture *t)
 {
 	struct ibv_sge sge = sge_of(&t->a, 0, 64);
 	struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_WRITE, 0, &sge, 1, &t->b, 0);
@@ -51,10 +51,10 @@ static bool write_wrong_byte(struct bed *t)
 
 static bool write_with_wrong_key_byte(void)
 {
-	return with_bed(4096, (struct pair_options){}, write_wrong_byte);
+	return with_fixture(4096, (struct pair_options){}, write_wrong_byte);
 }
 
-static bool write_past_end(struct bed *t)
+static bool write_past_end(struct fixture *t)
 {
 	struct ibv_sge sge = sge_of(&t->a, 0, 64);
 	bool good;
@@ -68,10 +68,10 @@ static bool write_past_end(struct bed *t)
 
 static bool write_one_byte_too_far(void)
 {
-	return with_bed(4096, (struct pair_options){}, write_past_end);
+	return with_fixture(4096, (struct pair_options){}, write_past_end);
 }
 
-static bool read_before_start(struct bed *t)
+static bool read_before_start(struct fixture *t)
 {
 	struct ibv_sge sge = sge_of(&t->a, 0, 64);
 	struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_READ, 0, &sge, 1, &t->b, 0);
@@ -82,10 +82,10 @@ static bool read_before_start(struct bed *t)
 
 static bool read_one_byte_too_early(void)
 {
-	return with_bed(4096, (struct pair_options){}, read_before_start);
+	return with_fixture(4096, (struct pair_options){}, read_before_start);
 }
 
-static bool write_wraps(struct bed *t)
+static bool write_wraps(struct fixture *t)
 {
 	struct ibv_sge sge = sge_of(&t->a, 0, 64);
 	struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_WRITE, 0, &sge, 1, &t->b, 0);
@@ -96,11 +96,11 @@ static bool write_wraps(struct bed *t)
 
 static bool write_around_the_end_of_memory(void)
 {
-	return with_bed(4096, (struct pair_options){}, write_wraps);
+	return with_fixture(4096, (struct pair_options){}, write_wraps);
 }
 
 /* The remote region has no right but @rights. */
-static bool without_right(struct bed *t, enum ibv_wr_opcode opcode, int rights)
+static bool without_right(struct fixture *t, enum ibv_wr_opcode opcode, int rights)
 {
 	struct ibv_sge sge = sge_of(&t->a, 0, 8);
 	struct ibv_send_wr wr;
@@ -120,27 +120,27 @@ static bool without_right(struct bed *t, enum ibv_wr_opcode opcode, int rights)
 	return good;
 }
 
-static bool write_right(struct bed *t)
+static bool write_right(struct fixture *t)
 {
 	return without_right(t, IBV_WR_RDMA_WRITE, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
 }
 
 static bool write_needs_the_right(void)
 {
-	return with_bed(4096, (struct pair_options){}, write_right);
+	return with_fixture(4096, (struct pair_options){}, write_right);
 }
 
-static bool read_right(struct bed *t)
+static bool read_right(struct fixture *t)
 {
 	return without_right(t, IBV_WR_RDMA_READ, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 }
 
 static bool read_needs_the_right(void)
 {
-	return with_bed(4096, (struct pair_options){}, read_right);
+	return with_fixture(4096, (struct pair_options){}, read_right);
 }
 
-static bool atomic_right(struct bed *t)
+static bool atomic_right(struct fixture *t)
 {
 	return without_right(t, IBV_WR_ATOMIC_FETCH_AND_ADD,
 			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
@@ -149,10 +149,10 @@ static bool atomic_right(struct bed *t)
 
 static bool atomic_needs_the_right(void)
 {
-	return with_bed(4096, (struct pair_options){}, atomic_right);
+	return with_fixture(4096, (struct pair_options){}, atomic_right);
 }
 
-static bool atomic_misaligned(struct bed *t)
+static bool atomic_misaligned(struct fixture *t)
 {
 	struct ibv_sge sge = sge_of(&t->a, 0, 8);
 	struct ibv_send_wr wr = signaled(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, &sge, 1);
@@ -165,11 +165,11 @@ static bool atomic_misaligned(struct bed *t)
 
 static bool atomic_must_be_aligned(void)
 {
-	return with_bed(4096, (struct pair_options){}, atomic_misaligned);
+	return with_fixture(4096, (struct pair_options){}, atomic_misaligned);
 }
 
 /* A key of another protection domain is no key. */
-static bool other_domain(struct bed *t)
+static bool other_domain(struct fixture *t)
 {
 	struct ibv_sge sge = sge_of(&t->a, 0, 64);
 	struct pair_side stranger = t->p.b;
@@ -187,10 +187,10 @@ static bool other_domain(struct bed *t)
 
 static bool key_of_another_domain(void)
 {
-	return with_bed(4096, (struct pair_options){}, other_domain);
+	return with_fixture(4096, (struct pair_options){}, other_domain);
 }
 
-static bool key_after_dereg(struct bed *t)
+static bool key_after_dereg(struct fixture *t)
 {
 	struct ibv_sge sge = sge_of(&t->a, 0, 64);
 	struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_WRITE, 0, &sge, 1, &t->b, 0);
@@ -206,12 +206,12 @@ static bool key_after_dereg(struct bed *t)
 
 static bool key_of_a_gone_region(void)
 {
-	return with_bed(4096, (struct pair_options){}, key_after_dereg);
+	return with_fixture(4096, (struct pair_options){}, key_after_dereg);
 }
 
 /* ---- the local side is wrong ---------------------------------------------- */
 
-static bool wrong_here(struct bed *t, struct ibv_sge sge, enum ibv_wr_opcode opcode)
+static bool wrong_here(struct fixture *t, struct ibv_sge sge, enum ibv_wr_opcode opcode)
 {
 	struct ibv_sge good = sge_of(&t->a, 0, 8);
 
@@ -221,7 +221,7 @@ static bool wrong_here(struct bed *t, struct ibv_sge sge, enum ibv_wr_opcode opc
 	       failed(&t->p.a, 2, IBV_WC_WR_FLUSH_ERR);
 }
 
-static bool bad_lkey(struct bed *t)
+static bool bad_lkey(struct fixture *t)
 {
 	struct ibv_sge sge = sge_of(&t->a, 0, 64);
 
@@ -231,20 +231,20 @@ static bool bad_lkey(struct bed *t)
 
 static bool unknown_local_key(void)
 {
-	return with_bed(4096, (struct pair_options){}, bad_lkey);
+	return with_fixture(4096, (struct pair_options){}, bad_lkey);
 }
 
-static bool local_too_far(struct bed *t)
+static bool local_too_far(struct fixture *t)
 {
 	return wrong_here(t, sge_of(&t->a, 4090, 64), IBV_WR_RDMA_WRITE);
 }
 
 static bool local_address_too_far(void)
 {
-	return with_bed(4096, (struct pair_options){}, local_too_far);
+	return with_fixture(4096, (struct pair_options){}, local_too_far);
 }
 
-static bool sink_read_only(struct bed *t)
+static bool sink_read_only(struct fixture *t)
 {
 	struct region r = {};
 	bool good = false;
@@ -257,10 +257,10 @@ static bool sink_read_only(struct bed *t)
 
 static bool read_into_a_read_only_region(void)
 {
-	return with_bed(4096, (struct pair_options){}, sink_read_only);
+	return with_fixture(4096, (struct pair_options){}, sink_read_only);
 }
 
-static bool recv_read_only(struct bed *t)
+static bool recv_read_only(struct fixture *t)
 {
 	struct ibv_sge from = sge_of(&t->a, 0, 64);
 	struct region r = {};
@@ -277,10 +277,10 @@ static bool recv_read_only(struct bed *t)
 
 static bool receive_into_a_read_only_region(void)
 {
-	return with_bed(4096, (struct pair_options){}, recv_read_only);
+	return with_fixture(4096, (struct pair_options){}, recv_read_only);
 }
 
-static bool recv_small(struct bed *t)
+static bool recv_small(struct fixture *t)
 {
 	struct ibv_sge from = sge_of(&t->a, 0, 64);
 
@@ -299,10 +299,10 @@ static bool recv_small(struct bed *t)
 
 static bool receive_buffer_too_small(void)
 {
-	return with_bed(4096, (struct pair_options){}, recv_small);
+	return with_fixture(4096, (struct pair_options){}, recv_small);
 }
 
-static bool zero_body(struct bed *t)
+static bool zero_body(struct fixture *t)
 {
 	struct ibv_sge sge = { 0x123, 0, NO_KEY };
 	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, 1, &sge, 1, &t->b, 0);
@@ -318,12 +318,12 @@ static bool zero_body(struct bed *t)
 
 static bool zero_length_needs_no_key(void)
 {
-	return with_bed(4096, (struct pair_options){}, zero_body);
+	return with_fixture(4096, (struct pair_options){}, zero_body);
 }
 
 /* ---- flush ---------------------------------------------------------------- */
 
-static bool flush_body(struct bed *t)
+static bool flush_body(struct fixture *t)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 	struct ibv_qp_init_attr init;
@@ -344,11 +344,11 @@ static bool flush_body(struct bed *t)
 
 static bool error_state_flushes_receives_in_order(void)
 {
-	return with_bed(4096, (struct pair_options){}, flush_body);
+	return with_fixture(4096, (struct pair_options){}, flush_body);
 }
 
 /* Sends wait because nothing is posted; unsignaled ones must be flushed too. */
-static bool flush_sends_body(struct bed *t)
+static bool flush_sends_body(struct fixture *t)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 	struct ibv_sge from = sge_of(&t->a, 0, 64);
@@ -369,7 +369,7 @@ static bool flush_sends_body(struct bed *t)
 
 static bool error_state_flushes_waiting_sends(void)
 {
-	return with_bed(4096, (struct pair_options){}, flush_sends_body);
+	return with_fixture(4096, (struct pair_options){}, flush_sends_body);
 }
 
 /* ---- connections ----------------------------------------------------------- */
@@ -384,7 +384,7 @@ static bool leaves(struct rdma_event_channel *channel)
 	return true;
 }
 
-static bool disconnect_body(struct bed *t)
+static bool disconnect_body(struct fixture *t)
 {
 	if (!post_recv(&t->p.a, sge_of(&t->a, 0, 64), 1) ||
 	    !post_recv(&t->p.b, sge_of(&t->b, 0, 64), 2))
@@ -396,13 +396,13 @@ static bool disconnect_body(struct bed *t)
 
 static bool disconnect_reaches_both_sides(void)
 {
-	return with_bed(4096, (struct pair_options){}, disconnect_body);
+	return with_fixture(4096, (struct pair_options){}, disconnect_body);
 }
 
 static bool reconnect(void)
 {
 	for (int i = 0; i < 30; i++)
-		if (!with_bed(4096, (struct pair_options){}, disconnect_body))
+		if (!with_fixture(4096, (struct pair_options){}, disconnect_body))
 			return false;
 	return true;
 }
@@ -418,8 +418,8 @@ static bool private_data(void)
 		int ret;
 
 		pattern_fill(text, sizeof(text), (uint32_t)i);
-		o.address_b = bed_passive();
-		o.address_a = bed_active();
+		o.address_b = fixture_passive();
+		o.address_a = fixture_active();
 		ret = pair_open(&p, &o);
 		pair_close(&p);
 		EXPECT(!ret, "connect with %u bytes: %d", lengths[i], ret);
@@ -434,8 +434,8 @@ static bool reject(void)
 	struct pair p;
 	int ret;
 
-	o.address_b = bed_passive();
-	o.address_a = bed_active();
+	o.address_b = fixture_passive();
+	o.address_a = fixture_active();
 	ret = pair_open(&p, &o);
 	pair_close(&p);
 	EXPECT(ret == -EPROTO, "connect returned %d", ret);
@@ -447,30 +447,31 @@ static bool reject(void)
 static bool many_connections(void)
 {
 	enum { COUNT = 64 };
-	static struct bed beds[COUNT];
+	static struct fixture fixtures[COUNT];
 	bool good = true;
 	int n;
 
 	for (n = 0; n < COUNT && good; n++) {
-		good = bed_open(&beds[n], 4096, (struct pair_options){ .send_wr = 16, .recv_wr = 16 });
-		pattern_fill(beds[n].a.p, 100, (uint32_t)n);
+		good = fixture_open(&fixtures[n], 4096,
+				    (struct pair_options){ .send_wr = 16, .recv_wr = 16 });
+		pattern_fill(fixtures[n].a.p, 100, (uint32_t)n);
 	}
 	for (int i = 0; i < n && good; i++) {
-		struct ibv_sge from = sge_of(&beds[i].a, 0, 100);
+		struct ibv_sge from = sge_of(&fixtures[i].a, 0, 100);
 
-		good = post(&beds[i].p.a,
-			    one_sided(IBV_WR_RDMA_WRITE, 1, &from, 1, &beds[i].b, 0)) &&
-		       done(&beds[i].p.a, 1, IBV_WC_RDMA_WRITE, NULL) &&
-		       pattern_is(beds[i].b.p, 100, (uint32_t)i);
+		good = post(&fixtures[i].p.a,
+			    one_sided(IBV_WR_RDMA_WRITE, 1, &from, 1, &fixtures[i].b, 0)) &&
+		       done(&fixtures[i].p.a, 1, IBV_WC_RDMA_WRITE, NULL) &&
+		       pattern_is(fixtures[i].b.p, 100, (uint32_t)i);
 	}
 	while (n--)
-		bed_close(&beds[n]);
+		fixture_close(&fixtures[n]);
 	return good;
 }
 
 /* ---- what the verbs must refuse --------------------------------------------- */
 
-static bool refusals_body(struct bed *t)
+static bool refusals_body(struct fixture *t)
 {
 	struct ibv_srq_init_attr srq = { .attr = { .max_wr = 16, .max_sge = 1 } };
 	struct ibv_device_attr dev;
@@ -485,7 +486,7 @@ static bool refusals_body(struct bed *t)
 
 static bool impossible_objects_are_refused(void)
 {
-	return with_bed(4096, (struct pair_options){}, refusals_body);
+	return with_fixture(4096, (struct pair_options){}, refusals_body);
 }
 
 static const struct tap_test tests[] = {
@@ -511,12 +512,12 @@ static const struct tap_test tests[] = {
 	{ "disconnect reaches both sides", disconnect_reaches_both_sides },
 	{ "30 connections one after another", reconnect },
 	{ "private data arrives", private_data },
-	{ "reject is told", reject },
+	{ "reject is reported", reject },
 	{ "64 connections at once", many_connections },
 	{ "impossible objects are refused", impossible_objects_are_refused },
 };
 
 int main(int argc, char **argv)
 {
-	return bed_main(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
+	return fixture_main(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -2,7 +2,7 @@
 /*
  * What an application meets when the card does wrong: verbs_fault ADDRESS MS OP...
  *
- * Connects two QPs of this process and does what it is told, one line of output
+ * Connects two QPs of this process and does what it is asked to, one line of output
  * for each: send, write, read (4096 bytes, checked), esend (waits for events
  * instead of polling), long (1 MiB write), many (200 sends, 20 at a time), refused
  * (a write with a key that does not exist, which ends the connection), stay (MS
@@ -81,7 +81,7 @@ static bool wait_event(struct pair_side *s)
 
 static uint64_t next_id = 1;
 
-static void do_send(struct bed *t, bool events)
+static void do_send(struct fixture *t, bool events)
 {
 	uint64_t id = next_id++;
 	struct ibv_sge to = sge_of(&t->b, 0, LEN), from = sge_of(&t->a, 0, LEN);
@@ -109,7 +109,7 @@ static void do_send(struct bed *t, bool events)
 	free((void *)a);
 }
 
-static void do_one_sided(struct bed *t, const char *what, enum ibv_wr_opcode opcode, size_t len)
+static void do_one_sided(struct fixture *t, const char *what, enum ibv_wr_opcode opcode, size_t len)
 {
 	uint64_t id = next_id++;
 	struct ibv_sge sge = sge_of(&t->a, 0, len);
@@ -129,7 +129,7 @@ static void do_one_sided(struct bed *t, const char *what, enum ibv_wr_opcode opc
 	       pattern_is(to->p, len, (uint32_t)id) ? "good" : "bad", strange);
 }
 
-static void do_refused(struct bed *t)
+static void do_refused(struct fixture *t)
 {
 	uint64_t id = next_id++;
 	struct ibv_sge sge = sge_of(&t->a, 0, LEN);
@@ -144,7 +144,7 @@ static void do_refused(struct bed *t)
 	printf("refused a=%s\n", wait_wc(&t->p.a, id, &strange));
 }
 
-static void do_many(struct bed *t)
+static void do_many(struct fixture *t)
 {
 	struct ibv_sge to = sge_of(&t->b, 0, 64), from = sge_of(&t->a, 0, 64);
 	int good = 0, other = 0, strange = 0;
@@ -176,7 +176,7 @@ out:
 	printf("many good=%d other=%d strange=%d\n", good, other, strange);
 }
 
-static bool do_op(struct bed *t, const char *op)
+static bool do_op(struct fixture *t, const char *op)
 {
 	if (!strcmp(op, "send"))
 		do_send(t, false);
@@ -204,17 +204,17 @@ int main(int argc, char **argv)
 {
 	struct pair_options o = {};
 	uint64_t began = now_ms();
-	struct bed t = {};
+	struct fixture t = {};
 
 	if (argc < 3) {
 		fprintf(stderr, "usage: verbs_fault ADDRESS MS OP...\n");
 		return 1;
 	}
 	limit_ms = atoi(argv[2]);
-	bed_set_addresses(argv[1]);
-	if (!bed_open(&t, LONG, o)) {
+	fixture_set_addresses(argv[1]);
+	if (!fixture_open(&t, LONG, o)) {
 		printf("open failed after %d ms\n", (int)(now_ms() - began));
-		bed_close(&t);
+		fixture_close(&t);
 		return 2;
 	}
 	printf("open qp %u %u\n", t.p.a.qp->qp_num, t.p.b.qp->qp_num);
@@ -225,7 +225,7 @@ int main(int argc, char **argv)
 		}
 	}
 	began = now_ms();
-	bed_close(&t);
+	fixture_close(&t);
 	printf("closed in %d ms\n", (int)(now_ms() - began));
 	return 0;
 }

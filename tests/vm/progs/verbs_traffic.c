@@ -11,9 +11,9 @@
  * WRITE of 256 KiB, a READ of the same place into another buffer, and a FETCH
  * AND ADD, all posted at once. No wait is longer than LIMIT_MS.
  *
- * A line per connection tells how it ended. Exit status: 0 as planned; 1 wrong
- * data, or something else that must not be; 3 the connection was lost and we
- * were told (error completion or disconnect); 4 nothing was heard for LIMIT_MS;
+ * A line per connection says how it ended. Exit status: 0 as planned; 1 wrong
+ * data, or something else that must not be; 3 the connection was lost and
+ * that was reported (error completion or disconnect); 4 nothing came for LIMIT_MS;
  * 5 no connection came about.
  */
 #include "rdma_pair.h"
@@ -35,7 +35,7 @@ enum outcome { FINE = 0, BROKEN = 1, LOST = 3, SILENT = 4, UNCONNECTED = 5 };
 /* Work request IDs: what, and which buffer of it */
 enum { ID_RECV = 0x100, ID_SEND = 0x200, ID_WRITE = 0x300, ID_READ, ID_ATOMIC };
 
-/* What the server tells in its reply: where the client may write and read. */
+/* What the server says in its reply: where the client may write and read. */
 struct invitation {
 	uint64_t address;
 	uint32_t key;
@@ -58,7 +58,7 @@ struct connection {
 	struct buffers *buf;
 	struct invitation there;
 	uint32_t seed;
-	uint64_t rounds, heard_ms;
+	uint64_t rounds, last_good_ms;
 	bool opened;
 	char why[128];
 };
@@ -96,7 +96,7 @@ static struct rdma_cm_event *want(struct connection *c, enum rdma_cm_event_type 
 	struct rdma_cm_event *e;
 
 	if (poll(&fd, 1, limit_ms) != 1) {
-		ended(c, UNCONNECTED, "nothing heard instead of", rdma_event_str(type));
+		ended(c, UNCONNECTED, "nothing received instead of", rdma_event_str(type));
 		return NULL;
 	}
 	if (rdma_get_cm_event(c->channel, &e)) {
@@ -223,7 +223,7 @@ static enum outcome take(struct connection *c, struct ibv_wc *wc)
 		if (n && wc->status)
 			return ended(c, LOST, "completion", ibv_wc_status_str(wc->status));
 		if (n) {
-			c->heard_ms = now_ms();
+			c->last_good_ms = now_ms();
 			return FINE;
 		}
 		if (!armed) {			/* and look again: it may have come before */
@@ -234,7 +234,7 @@ static enum outcome take(struct connection *c, struct ibv_wc *wc)
 		}
 		waited = now_ms() - begin;
 		if (waited >= (uint64_t)limit_ms)
-			return ended(c, SILENT, "nothing heard", "");
+			return ended(c, SILENT, "nothing received", "");
 		if (poll(fds, 2, limit_ms - (int)waited) < 0 && errno != EINTR)
 			return failed_call(c, "poll");
 		if (stopping)
@@ -526,11 +526,11 @@ static void *job_thread(void *arg)
 	struct job *job = arg;
 	struct connection c = { .seed = job->index * 1000003u };
 
-	c.heard_ms = now_ms();
+	c.last_good_ms = now_ms();
 	job->how = client(&c, &job->to, job->rounds);
 	printf("connection %u: %llu rounds, ended with %d, %llu ms after the last good completion%s%s\n",
 	       job->index, (unsigned long long)c.rounds, job->how,
-	       (unsigned long long)(now_ms() - c.heard_ms), *c.why ? ": " : "", c.why);
+	       (unsigned long long)(now_ms() - c.last_good_ms), *c.why ? ": " : "", c.why);
 	fflush(stdout);
 	close_all(&c);
 	return NULL;
