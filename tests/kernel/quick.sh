@@ -12,7 +12,7 @@ cd "$ERDMA_TOP"
 
 kernel=$(tests/setup/debug-kernel.sh debug)
 tests/kernel/modules.sh "$kernel" build/kernel/debug
-# A page that could not be had is logged with a trace; reports have other words.
+# A page that could not be had is told with a trace; reports have other words.
 # Memory that fails in uapi_add_get_elm() costs ib_uverbs nodes of its radix tree.
 # One core: nothing here runs side by side, and another suite has the other.
 export ERDMA_SLOW=${ERDMA_SLOW:-4} ERDMA_SMP=1
