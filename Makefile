@@ -94,7 +94,9 @@ check-list:
 	@tools/check --groups all -k '$(T)' -- --collect-only -q -n 0
 
 upstream-check:
-	@tools/check --groups long -k 'qemu10'
+	@tools/setup packages fuzz && qemu=$$(tools/setup qemu10) && \
+		ERDMA_QEMU_ASAN=$$qemu tools/check --groups model && \
+		tools/check --groups long -k qemu10
 
 # QEMU's generic fuzzer on the card, for FUZZ_TIME seconds
 FUZZ_TIME ?= 600
