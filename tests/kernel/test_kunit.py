@@ -9,12 +9,12 @@ import re
 import pytest
 
 from lib import products
+from lib import tap as taplib
 from lib.paths import TOP
 from lib.vms import kernel_of
 
 SPEC = {'cards': 0, 'append': 'log_buf_len=8M'}
 FAILED = re.compile(r'EXPECTATION FAILED|ASSERTION FAILED')
-RESULT = re.compile(r'^(\[ *[\d.]+\])? *(not )?ok\b')
 MODULES = 'ib_core iw_cm ib_uverbs'
 
 
@@ -31,7 +31,7 @@ def tap_of(log):
     """
     lines, comment = [f'1..{suites()}'], False
     for line in log.splitlines():
-        comment = (comment or bool(FAILED.search(line))) and not RESULT.match(line)
+        comment = (comment or bool(FAILED.search(line))) and not taplib.is_result(line)
         lines.append('# ' + line if comment else line)
     return '\n'.join(lines)
 

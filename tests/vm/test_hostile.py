@@ -56,7 +56,7 @@ def test_garbage_in_every_doorbell(vm, progs, seed):
 def test_garbage_in_every_doorbell_under_traffic(vm, progs):
     """All doorbells are rung while another process moves data: its connections may fail."""
     victim = vm.popen([f'{progs}/verbs_data', vm.address()])
-    victim.expect('^(not )?ok 1 ')
+    victim.expect(r'\bok 1 ')
     for seed in (11, 12, 13):
         doorbells(vm, progs, seed, 50000)
     victim.wait(check=False)
