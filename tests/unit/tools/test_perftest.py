@@ -10,7 +10,7 @@ from erdma.vm.perftest import table_row
 pytestmark = pytest.mark.group('unit')
 
 LATENCY = ' #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec] t_avg[usec]\n'
-DISTURBED = ' 64      500          inf            inf          inf      \t  inf    -nan   inf   inf \n'
+DISTURBED = ' 64      500          inf            inf     inf  \t inf  -nan   inf  inf \n'
 GOOD = ' 64      500          21.5           90.25        30.5     \t  31.75   1.5   60.0   88.0 \n'
 BANDWIDTH = (' #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n'
              ' 65536      100              0.00               1520.25\t\t   0.024324\n'
