@@ -58,9 +58,9 @@ def metric(vms, name):
     values = []
     for _ in range(3):
         for _ in range(TRIES):
-            value = getattr(perf(command, server=vms[1], client=vms[0]), field)
-            if value > 0:
-                values.append(value)
+            result = perf(command, server=vms[1], client=vms[0])
+            if result.steady:
+                values.append(getattr(result, field))
                 break
     return best(values) if values else None
 
