@@ -70,7 +70,7 @@ __printf(4, 5) bool kv_result(bool good, const char *func, int line, const char 
 unsigned int kv_patience_ms(void);
 struct rdma_cm_id *kv_bound_id(rdma_cm_event_handler handler, void *context, u16 port);
 
-/* One check. Its value is the condition; the text tells what was found instead. */
+/* One check. Its value is the condition; the text says what was found instead. */
 #define kv_check(cond, fmt, ...) \
 	kv_result(cond, __func__, __LINE__, "%s: " fmt, #cond, ##__VA_ARGS__)
 

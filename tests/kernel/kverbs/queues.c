@@ -126,7 +126,7 @@ void kv_full(struct ib_device *dev)
 		kv_check(!kv_post_recv(&p->b, 2000 + i, 0, 64), "receive %d", i);
 		kv_good(p->b.rcq, 2000 + i, IB_WC_RECV, &wc);
 	}
-	/* None was signaled: nothing tells the driver that there is room */
+	/* None was signaled: nothing shows the driver that there is room */
 	err = kv_post_send(&p->a, IB_WR_SEND, 1, 8, IB_SEND_SIGNALED, 0);
 	kv_check(err == -ENOMEM, "%d", err);
 	kv_close(p);
@@ -238,7 +238,7 @@ void kv_armed(struct ib_device *dev)
 		kv_check(!kv_post_send(&p->a, IB_WR_SEND, i, 8, IB_SEND_SIGNALED, 0), "send %d", i);
 		n++;
 		kv_check(kv_events(b, n), "round %d: %d of %d", i, atomic_read(&b->events), n);
-		/* Behind a completion that nobody polled: told so, and an event */
+		/* Behind a completion that nobody polled: reported, and an event */
 		kv_check(ib_req_notify_cq(b->rcq, arm) == 1, "round %d", i);
 		n++;
 		kv_check(kv_events(b, n), "round %d: %d of %d", i, atomic_read(&b->events), n);
