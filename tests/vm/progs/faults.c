@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bed.h"
+#include "fixture.h"
 #include "uapi/erdma_diag.h"
 
 #define TRY_LIMIT_S	120	/* for one try; twice the longest wait in the kernel */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bed.h"
+#include "fixture.h"
 #include "erdma/erdma_hw.h"
 
 #define MAX_QUEUES	64

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "bed.h"
+#include "fixture.h"
 #include "tap.h"
 
 #define MIB		(1024u * 1024)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bed.h"
+#include "fixture.h"
 
 #define IMM	0x11223344u
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "bed.h"
+#include "fixture.h"
 
 #define NO_KEY	0x00abcd00u
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "bed.h"
+#include "fixture.h"
 
 #define LEN	4096
 #define LONG	(1 << 20)

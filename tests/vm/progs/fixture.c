@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See bed.h. */
-#include "bed.h"
+/* See fixture.h. */
+#include "fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
