@@ -30,7 +30,7 @@ help:
 	@echo '  make check-hosts  several VMs, NVMe and NFS over RDMA, the in-tree driver'
 	@echo '  make check-debug  KUnit and VM tests on kernels with KASAN, lockdep, kmemleak and KCSAN'
 	@echo '  make check-long   what takes hours'
-	@echo '  make check-GROUP  $(GROUPS)'
+	@echo '  make check-GROUP  static unit eadm kunit model vm quick'
 	@echo '  make upstream-check  the device built into QEMU 10.0, and tested there'
 	@echo '  make fuzz         QEMU'"'"'s generic fuzzer on the card for FUZZ_TIME seconds'
 	@echo '  make mutate-qemu  takes checks out of the PCI function: a test must fail'
@@ -73,12 +73,11 @@ demo shell bench bench-model:
 
 # ---- check --------------------------------------------------------------
 
-GROUPS = static unit eadm kunit model vm quick
 
 check:
 	@tools/check $(addprefix --groups ,$(TEST_GROUPS)) -k '$(T)'
 
-$(GROUPS:%=check-%):
+check-static check-unit check-eadm check-kunit check-model check-vm check-quick:
 	@tools/check --groups $(@:check-%=%) -k '$(T)'
 
 check-hosts:
@@ -94,7 +93,9 @@ check-list:
 	@tools/check --groups all -k '$(T)' -- --collect-only -q -n 0
 
 upstream-check:
-	@tools/check --groups long -k 'qemu10'
+	@tools/setup packages fuzz && qemu=$$(tools/setup qemu10) && \
+		ERDMA_QEMU_ASAN=$$qemu tools/check --groups model && \
+		tools/check --groups long -k qemu10
 
 # QEMU's generic fuzzer on the card, for FUZZ_TIME seconds
 FUZZ_TIME ?= 600
@@ -143,5 +144,5 @@ dist:
 	@echo build/erdma-$(VERSION).tar.xz
 
 .PHONY: all help have-build driver eadm model clean setup demo shell bench bench-model \
-	check $(GROUPS:%=check-%) check-hosts check-long check-debug check-list upstream-check fuzz \
-	mutate-qemu cache-clean install uninstall dist
+	check check-static check-unit check-eadm check-kunit check-model check-vm check-quick \
+	check-hosts check-long check-debug check-list upstream-check fuzz mutate-qemu cache-clean install uninstall dist

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Runs the suites: by itself on a kernel without CONFIG_KUNIT, see run.sh */
+/* Runs the suites: by itself on a kernel without CONFIG_KUNIT, see "tools/setup kunit" */
 #include <linux/module.h>
 
 #include "suites.h"

@@ -23,11 +23,12 @@ import tempfile
 from pathlib import Path
 from typing import Iterator, NamedTuple, Optional
 
+from lib import tap
+
 TOP = Path(__file__).resolve().parents[1]
 PARTS = ('include', 'qemu-model', 'tools', 'tests')     # what a copy needs
 REASON = re.compile(r'ERROR: [A-Z]\w+Sanitizer: [a-z-]+|runtime error: .{1,60}|'
-                    r'(?:AssertionError|Timeout|QemuError).{0,60}|^SUMMARY: .*|'
-                    r'^not ok \d+ - \w+', re.MULTILINE)
+                    r'(?:AssertionError|Timeout|QemuError).{0,60}|^SUMMARY: .*', re.MULTILINE)
 
 
 class Mutation(NamedTuple):
@@ -129,6 +130,16 @@ class Pci:
 KINDS = {'pci': Pci, 'core': Core, 'mesh': Mesh}
 
 
+def reason(output: str) -> str:
+    """The first thing that failed: a sanitizer's report, an assertion, a TAP line."""
+    found = REASON.search(output)
+    if found:
+        return found.group(0)
+    failed = [name for name, case in tap.leaves(tap.parse(output.splitlines())[0], 9)
+              if not case.ok]
+    return failed[0] if failed else ''
+
+
 def judge(part, source: Path, mutation: Mutation) -> tuple[str, str]:
     """(caught, MISSED or stale; why) for the mutation, which is undone afterwards."""
     saved = source.read_bytes()
@@ -145,8 +156,7 @@ def judge(part, source: Path, mutation: Mutation) -> tuple[str, str]:
             return 'stale', f'there is no test {mutation.test}'
         if result.status == 0:
             return 'MISSED', f'by {mutation.test or "all tests"}'
-        found = REASON.search(result.output)
-        return 'caught', found.group(0) if found else mutation.test or 'crash or time'
+        return 'caught', reason(result.output) or mutation.test or 'crash or time'
     finally:
         source.write_bytes(saved)
 

@@ -116,7 +116,7 @@ static bool list_into_bad_buffer(void)
 
 		EXPECT(err == EFAULT, "buffer at %#llx: %s", (unsigned long long)bad[i],
 		       strerror(err));
-		EXPECT(!arg.out_len && !arg.out_count, "something was told");
+		EXPECT(!arg.out_len && !arg.out_count, "something was returned");
 	}
 	return true;
 }
@@ -212,7 +212,7 @@ static bool context_into_bad_buffer(void)
 	EXPECT(call(node, ERDMA_DIAG_CONTEXT, &arg) == EFAULT, "kernel address");
 	arg.buf = 0;
 	EXPECT(call(node, ERDMA_DIAG_CONTEXT, &arg) == EFAULT, "no buffer");
-	EXPECT(!arg.out_len && !arg.time_ns, "something was told");
+	EXPECT(!arg.out_len && !arg.time_ns, "something was returned");
 	return true;
 }
 
@@ -304,7 +304,7 @@ static bool ring_read_into_too_small_buffer(void)
 		int err = ring_read(&arg, len);
 
 		EXPECT(err == EMSGSIZE, "%u bytes: %s", len, strerror(err));
-		EXPECT(arg.out_entry_size == 32 && !arg.out_count, "entry size not told");
+		EXPECT(arg.out_entry_size == 32 && !arg.out_count, "entry size not returned");
 	}
 	return true;
 }

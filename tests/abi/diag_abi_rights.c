@@ -349,7 +349,7 @@ static bool look_from_net_namespace_exclusive(void)
 	return true;
 }
 
-static bool interface_of_another_net_namespace_is_not_told(void)
+static bool interface_of_another_net_namespace_is_not_shown(void)
 {
 	return in_child(look_from_net_namespace_shared, false);
 }
@@ -500,7 +500,7 @@ static bool removal_under_calls(void)
 	return true;
 }
 
-/* A page that nobody fills until told so: a copy to it hangs */
+/* A page that nobody fills until asked to: a copy to it hangs */
 static int hanging_page(uint8_t **page)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -607,8 +607,8 @@ const struct tap_test rights_tests[] = {
 	{ "roots_file_gives_nobody_no_right", roots_file_gives_nobody_no_right },
 	{ "nobodys_file_gives_root_no_right", nobodys_file_gives_root_no_right },
 	{ "pids_are_those_of_the_callers_namespace", pids_are_those_of_the_callers_namespace },
-	{ "interface_of_another_net_namespace_is_not_told",
-	  interface_of_another_net_namespace_is_not_told },
+	{ "interface_of_another_net_namespace_is_not_shown",
+	  interface_of_another_net_namespace_is_not_shown },
 	{ "adapter_of_another_net_namespace_is_not_there",
 	  adapter_of_another_net_namespace_is_not_there },
 	{ "rdma_netlink_names_the_node", rdma_netlink_names_the_node },

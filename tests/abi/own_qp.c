@@ -59,7 +59,7 @@ bool own_qp_open(struct own_qp *q)
 		return false;
 	q->qpn = v->qp->qp_num;
 	q->sq_depth = MAX_WR * 4;
-	/* libibverbs does not tell the CQN */
+	/* libibverbs does not report the CQN */
 	q->cqn = 0;
 	arg.start_id = q->qpn;
 	if (!list(node, &arg, buf, 8 + sizeof(*rec)))

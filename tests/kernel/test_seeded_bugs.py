@@ -36,7 +36,7 @@ def seeded_vm(hosts, request):
 def complaints(request, hosts):
     """What the check after this test would report, until now."""
     end = 'BUG: end of this seeded bug'
-    hosts[0].run(['dd', 'of=/dev/kmsg', 'status=none'], input=end)
+    hosts[0].run(['dd', 'of=/dev/kmsg', 'status=none'], input=end + '\n')
     check, found = vms.check_after(request.node, hosts), []
 
     def all_read():

@@ -17,8 +17,11 @@ def _folder():
 
 
 def pytest_configure(config):
-    """The workers inherit the folder of the locks."""
-    if not hasattr(config, 'workerinput') and getattr(config.option, 'numprocesses', None):
+    """The workers inherit the folder of the locks; a run inside a test has none, or its own."""
+    if hasattr(config, 'workerinput'):
+        return
+    os.environ.pop('ERDMA_TEST_RUN', None)
+    if getattr(config.option, 'numprocesses', None):
         path = os.path.join('/tmp', f'erdma-test-{os.getpid()}')
         os.makedirs(path, exist_ok=True)
         os.environ['ERDMA_TEST_RUN'] = path

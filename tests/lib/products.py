@@ -57,6 +57,7 @@ PRODUCTS = {
     'unit-eadm': (900, lambda: _make('-C', 'eadm', 'unit')),
     'image': (1200, lambda: _setup('image')),
     'qemu-asan': (3600, lambda: _setup('qemu-asan')),
+    'qemu10': (3600, lambda: _setup('qemu10')),
     'intree-6.1': (1200, lambda: _setup('intree', '6.1')),
     'intree-6.12': (1200, lambda: _setup('intree', '6.12')),
     'kernel-6.12': (1200, lambda: _setup('kernel-612')),

@@ -17,6 +17,11 @@ SKIP = re.compile(r' *# *SKIP\b *(.*)$', re.I)
 MAX_COMMENTS = 40
 
 
+def is_result(line):
+    """Is this line a result?"""
+    return bool(RESULT.match(STAMP.sub('', line)))
+
+
 @dataclasses.dataclass
 class Case:
     """One result. skip: the reason, or None. comments: "#" lines before it and after it."""

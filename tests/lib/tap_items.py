@@ -88,11 +88,20 @@ def tap(request):
     return TapReporter(request.node)
 
 
+_is_worker = False
+
+
+def pytest_configure(config):
+    """Remember whether this is a worker of xdist."""
+    global _is_worker
+    _is_worker = hasattr(config, 'workerinput')
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_logreport(report):
     """Give a TAP line its own name; in a worker of xdist the test's name must stay."""
     case = getattr(report, 'tap_case', None)
-    if case is not None and not os.environ.get('PYTEST_XDIST_WORKER'):
+    if case is not None and not _is_worker:
         # A name may be anything; "::" and "[" have a meaning in a node's name.
         name = re.sub(r'::|[\[\]\n]', '_', case)
         report.nodeid = f'{report.nodeid}::{name}'

@@ -7,7 +7,8 @@
         a, b = two_vms
         run_pair(b, 'rping -s ...', a, 'rping -c ...')
 
-vms(count, **spec) takes the fields of erdma.vm.VmSpec; qemu='asan' is the QEMU with sanitizers;
+vms(count, **spec) takes the fields of erdma.vm.VmSpec; qemu='asan' is the QEMU with sanitizers,
+'qemu10' QEMU 10.0;
 private=(3, 4) are VMs whose memory is private; driver='intree' (or a tuple, one per VM) chooses
 drivers; shared=True: tests of this module build on what those before them left behind. A field
 may be a function that returns its value, for what must be built first.
@@ -65,8 +66,8 @@ def wish_of(item):
     more = {k: words.pop(k, None) for k in NOT_SPEC}
     kind = kernel_of(item)
     fields = {**_kernel_fields(kind, item.config.option.slow), **words}
-    if more['qemu'] == 'asan':
-        fields['qemu'] = products.build('qemu-asan')
+    if more['qemu']:
+        fields['qemu'] = products.build({'asan': 'qemu-asan'}.get(more['qemu'], more['qemu']))
     for name, value in fields.items():
         fields[name] = value() if callable(value) else value
     for name in ('props', 'qemu_args', 'shares'):

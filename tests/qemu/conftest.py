@@ -11,15 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from lib import products
+
 TOP = Path(__file__).resolve().parents[2]
-QEMU = TOP / 'build/qemu/qemu-system-x86_64'
 PRELOAD = TOP / 'qemu-model/build/erdma-qemu.so'
 
 
 @pytest.fixture(scope='session')
 def qemu_asan() -> str:
-    """Path of the QEMU with ASan; tests/setup builds it."""
-    path = os.environ.get('ERDMA_QEMU_ASAN') or str(QEMU)
+    """Path of the QEMU with ASan; it is built if ERDMA_QEMU_ASAN names none."""
+    path = os.environ.get('ERDMA_QEMU_ASAN') or products.build('qemu-asan')
     if not os.access(path, os.X_OK):
         pytest.fail(f'ERDMA_QEMU_ASAN is {path}, expected an executable file')
     return path
@@ -27,9 +28,8 @@ def qemu_asan() -> str:
 
 @pytest.fixture(scope='session')
 def preload() -> str:
-    """Path of the device for the installed QEMU; "make model" builds it."""
-    if not PRELOAD.exists():
-        pytest.skip(f'{PRELOAD} is not built: make model')
+    """Path of the device for the installed QEMU."""
+    products.build('model')
     return str(PRELOAD)
 
 

@@ -11,8 +11,8 @@ import subprocess
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODEL = os.path.join(TOP, 'qemu-model')
 # Lists of mutations, and the folder below which the files are that they change
-LISTS = (('qemu-model/tests/mutations.txt', 'core'), ('tests/qemu/mutations.txt', 'qemu'),
-         ('qemu-model/fabric/tests/mutations.txt', 'fabric'))
+LISTS = (('tests/unit/core/mutations.txt', 'core'), ('tests/qemu/mutations.txt', 'qemu'),
+         ('tests/unit/fabric/mutations.txt', 'fabric'))
 
 
 def text(*path):
@@ -22,9 +22,8 @@ def text(*path):
 
 def all_tests():
     found = set()
-    for name in os.listdir(os.path.join(MODEL, 'tests')):
-        if name.endswith('.c'):
-            found.update(re.findall(r'^[A-Z_]+\((\w+)[,)]', text(MODEL, 'tests', name), re.M))
+    for path in glob.glob(os.path.join(TOP, 'tests/unit/core/*.c')):
+        found.update(re.findall(r'^[A-Z_]+\((\w+)[,)]', text(path), re.M))
     for path in glob.glob(os.path.join(TOP, 'tests/qemu/test_*.py')):
         found.update(re.findall(r'^def test_(\w+)\(', text(path), re.M))
     return found

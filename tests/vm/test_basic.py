@@ -10,7 +10,8 @@ pytestmark = [
     pytest.mark.group('vm'),
     pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
     pytest.mark.vms(),
-    pytest.mark.variants(stock={}, asan={'qemu': 'asan'}, few_vectors={'props': 'vectors=2'}),
+    pytest.mark.variants(stock={}, asan={'qemu': 'asan'}, few_vectors={'props': 'vectors=2'},
+                         qemu10=pytest.param({'qemu': 'qemu10'}, marks=pytest.mark.group('long'))),
 ]
 
 

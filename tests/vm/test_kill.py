@@ -13,6 +13,7 @@ import pytest
 
 from erdma.vm import CommandFailed, Timeout, start_server
 from erdma.vm.perftest import TRIES, lost_race
+from lib.paths import relative
 from vm.lib import traffic
 from vm.lib.steps import Steps
 
@@ -74,7 +75,7 @@ def why_unaware(vm, processes):
         for name in SHOWN:
             f.write(f'\n{name}: {vm.card.get(name)}\n')
         f.writelines(f'\n{p.command}:\n{p.text[-2000:]}' for p in processes)
-    return f'not notified: {[p.command for p in late]}; {path} has what is known'
+    return f'not notified: {[p.command for p in late]}; {relative(path)} has what is known'
 
 
 def kill_round(hosts, n, kills):

@@ -201,13 +201,8 @@ def test_a_vm_that_was_restarted_outlives_another(hosts):
     assert [vm.running for vm in hosts] == [True, False, True]
 
 
-def unused_name(what):
-    """A name for VMs that no other run uses."""
-    return f'test_vm_library-{what}-{os.getpid()}'
-
-
 def test_a_vm_that_does_not_start_takes_the_others_along():
-    several = Hosts(unused_name('broken'),
+    several = Hosts('test_vm_library-broken',
                     [VmSpec(**SMALL), VmSpec(**SMALL, qemu_args=('-nonsense',))])
     with pytest.raises(VmLost, match='vm2: QEMU ended.*(.|\n)*nonsense'):
         several.start()
@@ -217,7 +212,7 @@ def test_a_vm_that_does_not_start_takes_the_others_along():
 def test_a_kernel_that_does_not_boot_is_no_success(tmp_path):
     """The message has the limit."""
     (tmp_path / 'kernel').write_bytes(bytes(4096))
-    vm = Hosts(unused_name('unbootable'),
+    vm = Hosts('test_vm_library-unbootable',
                VmSpec(**SMALL, kernel=str(tmp_path / 'kernel'), boot_limit=5))
     with pytest.raises(VmLost, match='to boot|before it had booted'):
         vm.start()
@@ -242,7 +237,7 @@ hosts[0].run('sleep 1000', 1000)
 
 
 def test_no_qemu_outlives_its_runner(request):
-    args = [sys.executable, '-c', RUNNER, os.path.join(TOP, 'tools'), unused_name('runner'),
+    args = [sys.executable, '-c', RUNNER, os.path.join(TOP, 'tools'), 'test_vm_library-runner',
             str(request.config.option.slow)]
     with subprocess.Popen(args, stdout=subprocess.PIPE, text=True) as runner:
         try:

@@ -106,8 +106,8 @@ def paced(rows) -> list:
     now, last, out = 0.5, 0.0, []
     for at, row in rows:
         pause = min(max(at - last, SHORTEST), LONGEST)
-        if row.startswith(('$ ', '--- ', '[')):
-            pause = READING if row[0] != '[' else LONGEST
+        if row.startswith(('$ ', '--- ')):
+            pause = READING
         now, last = now + pause, at
         out.append((round(now, 2), row))
     return out

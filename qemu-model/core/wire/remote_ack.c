@@ -8,7 +8,7 @@
 
 /* So many requests are acknowledged at the latest, requested or not */
 #define ACK_COALESCED_MAX   32u
-/* Requests that went to and fro before the next is expected to */
+/* Requests that went back and forth before the next is expected to */
 #define ACK_PING_PONG       2u
 
 void erdma_ack_implied(ErdmaRemote *r)

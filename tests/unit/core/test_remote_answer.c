@@ -3,7 +3,7 @@
 #include "two_hosts.h"
 #include "peer_fixture.h"
 
-static Fixture *lingering_scene(void)
+static Fixture *lingering_fixture(void)
 {
     Fixture *s = slow_fixture(WIRE_MODE_SHARED, 65536, true);
 
@@ -42,7 +42,7 @@ static void ping_pong(Fixture *s)
 
 TEST_OWN_WIRES(answer_that_somebody_waits_for_goes_at_once)
 {
-    Fixture *s = lingering_scene();
+    Fixture *s = lingering_fixture();
 
     post(s, false);
     to_b(s);
@@ -55,7 +55,7 @@ TEST_OWN_WIRES(answer_that_somebody_waits_for_goes_at_once)
 /* What is in flight before it is nobody's business */
 TEST_OWN_WIRES(request_says_that_the_guest_waits_for_it)
 {
-    Fixture *s = lingering_scene();
+    Fixture *s = lingering_fixture();
 
     post(s, true);
     to_b(s);
@@ -86,7 +86,7 @@ TEST_OWN_WIRES(peer_that_never_waits_is_answered_all_the_same)
 /* The data of a READ acknowledged what the peer waited for */
 TEST_OWN_WIRES(answer_behind_a_read_may_wait)
 {
-    Fixture *s = lingering_scene();
+    Fixture *s = lingering_fixture();
     Wr read = fixture_read(s, 0, 64, 8), write = fixture_write(s, 0, 0, 8);
 
     write.unsignaled = true;
@@ -108,7 +108,7 @@ TEST_OWN_WIRES(answer_behind_a_read_may_wait)
 
 TEST_OWN_WIRES(answers_go_along_when_two_take_turns)
 {
-    Fixture *s = lingering_scene();
+    Fixture *s = lingering_fixture();
 
     ping_pong(s);
     post(s, false);
@@ -127,7 +127,7 @@ TEST_OWN_WIRES(answers_go_along_when_two_take_turns)
 /* The pong comes later than the answer can wait: no more waiting for it */
 TEST_OWN_WIRES(answer_that_waited_in_vain_does_not_wait_again)
 {
-    Fixture *s = lingering_scene();
+    Fixture *s = lingering_fixture();
 
     ping_pong(s);
     post(s, false);
@@ -147,7 +147,7 @@ TEST_OWN_WIRES(answer_that_waited_in_vain_does_not_wait_again)
 /* The first is answered, because others may wait behind it; then one of 32 */
 TEST_OWN_WIRES(stream_that_nobody_waits_for_is_answered_now_and_then)
 {
-    Fixture *s = lingering_scene();
+    Fixture *s = lingering_fixture();
     unsigned acks = 0;
 
     for (unsigned i = 0; i < 20; i++) {
@@ -174,7 +174,7 @@ TEST_OWN_WIRES(stream_that_nobody_waits_for_is_answered_now_and_then)
 
 TEST_OWN_WIRES(answer_that_waits_goes_with_its_connection)
 {
-    Fixture *s = lingering_scene();
+    Fixture *s = lingering_fixture();
 
     ping_pong(s);
     post(s, false);
@@ -185,7 +185,7 @@ TEST_OWN_WIRES(answer_that_waits_goes_with_its_connection)
     settle(s);
     fixture_free(s);
 
-    s = lingering_scene();                      /* the peer goes first */
+    s = lingering_fixture();                    /* the peer goes first */
     ping_pong(s);
     post(s, false);
     to_b(s);
@@ -197,7 +197,7 @@ TEST_OWN_WIRES(answer_that_waits_goes_with_its_connection)
     settle(s);
     fixture_free(s);
 
-    s = lingering_scene();
+    s = lingering_fixture();
     ping_pong(s);
     post(s, false);
     to_b(s);

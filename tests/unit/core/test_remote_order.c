@@ -31,7 +31,7 @@ TEST_OWN_WIRES(small_message_leaves_in_the_doorbell_and_is_answered_at_once)
 }
 
 /* Its send queue holds more than the window */
-static Fixture *deep_scene(void)
+static Fixture *deep_fixture(void)
 {
     Fixture *s = slow_fixture(WIRE_MODE_SHARED, 65536, false);
     QpOpt o = {
@@ -49,7 +49,7 @@ static Fixture *deep_scene(void)
 
 TEST_OWN_WIRES(window_bounds_what_is_in_flight_and_one_ack_answers_all)
 {
-    Fixture *s = deep_scene();
+    Fixture *s = deep_fixture();
     const unsigned n = WIRE_WINDOW + 4;
 
     for (unsigned i = 0; i < n; i++) {

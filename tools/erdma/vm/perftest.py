@@ -7,6 +7,7 @@
 In commands {addr} is the server's address, {client} the client's, {port} a port.
 """
 import dataclasses
+import math
 import re
 import shlex
 
@@ -18,7 +19,9 @@ TRIES = 12              # on a busy host every second one is lost
 # that well: it fails, or crashes in librdmacm. That says nothing about the device: again.
 # -111: ours, connection refused; -104: the in-tree driver's, reset; 8: InfiniBand's.
 RACE = re.compile(r'RDMA_CM_EVENT_REJECTED; error: (-111|-104|8)\.')
-ROW = re.compile(r'^ *\d+ +\d+ +[\d.]+')
+# perftest measures its clock first: where another process disturbs that it prints inf and nan.
+NUMBER = r'-?(?:[\d.]+|inf|nan)'
+ROW = re.compile(rf'^ *\d+ +\d+ +{NUMBER}\s')
 
 
 @dataclasses.dataclass
@@ -83,6 +86,11 @@ class Perf:
     text: str
 
     @property
+    def steady(self):
+        """Was its clock steady? If not, the columns have zeros, inf or nan."""
+        return all(math.isfinite(x) for x in self.columns) and self.average > 0
+
+    @property
     def average(self):
         """MB/s of a bandwidth test, microseconds of a latency test."""
         return self.columns[3] if len(self.columns) < 7 else self.columns[5]
@@ -101,7 +109,7 @@ class Perf:
 def table_row(text):
     """The last row of a table of perftest; None: there is none."""
     rows = [x for x in text.splitlines() if ROW.match(x)]
-    return [float(x) for x in re.findall(r'[\d.]+', rows[-1])] if rows else None
+    return [float(x) for x in re.findall(NUMBER, rows[-1])] if rows else None
 
 
 def perf(command, server, client, timeout=120, card=1):

@@ -34,7 +34,7 @@ class Usage:
     threads: int
 
     def cores_since(self, before):
-        """Cores that were busy with it since @before."""
+        """Cores that it used since @before."""
         return (self.cpu_s - before.cpu_s) / (self.time - before.time)
 
 
