@@ -94,7 +94,15 @@ class Hosts:
                 vm.wait_booted()
         except BaseException:
             self.stop()
+            self._retain()
             raise
+
+    def _retain(self):
+        """The folder of VMs that did not boot, as NAME.failed: the next start empties NAME."""
+        failed = self.dir + '.failed'
+        shutil.rmtree(failed, ignore_errors=True)
+        if os.path.isdir(self.dir):
+            os.rename(self.dir, failed)
 
     def stop(self):
         """End all of them. May be called in any state."""

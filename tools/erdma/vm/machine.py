@@ -163,13 +163,15 @@ class Vm:
             if 'LD_PRELOAD' in env:
                 f.write('env LD_PRELOAD=' + shlex.quote(env['LD_PRELOAD']) + ' ')
             f.write(shlex.join(cmd) + '\n')
-        with open(self.qemu_log, 'ab') as log:
-            self.proc = subprocess.Popen(
-                cmd, env=env, stdout=None if tty else log, stderr=log,
-                stdin=None if tty else subprocess.DEVNULL, preexec_fn=_die_with_parent,
-                pass_fds=theirs)
-        for fd in theirs:
-            os.close(fd)
+        try:
+            with open(self.qemu_log, 'ab') as log:
+                self.proc = subprocess.Popen(
+                    cmd, env=env, stdout=None if tty else log, stderr=log,
+                    stdin=None if tty else subprocess.DEVNULL, preexec_fn=_die_with_parent,
+                    pass_fds=theirs)
+        finally:
+            for fd in theirs:
+                os.close(fd)
         self.qmp = Qmp(mine['qmp'])
         self.agent = Agent(mine['agent'], self.tag, self.spec.slow, self.save_tasks)
         self.log = klog.KernelLog(self.console)
