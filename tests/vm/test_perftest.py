@@ -18,7 +18,7 @@ SECONDS = 180
 SWEEPS = [f'ib_{op}_{kind}' for kind in ('bw', 'lat') for op in ('send', 'write', 'read')]
 TESTS = {
     'ib_atomic_bw, fetch and add': 'ib_atomic_bw -A FETCH_AND_ADD -n 2000',
-    'ib_atomic_bw, compare and swap': 'ib_atomic_bw -A CMP_AND_SWP -n 2000',
+    'ib_atomic_bw, compare and swap': 'ib_atomic_bw -A CMP_AND_SWAP -n 2000',
     'ib_atomic_lat': 'ib_atomic_lat -n 1000',
     # perftest itself offers no events for writes. One-way sends over iWARP use its own
     # credits, and its sender can go to sleep for an event just before the credit arrives: it

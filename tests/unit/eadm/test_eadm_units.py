@@ -28,7 +28,7 @@ def page(tmp_path):
 
 def sync_man(page, *options):
     """Run sync-man on a manual page; returns its exit status."""
-    return subprocess.run([os.path.join(TOP, 'eadm/tests/sync-man'), *options, page,
+    return subprocess.run([os.path.join(TOP, 'tests/unit/eadm/sync-man'), *options, page,
                            os.path.join(TOP, 'eadm/eadm')], stdout=subprocess.DEVNULL,
                           timeout=60, check=False).returncode
 
