@@ -98,13 +98,6 @@ overlay:
 	$(need_qemu_src)
 	../tools/qemu/overlay.py build $(QEMU_SRC) $(BASE) $(OUT)
 
-# The device in a newer QEMU: QEMU_SRC is that of 10.0 (make check-qemu10 fetches it
-# and runs the tests on it, too)
-.PHONY: upstream-check
-upstream-check: overlay
-	$(OUT)/qemu-system-x86_64 --version | grep -w 10.0
-	$(OUT)/qemu-system-x86_64 -device help | grep -w erdma
-
 # ---- qtest ---------------------------------------------------------------
 
 # The device in OUT/qemu-system-x86_64; its monitor on the installed QEMU, too

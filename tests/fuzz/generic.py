@@ -30,7 +30,7 @@ DIR = TOP / 'build/generic-fuzz'
 PACKED = TOP / 'tests/fuzz/generic-corpus.tar.xz'
 # It takes its target from its name; the option would have to be its first.
 FUZZER = DIR / 'qemu-target-generic-fuzz'
-SETUP = (('tests/setup/setup.sh', 'fuzz'), ('tests/setup/qemu-asan.sh', '--newer'))
+SETUP = (('tools/setup', 'packages', 'fuzz'), ('tools/setup', 'qemu10'))
 # Two cards, so that they can be connected. One line: QEMU takes it apart.
 CARD = 'erdma,bar0-size=1M,hold-ms=10,mac=52:54:00:00:00'
 ENVIRONMENT = {
