@@ -137,4 +137,5 @@ def main(argv=None) -> int:
         say(f'bench-model: {e} (what it left is in build/vm/bench-model)')
         return 1
     except KeyboardInterrupt:
+        say('bench-model: interrupted')
         return 130
