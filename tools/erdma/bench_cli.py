@@ -64,4 +64,5 @@ def main(argv=None) -> int:
         say(f'bench: {e} (what it left is in build/vm/bench)')
         return 1
     except KeyboardInterrupt:
+        say('bench: interrupted')
         return 130

@@ -26,11 +26,13 @@ LOGS = BUILD / 'bench-model'
 DEEP = '--tx-depth=512 --cq-mod=64'
 DEEP_SENDS = f'{DEEP} --rx-depth=2048'
 PROFILE_SECONDS = 5
+FEWEST = 5              # perftest refuses less
 PROFILE_ROWS = 12
 
 
-def measure(b, vms, driver, writes, latencies, rates) -> None:
-    """All metrics of one driver; so many messages each."""
+def measure(b, vms, driver, *messages) -> None:
+    """All metrics of one driver. messages: of the bandwidth, latency and rate tests."""
+    writes, latencies, rates = (max(x, FEWEST) for x in messages)
     for vm in vms:
         vm.driver.kind = driver
         vm.driver.load()
@@ -137,4 +139,5 @@ def main(argv=None) -> int:
         say(f'bench-model: {e} (what it left is in build/vm/bench-model)')
         return 1
     except KeyboardInterrupt:
+        say('bench-model: interrupted')
         return 130

@@ -69,4 +69,5 @@ def main() -> int:
         print(f'shell: {e}', file=sys.stderr)
         return 1
     except KeyboardInterrupt:
+        say('shell: interrupted')
         return 130
