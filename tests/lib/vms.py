@@ -15,8 +15,8 @@ may be a function that returns its value, for what must be built first.
 
 variants(name={...}, ...): every test runs in each of these, which change the spec of vms().
 
-VMs outlive a test that leaves them clean, so that a boot is paid once: the next test with equal
-VMs gets them. After each test all of its processes are killed, faults are cleared, and the
+VMs outlive a test that leaves them clean, so that a boot is paid once: the next test of the module
+with equal VMs gets them. After each test all of its processes are killed, faults are cleared, and the
 kernels' logs are read: a complaint fails the test. After a failure the VMs are new.
 """
 import dataclasses
@@ -199,20 +199,18 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(scope='module', autouse=True)
 def _module_end(request, _pool):
-    """Modules whose tests build upon each other leave nothing; test kernels look for leaks."""
+    """The VMs end with the module; test kernels look for leaks before."""
     yield
     hosts = _pool.hosts
     if not hosts:
         return
     leaks = []
-    marker = request.node.get_closest_marker('vms')
     allowed = [m.args[0] for m in request.node.iter_markers('allow_log')]
     if hosts.specs[0].kernel:
         for vm in hosts:
             if vm.running and not vm.agent.gone:
                 leaks += [vm.tag + x for x in vm.find_leaks(allowed)]
-    if leaks or (marker and marker.kwargs.get('shared')):
-        _pool.retire()
+    _pool.retire()                      # an idle VM costs other tests a part of a core
     if leaks:
         pytest.fail('kmemleak found what nobody refers to:\n' +
                     '\n'.join('  | ' + x[:400] for x in leaks[:5]), pytrace=False)
