@@ -218,7 +218,8 @@ def run(args) -> int:
         status = EXIT_NO_VM
         say(str(e))
         for vm in hosts.vms:
-            if not vm.running:
+            # Its socket may close before the process ends.
+            if vm.agent is not None and vm.agent.gone:
                 say(f'{vm.tag}end of its console:\n{tail(vm.console, 15)}')
     finally:
         found = complaints(hosts, args) if hosts.vms else 0
