@@ -40,9 +40,3 @@ def model() -> Path:
 def programs() -> None:
     """The guest's test programs."""
     make('the test programs', 'progs', 300, '-C', TOP / 'tests/vm/progs')
-
-
-def kernel_consumer() -> None:
-    """The kernel consumer, for the guest's kernel."""
-    make('the kernel test module', 'kverbs', 300,
-         '-C', TOP / 'tests/kernel/kverbs', f'KDIR={headers.folder()}')

@@ -32,11 +32,6 @@ def _die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)      # PR_SET_PDEATHSIG
 
 
-def qemu_path(text):
-    """Text as a value in an option of QEMU."""
-    return text.replace(',', ',,')
-
-
 class Vm:
     """A VM. Made by Hosts.
 
