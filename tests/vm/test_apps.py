@@ -13,7 +13,6 @@ from vm.lib.steps import Steps
 
 pytestmark = [
     pytest.mark.group('hosts'),
-    pytest.mark.cores(2),
     pytest.mark.needs('driver', 'model'),
     pytest.mark.vms(2, shared=True),
 ]

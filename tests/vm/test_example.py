@@ -3,7 +3,7 @@
 import pytest
 from erdma.vm import Traffic
 
-pytestmark = [pytest.mark.group('hosts'), pytest.mark.cores(2), pytest.mark.vms(2),
+pytestmark = [pytest.mark.group('hosts'), pytest.mark.vms(2),
               pytest.mark.needs('driver', 'model')]
 
 

@@ -19,7 +19,6 @@ from vm.lib.steps import Steps
 
 pytestmark = [
     pytest.mark.group('hosts'),
-    pytest.mark.cores(2),
     pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
     pytest.mark.vms(2, smp=1, mem=512, props='hold-ms=3000', shared=True),
 ]

@@ -14,7 +14,6 @@ pytestmark = [
     pytest.mark.group('hosts'),
     # lockdep of a test kernel complains about the stock driver's locks.
     pytest.mark.kernel('stock'),
-    pytest.mark.cores(2),
     pytest.mark.needs('driver', 'model'),
     pytest.mark.vms(2, shares=intree_share('6.1')),
     pytest.mark.variants(

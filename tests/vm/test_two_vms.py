@@ -9,7 +9,6 @@ from vm.lib.pairs import rping, rstream, ucmatose
 
 pytestmark = [
     pytest.mark.group('hosts'),
-    pytest.mark.cores(2),
     pytest.mark.needs('driver', 'model'),
     pytest.mark.vms(2),
     pytest.mark.variants(stock={}, asan=pytest.param({'qemu': 'asan'},
