@@ -3,14 +3,18 @@
  * Private structures and prototypes of the erdma driver, grouped by file.
  *
  * Layers, each knows only those below it:
- *   erdma_main      probe and removal
+ *   erdma_main      PCI driver: probe and removal
+ *   erdma_recovery  what follows the loss of a device: stop it, get a fresh one
+ *   erdma_bringup   a device from nothing and back, in steps
  *   erdma_eq        events of the AEQ and of the completion EQs
- *   erdma_cm, erdma_ep, erdma_listen    connections over kernel TCP sockets
- *   erdma_qp, erdma_cq, erdma_mr, erdma_ucontext, erdma_query, erdma_pd    verbs
+ *   erdma_cm*, erdma_ep, erdma_listen    connections over kernel TCP sockets
+ *   erdma_qp*, erdma_reflush, erdma_flush    queue pairs and their end
+ *   erdma_cq*, erdma_mr, erdma_ucontext, erdma_query, erdma_pd    verbs
  *   erdma_mtt, erdma_dbrec, erdma_udata, erdma_idtab, erdma_deferred    their parts
  *   erdma_cmd       one function per device command
  *   erdma_cmdq      command transport
  *   erdma_eq_ring, erdma_mmio    event rings, registers
+ *   erdma_lost      mark a device as lost and start the work that handles it
  * Connections and QPs call each other: a connection stops its QP, a QP that is
  * stopped closes its connection.
  * The diagnostics (erdma_diag*, erdma_restrack, erdma_stats) read objects
@@ -82,6 +86,7 @@ struct erdma_debug {
 
 void erdma_debug_init(struct erdma_debug *dbg);
 void erdma_debug_exit(struct erdma_debug *dbg);
+void erdma_debug_copy(struct erdma_debug *to, struct erdma_debug *from);
 int erdma_debug_set(struct erdma_debug *dbg, u32 mask, u32 level, u32 duration_ms);
 void erdma_debug_get(struct erdma_debug *dbg, struct erdma_diag_debug *out);
 __printf(4, 5) void __erdma_dbg(struct erdma_dev *dev, u32 cat, u32 level,
@@ -196,30 +201,72 @@ int erdma_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
 
 int erdma_diag_module_init(void);	/* class, char device region, ib client */
 void erdma_diag_module_exit(void);
+int erdma_diag_alloc_minor(void);
+void erdma_diag_free_minor(int minor);
 bool erdma_diag_has_node(const struct erdma_dev *dev);	/* after registration */
 void erdma_diag_remove(struct erdma_dev *dev);	/* before unregistration; open files get ENODEV */
 
 /* ---- erdma_netdev.c: the paired network interface ------------------------ */
 
-int erdma_netdev_module_init(void);	/* module: work queue */
+/* module: work queue; who brings up a device whose interface has appeared */
+int erdma_netdev_module_init(void (*bring_up)(struct pci_dev *pdev));
 void erdma_netdev_module_exit(void);
+void erdma_netdev_forget(struct pci_dev *pdev);	/* the driver leaves the adapter */
 int erdma_netdev_pair(struct erdma_dev *dev);	/* before registration */
 void erdma_netdev_unpair(struct erdma_dev *dev);
 int erdma_netdev_watch(struct erdma_dev *dev);	/* after registration */
 void erdma_netdev_unwatch(struct erdma_dev *dev);
 
-/* ---- erdma_main.c: device ------------------------------------------------ */
+/* ---- erdma_lost.c: a device that does not work any more --------------------- */
+
+/* X(id, text): ERDMA_LOST_id, ERDMA_STAT_LOST_id */
+#define ERDMA_LOST_REASONS(X)						\
+	X(CMDQ_DEAD, "the command queue is dead")			\
+	X(QP_STOP, "a QP could not be stopped")				\
+	X(EQ_HIDDEN, "an event queue cannot be read any more")		\
+	X(PCI_ERROR, "PCI error")					\
+	X(PCI_RESET, "reset of the PCI function")			\
+	X(SUSPEND, "suspend")						\
+	X(UNPLUGGED, "it has left the bus")
+
+/* ERDMA_LOST_NOT: the device works */
+enum erdma_lost_reason {
+	ERDMA_LOST_NOT,
+#define ERDMA_LOST_ENUM(id, text) ERDMA_LOST_##id,
+	ERDMA_LOST_REASONS(ERDMA_LOST_ENUM)
+#undef ERDMA_LOST_ENUM
+	ERDMA_LOST_COUNT,
+};
+
+const char *erdma_lost_reason_text(enum erdma_lost_reason reason);
+void erdma_device_lost(struct erdma_dev *dev, enum erdma_lost_reason reason);
+void erdma_lost_cmdq_died(struct erdma_cmdq *q, const char *why);
+void erdma_lost_watch(struct erdma_dev *dev);
+void erdma_lost_unwatch(struct erdma_dev *dev);
+bool erdma_lost_wait_stopped(struct erdma_dev *dev);
+
+/* ---- erdma_bringup.c: device ---------------------------------------------- */
+
+struct erdma_adapter;
 
 /**
- * struct erdma_dev - one adapter
+ * struct erdma_dev - the device of an adapter, from bring-up to its loss or removal
  * @ibdev: core's part
+ * @adapter: whose device it is
  * @pdev: PCI function
+ * @lost: enum erdma_lost_reason, set once by erdma_device_lost()
+ * @lost_lock: protects @lost_watch
+ * @lost_watch: a loss starts @stop_work
+ * @stop_work: stops a lost device and its QPs
+ * @flushing: the device is stopped for good: completions come from erdma_flush.c
+ * @dma_off: no DMA can come: not started yet, or stopped by erdma_stop_dma()
  * @netdev: paired interface, held while registered; NULL before
  * @netdev_notifier: MTU and link changes
  * @netdev_gone: changes of the interface are not of interest any more, because it
  *	or the device goes away; under rtnl
  * @link_up: port state last reported, under rtnl
- * @mtu: last MTU configured at the device
+ * @mtu: last MTU configured at the device, 0 = not known
+ * @mtu_tries: how often @mtu_work failed in a row
  * @mtu_work: configures a new MTU at the device
  * @mmio: BAR0
  * @proto: enum erdma_proto
@@ -227,12 +274,17 @@ void erdma_netdev_unwatch(struct erdma_dev *dev);
  * @common_irq: Linux interrupt of vector 0
  * @common_name: its name
  * @dbrec_pool: doorbell records of kernel queues, 8 bytes
- * @response_pool: response buffers, ERDMA_RESP_BUF_SIZE, 256-byte aligned
+ * @response_pool: response buffers and small translation tables, ERDMA_RESP_BUF_SIZE,
+ *	256-byte aligned
  * @attrs: limits
  * @cmdq: command queue
  * @aeq: asynchronous EQ
  * @comp_eqs: completion EQs, [n - 1] = EQ n
  * @n_comp_eqs: their number
+ * @eq_watcher: runs @eq_look
+ * @eq_look: looks after the event queues while there are CQs
+ * @eq_looks: how often it ran
+ * @next_look: number of the CQ that it looks at next
  * @qps: QPs by number, locked with irqs off; entries hold a reference
  * @cqs: CQs by number, ditto
  * @next_qpn: cyclic allocation
@@ -250,17 +302,29 @@ void erdma_netdev_unwatch(struct erdma_dev *dev);
  * @endpoints_wait: woken when @endpoints becomes empty
  * @dbg: debug prints
  * @stats: software counters
+ * @stats_paused: the last GET_STATS was not answered
+ * @stats_resume: jiffies when the next one may be sent then
+ * @diag_minor: number of the node, negative: it gets none
  * @diag: the node, NULL without one
+ * @registered: callers are those who asked; before, rdma_cm repeats listeners
  */
 struct erdma_dev {
 	struct ib_device ibdev;
+	struct erdma_adapter *adapter;
 	struct pci_dev *pdev;
+	enum erdma_lost_reason lost;
+	spinlock_t lost_lock;
+	bool lost_watch;
+	struct work_struct stop_work;
+	bool flushing;
+	bool dma_off;
 	struct net_device *netdev;
 	struct notifier_block netdev_notifier;
 	bool netdev_gone;
 	bool link_up;
 	u32 mtu;
-	struct work_struct mtu_work;
+	u32 mtu_tries;
+	struct delayed_work mtu_work;
 	struct erdma_mmio mmio;
 	u32 proto;
 	int vectors;
@@ -273,6 +337,10 @@ struct erdma_dev {
 	struct erdma_eq aeq;
 	struct erdma_ceq comp_eqs[ERDMA_MAX_CEQS];
 	u32 n_comp_eqs;
+	struct workqueue_struct *eq_watcher;
+	struct delayed_work eq_look;
+	u32 eq_looks;
+	u32 next_look;
 	struct xarray qps;
 	struct xarray cqs;
 	u32 next_qpn;
@@ -290,8 +358,24 @@ struct erdma_dev {
 	wait_queue_head_t endpoints_wait;
 	struct erdma_debug dbg;
 	struct erdma_stats stats;
+	bool stats_paused;
+	unsigned long stats_resume;
+	int diag_minor;
 	struct erdma_diag *diag;
+	bool registered;
 };
+
+/**
+ * erdma_is_lost - is the device lost?
+ * @dev: device
+ *
+ * Context: any.
+ * Return: true if it is, for good.
+ */
+static inline bool erdma_is_lost(const struct erdma_dev *dev)
+{
+	return READ_ONCE(dev->lost) != ERDMA_LOST_NOT;
+}
 
 /**
  * dev_of - our device
@@ -357,6 +441,17 @@ static inline struct erdma_qp *qp_of(struct ib_qp *ibqp)
 static inline struct erdma_ucontext *ucontext_of(struct ib_ucontext *ibctx)
 {
 	return container_of(ibctx, struct erdma_ucontext, ibucontext);
+}
+
+/**
+ * erdma_page_size_fits - can a doorbell page be mapped alone?
+ * @size: bytes of the kernel's pages
+ *
+ * Return: true if no other doorbell page is in the same one.
+ */
+static inline bool erdma_page_size_fits(unsigned long size)
+{
+	return size <= BIT(ERDMA_DB_PAGE_SHIFT);
 }
 
 #endif /* ERDMA_H */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Connections: the operations of the IW CM, and the MPA exchange on a kernel TCP
- * socket that comes before the device takes over (docs/erdma-hardware.md, 12).
+ * Connections: the operations of the IW CM, and what an endpoint does from the
+ * request to the disconnect (docs/erdma-hardware.md, 12). Frames are sent and
+ * received by erdma_cm_frame.c, erdma_cm_access.c knows who may connect.
  *
  * Events are delivered under the endpoint's lock: cm_id->event_handler() only
  * queues, and so ESTABLISHED, DISCONNECT, CLOSE keep their order. The IW CM stops
@@ -15,104 +16,11 @@
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
+#include "compat/compat.h"
 #include "erdma_cm.h"
 
 #define CM_EXIT_WAIT_S	10	/* between two messages */
 #define CM_EXIT_WAITS	6
-
-/* ---- frames --------------------------------------------------------------- */
-
-static int cm_send(struct erdma_ep *ep, void *head, size_t head_len,
-		   const void *pdata, size_t pdata_len)
-{
-	struct kvec vec[] = {
-		{ .iov_base = head, .iov_len = head_len },
-		{ .iov_base = (void *)pdata, .iov_len = pdata_len },
-	};
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	int sent;
-
-	sent = kernel_sendmsg(ep->sock, &msg, vec, ARRAY_SIZE(vec), head_len + pdata_len);
-	if (sent < 0)
-		return sent;
-	/* At most 283 bytes in an empty send buffer */
-	return sent == head_len + pdata_len ? 0 : -ENOBUFS;
-}
-
-/* Reads one frame. -EAGAIN: not complete yet */
-static int cm_receive(struct erdma_ep *ep, bool reply)
-{
-	int err = -EAGAIN;
-
-	while (err == -EAGAIN) {
-		struct msghdr msg = {};
-		struct kvec vec = {
-			.iov_base = ep->frame + ep->len,
-			.iov_len = sizeof(ep->frame) - ep->len,
-		};
-		int got;
-
-		got = kernel_recvmsg(ep->sock, &msg, &vec, 1, vec.iov_len, MSG_DONTWAIT);
-		if (got < 0)
-			return got;
-		if (!got)
-			return -ECONNRESET;	/* FIN within the frame */
-		ep->len += got;
-		err = erdma_mpa_parse(ep->frame, ep->len, &ep->peer);
-	}
-	if (!err && ep->peer.reply != reply)
-		err = -EPROTO;
-	if (!err && !reply && ep->peer.reject)
-		err = -EPROTO;
-	return err;
-}
-
-static int cm_send_reject(struct erdma_ep *ep, const void *pdata, u8 len)
-{
-	struct erdma_mpa_info info = {
-		.reply = true,
-		.reject = true,
-		.cookie = ep->peer.cookie,	/* 12.8: the request's own */
-		.cc = ep->peer.cc,
-		.pdata_len = len,
-	};
-	struct erdma_mpa_frame frame;
-
-	erdma_mpa_build(&frame, &info);
-	return cm_send(ep, &frame, sizeof(frame), pdata, len);
-}
-
-/*
- * The TCP connection as the device shall continue it. Fails if the peer closed
- * it or sent more than its frame (12.3). Both sequence numbers are final: the
- * stack sends nothing any more of its own accord but ACKs, and what we sent went
- * out, because an empty connection has the window and the peer answered it.
- */
-static int cm_snapshot(struct erdma_ep *ep, struct erdma_conn *conn)
-{
-	struct sock *sk = ep->sock->sk;
-	const struct inet_sock *inet = inet_sk(sk);
-	const struct tcp_sock *tp = tcp_sk(sk);
-	int err = 0;
-
-	lock_sock(sk);
-	if (sk->sk_state != TCP_ESTABLISHED)
-		err = -ECONNRESET;
-	else if (tp->rcv_nxt != tp->copied_seq || tp->snd_nxt != tp->write_seq)
-		err = -EPROTO;
-	*conn = (struct erdma_conn) {
-		.sip = inet->inet_saddr,
-		.dip = inet->inet_daddr,
-		.sport = inet->inet_sport,
-		.dport = inet->inet_dport,
-		.send_nxt = tp->write_seq,
-		.recv_nxt = tp->rcv_nxt,
-		.peer_cookie = ep->peer.cookie,
-		.cc = erdma_mpa_pick_cc(ep->dev->attrs.cc, ep->peer.cc),
-	};
-	release_sock(sk);
-	return err;
-}
 
 /* ---- events --------------------------------------------------------------- */
 
@@ -188,6 +96,8 @@ static void cm_report_failure(struct erdma_ep *ep, int err)
 		erdma_stat_inc(stats, ERDMA_STAT_CM_CONNECT_TIMEOUTS);
 	if (rejected)
 		erdma_stat_inc(stats, ERDMA_STAT_CM_CONNECT_REJECTED);
+	else if (err == -ECONNRESET)
+		erdma_stat_inc(stats, ERDMA_STAT_CM_CONNECT_RESET);
 
 	/* A rejecting peer may say why. Without private data nothing is allocated */
 	if (!rejected || cm_reply_event(ep, err, ep->peer.pdata_len))
@@ -234,9 +144,17 @@ static void cm_close_connected(struct erdma_ep *ep, const char *who)
 	erdma_ep_close(ep);
 }
 
+static const char *cm_qp_end_name(const struct erdma_qp *qp, bool destroy)
+{
+	if (destroy)
+		return "destroying it";
+	return READ_ONCE(qp->fatal) ? "the device" : "modifying it";
+}
+
 /**
- * erdma_cm_disconnect_qp - end the connection of a QP that the consumer stopped
- * @qp: QP, held by the caller, stopped at the device
+ * erdma_cm_disconnect_qp - end the connection of a QP that does not go on
+ * @qp: QP, held by the caller: the consumer or the device stopped it, or the
+ *	device did not confirm that it did
  * @destroy: the QP is being destroyed: it gets no other connection
  *
  * Closes the connection and notifies the IW CM, or gives up connecting. The
@@ -254,7 +172,7 @@ void erdma_cm_disconnect_qp(struct erdma_qp *qp, bool destroy)
 
 	mutex_lock(&ep->lock);
 	if (ep->state == ERDMA_EP_CONNECTED)
-		cm_close_connected(ep, destroy ? "destroying it" : "modifying it");
+		cm_close_connected(ep, cm_qp_end_name(qp, destroy));
 	else if (ep->state != ERDMA_EP_CLOSED)
 		erdma_cm_fail(ep, -ECONNABORTED);
 	mutex_unlock(&ep->lock);
@@ -276,24 +194,29 @@ static int cm_check_param(struct erdma_dev *dev, const struct iw_cm_conn_param *
 	if (param->private_data_len <= ERDMA_MPA_MAX_PDATA &&
 	    param->ird <= ERDMA_MAX_IRD && param->ord <= ERDMA_MAX_ORD)
 		return 0;
-	erdma_dbg(dev, CM, ERR, "qp %u: private data of %u bytes, ird %u, ord %u; expected at most %u, %u, %u\n",
+	erdma_dbg(dev, CM, INFO, "qp %u: private data of %u bytes, ird %u, ord %u; expected at most %u, %u, %u\n",
 		  param->qpn, param->private_data_len, param->ird, param->ord,
 		  ERDMA_MPA_MAX_PDATA, ERDMA_MAX_IRD, ERDMA_MAX_ORD);
 	return -EINVAL;
 }
 
-/* Takes its own reference of the QP; @ep has it afterwards */
-static int cm_take_qp(struct erdma_ep *ep, u32 qpn)
+/*
+ * Takes its own reference of the QP; @ep has it afterwards. The number comes from
+ * the application, which may name any QP.
+ */
+static int cm_take_qp(struct erdma_ep *ep, const struct iw_cm_id *id, u32 qpn)
 {
 	struct erdma_qp *qp = erdma_qp_get(ep->dev, qpn);
 	int err = -EINVAL;
 
 	if (!qp)
 		return err;
-	if (erdma_qp_read_state(qp) <= ERDMA_QPS_RTR)
+	if (!erdma_cm_owns_qp(id, qp))
+		err = -EPERM;
+	else if (erdma_qp_read_state(qp) <= ERDMA_QPS_RTR)
 		err = erdma_ep_attach_qp(ep, qp);
 	if (err) {
-		erdma_dbg(ep->dev, CM, ERR, "qp %u is not free for a connection: %pe\n",
+		erdma_dbg(ep->dev, CM, INFO, "qp %u cannot be used for a connection: %pe\n",
 			  qpn, ERR_PTR(err));
 		erdma_qp_put(qp);
 	}
@@ -323,12 +246,17 @@ static int cm_start_connect(struct erdma_ep *ep, struct iw_cm_id *id,
 	err = cm_check_param(ep->dev, param);
 	if (err)
 		return err;
+	if (!erdma_cm_same_net(ep->dev, id))
+		return -EPERM;
+	err = erdma_cm_ask_security(ep->dev);
+	if (err)
+		return err;
 	err = cm_get_addr(&local, &id->m_local_addr) ?: cm_get_addr(&remote, &id->m_remote_addr);
 	if (err) {
-		erdma_dbg(ep->dev, CM, ERR, "qp %u: connections are IPv4 only\n", param->qpn);
+		erdma_dbg(ep->dev, CM, INFO, "qp %u: connections are IPv4 only\n", param->qpn);
 		return err;
 	}
-	err = cm_take_qp(ep, param->qpn);
+	err = cm_take_qp(ep, id, param->qpn);
 	if (err)
 		return err;
 	err = erdma_ep_new_sock(ep, &local, id->tos_set ? id->tos : -1);
@@ -345,7 +273,8 @@ static int cm_start_connect(struct erdma_ep *ep, struct iw_cm_id *id,
 	erdma_ep_set_state(ep, ERDMA_EP_CONNECTING);
 	erdma_ep_set_deadline(ep, ERDMA_MPA_CONNECT_MS);
 
-	err = kernel_connect(ep->sock, (struct sockaddr *)&remote, sizeof(remote), O_NONBLOCK);
+	err = erdma_kernel_connect(ep->sock, (struct sockaddr *)&remote, sizeof(remote),
+				   O_NONBLOCK);
 	return err == -EINPROGRESS ? 0 : err;
 }
 
@@ -356,8 +285,10 @@ static int cm_start_connect(struct erdma_ep *ep, struct iw_cm_id *id,
  *
  * Context: process.
  * Return: 0, then one CONNECT_REPLY event reports the outcome; -EINVAL for wrong
- * parameters, -EAFNOSUPPORT for other addresses than IPv4, -EISCONN if the QP has
- * a connection, or what TCP says, e.g. -EADDRINUSE, -ENETUNREACH.
+ * parameters, -EPERM if the QP is not the caller's, the network namespace not the
+ * interface's, or as erdma_cm_ask_security(), -EAFNOSUPPORT for other addresses
+ * than IPv4, -EISCONN if the QP has a connection, or what TCP says, e.g.
+ * -EADDRINUSE, -ENETUNREACH.
  */
 int erdma_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
@@ -402,7 +333,7 @@ void erdma_cm_handle_connecting(struct erdma_ep *ep)
 	if (state == TCP_CLOSE)
 		err = sock_error(sk) ?: -ECONNREFUSED;
 	else
-		err = cm_send(ep, ep->frame, ep->len, NULL, 0);
+		err = erdma_cm_send(ep, ep->frame, ep->len, NULL, 0);
 	if (err) {
 		erdma_cm_fail(ep, err);
 		return;
@@ -424,7 +355,7 @@ static int cm_finish_connect(struct erdma_ep *ep)
 	if (ep->peer.markers || ep->peer.crc)
 		return -ECONNREFUSED;	/* 12.3 */
 
-	err = cm_snapshot(ep, &conn);
+	err = erdma_cm_snapshot(ep, &conn);
 	if (err)
 		return err;
 	err = erdma_qp_to_rts(ep->qp, &conn);
@@ -451,7 +382,7 @@ static int cm_finish_connect(struct erdma_ep *ep)
  */
 void erdma_cm_handle_wait_reply(struct erdma_ep *ep)
 {
-	int err = cm_receive(ep, true);
+	int err = erdma_cm_receive(ep, true);
 
 	if (err == -EAGAIN)
 		return;
@@ -469,10 +400,10 @@ static int cm_report_request(struct erdma_ep *ep)
 	int err;
 
 	if (ep->peer.markers || ep->peer.crc) {
-		cm_send_reject(ep, NULL, 0);	/* 12.3 */
+		erdma_cm_send_reject(ep, NULL, 0);	/* 12.3 */
 		return -EPROTO;
 	}
-	err = cm_snapshot(ep, &conn);
+	err = erdma_cm_snapshot(ep, &conn);
 	if (err)
 		return err;
 	err = erdma_ep_publish(ep);
@@ -494,7 +425,7 @@ static int cm_report_request(struct erdma_ep *ep)
  */
 void erdma_cm_handle_wait_request(struct erdma_ep *ep)
 {
-	int err = cm_receive(ep, false);
+	int err = erdma_cm_receive(ep, false);
 
 	if (err == -EAGAIN)
 		return;
@@ -515,7 +446,7 @@ void erdma_cm_handle_wait_request(struct erdma_ep *ep)
 void erdma_cm_handle_requested(struct erdma_ep *ep)
 {
 	struct erdma_conn conn;
-	int err = cm_snapshot(ep, &conn);
+	int err = erdma_cm_snapshot(ep, &conn);
 
 	if (err)
 		erdma_cm_fail(ep, err);
@@ -529,10 +460,10 @@ static int cm_accept(struct erdma_ep *ep, struct iw_cm_id *id,
 	struct erdma_conn conn;
 	int err;
 
-	err = cm_check_param(ep->dev, param) ?: cm_take_qp(ep, param->qpn);
+	err = cm_check_param(ep->dev, param) ?: cm_take_qp(ep, id, param->qpn);
 	if (err)
 		return err;
-	err = cm_snapshot(ep, &conn);
+	err = erdma_cm_snapshot(ep, &conn);
 	if (err)
 		return err;
 
@@ -551,7 +482,7 @@ static int cm_accept(struct erdma_ep *ep, struct iw_cm_id *id,
 	ep->ord = param->ord;
 	id->add_ref(id);
 	ep->cm_id = id;
-	err = cm_send(ep, &frame, sizeof(frame), param->private_data, info.pdata_len);
+	err = erdma_cm_send(ep, &frame, sizeof(frame), param->private_data, info.pdata_len);
 	if (!err)
 		err = cm_event(ep, IW_CM_EVENT_ESTABLISHED);
 	if (err) {
@@ -562,6 +493,7 @@ static int cm_accept(struct erdma_ep *ep, struct iw_cm_id *id,
 	erdma_ep_set_state(ep, ERDMA_EP_CONNECTED);
 	erdma_ep_clear_deadline(ep);
 	erdma_ep_leave_parent(ep);
+	erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_ACCEPT_OK);
 	erdma_dbg(ep->dev, CM, INFO, "qp %u accepted %pI4:%u, peer's cookie %#x\n",
 		  ep->qp->qpn, &conn.dip, ntohs(conn.dport), conn.peer_cookie);
 	return 0;
@@ -574,8 +506,8 @@ static int cm_accept(struct erdma_ep *ep, struct iw_cm_id *id,
  *
  * Context: process.
  * Return: 0, and ESTABLISHED was delivered; -ECONNRESET if the peer is gone,
- * -EINVAL for wrong parameters, -EISCONN if the QP has a connection, or the
- * device's error. An error ends the connection.
+ * -EINVAL for wrong parameters, -EPERM if the QP is not the caller's, -EISCONN if
+ * the QP has a connection, or the device's error. An error ends the connection.
  */
 int erdma_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
@@ -618,16 +550,17 @@ int erdma_reject(struct iw_cm_id *id, const void *pdata, u8 len)
 
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_REJECT);
 	ep = erdma_ep_by_id(dev, (uintptr_t)id->provider_data);
-	if (!ep)
-		return err;
-
-	mutex_lock(&ep->lock);
-	if (ep->state == ERDMA_EP_REQUESTED) {
-		err = cm_send_reject(ep, pdata, len);
-		erdma_ep_close(ep);
+	if (ep) {
+		mutex_lock(&ep->lock);
+		if (ep->state == ERDMA_EP_REQUESTED) {
+			err = erdma_cm_send_reject(ep, pdata, len);
+			erdma_ep_close(ep);
+		}
+		mutex_unlock(&ep->lock);
+		erdma_ep_put(ep);
 	}
-	mutex_unlock(&ep->lock);
-	erdma_ep_put(ep);
+	if (err)
+		erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_REJECT_FAILED);
 	return err;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * What the files of the connection manager share: erdma_cm.c (operations of the
- * IW CM), erdma_ep.c (life of an endpoint), erdma_listen.c (listeners).
+ * IW CM), erdma_cm_frame.c (the exchange), erdma_cm_access.c (who may), erdma_ep.c
+ * (life of an endpoint), erdma_listen.c (listeners).
  * States, references and locks: docs/connections.md.
  */
 #ifndef ERDMA_CM_H
@@ -136,6 +137,21 @@ void erdma_cm_handle_wait_request(struct erdma_ep *ep);
 void erdma_cm_handle_requested(struct erdma_ep *ep);
 void erdma_cm_handle_connected(struct erdma_ep *ep);
 void erdma_cm_fail(struct erdma_ep *ep, int err);
+
+/* ---- erdma_cm_frame.c: the exchange on the socket -------------------------- */
+
+int erdma_cm_send(struct erdma_ep *ep, void *head, size_t head_len, const void *pdata,
+		  size_t pdata_len);
+int erdma_cm_receive(struct erdma_ep *ep, bool reply);
+int erdma_cm_send_reject(struct erdma_ep *ep, const void *pdata, u8 len);
+int erdma_cm_snapshot(struct erdma_ep *ep, struct erdma_conn *conn);
+
+/* ---- erdma_cm_access.c: who may -------------------------------------------- */
+
+bool erdma_cm_same_net(const struct erdma_dev *dev, const struct iw_cm_id *id);
+int erdma_cm_ask_security(const struct erdma_dev *dev);
+bool erdma_qp_is_owned(const struct erdma_qp *qp, const struct ib_qp *of_id);
+bool erdma_cm_owns_qp(const struct iw_cm_id *id, const struct erdma_qp *qp);
 
 /* ---- erdma_listen.c: listeners -------------------------------------------- */
 

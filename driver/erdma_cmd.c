@@ -5,30 +5,62 @@
  *
  * All of them sleep; none is called with a spinlock held. Unless said otherwise
  * they return 0, -EIO if the device refused, -ETIMEDOUT if it did not answer
- * in time, -ENODEV if the command queue is dead.
+ * in time, -ENODEV if the command queue is dead. Those that give the device
+ * something of ours also report the outcome, which the error does not show.
  */
 #include <linux/device.h>
+#include <linux/jiffies.h>
 #include <linux/log2.h>
+#include <linux/slab.h>
 
 #include "erdma.h"
 #include "erdma/erdma_names.h"
 
-#define STATS_TIMEOUT_MS	2000	/* readers of counters should not hang */
+#define STATS_PAUSE_MS	30000	/* after a GET_STATS that was not answered */
+#define STATS_MAX_STUCK	(ERDMA_CMDQ_SLOTS / 4)	/* readers leave the other slots alone */
 #define MAX_MR_SIZE_LOG		43	/* page counts stay far below 32 bits */
-#define MAX_MW_LOG		30	/* reported to verbs as an int */
+
+#define CMD_ID(submod, opcode)	((submod) << 8 | (opcode))
+
+/*
+ * How long to wait for an answer, if it is not what is usual for commands that make
+ * and destroy objects (ERDMA_CMDQ_TIMEOUT_MS, 0 here). None of these is evidence that
+ * the device is dead, and none holds memory that somebody waits for.
+ */
+static u32 cmd_limit(u8 submod, u8 opcode)
+{
+	switch (CMD_ID(submod, opcode)) {
+	case CMD_ID(ERDMA_SUBMOD_RDMA, ERDMA_CMD_REFLUSH):	/* repeated by the next post */
+	case CMD_ID(ERDMA_SUBMOD_COMMON, ERDMA_CMD_CONF_MTU):	/* repeated */
+		return 5000;
+	case CMD_ID(ERDMA_SUBMOD_COMMON, ERDMA_CMD_GET_STATS):	/* readers should not hang */
+	case CMD_ID(ERDMA_SUBMOD_COMMON, ERDMA_CMD_QUERY_EQC):
+	case CMD_ID(ERDMA_SUBMOD_RDMA, ERDMA_CMD_QUERY_QPC):
+	case CMD_ID(ERDMA_SUBMOD_RDMA, ERDMA_CMD_QUERY_CQC):
+		return 2000;
+	default:
+		return 0;
+	}
+}
+
+static const char *cmd_name(u8 submod, u8 opcode)
+{
+	return erdma_name_cmd(submod, opcode) ?: "command";
+}
 
 static void cmd_report(struct erdma_dev *dev, u8 submod, u8 opcode, int err, u8 syndrome)
 {
-	const char *name = erdma_name_cmd(submod, opcode) ?: "command";
-
-	if (err == -EIO)
-		erdma_dbg(dev, CMDQ, ERR, "%s refused, syndrome %u\n", name, syndrome);
+	if (!err)
+		erdma_dbg(dev, CMDQ, TRACE, "%s done\n", cmd_name(submod, opcode));
+	else if (err == -EIO)
+		erdma_dbg(dev, CMDQ, ERR, "%s refused, syndrome %u\n", cmd_name(submod, opcode),
+			  syndrome);
 	else if (err == -ENODEV) /* said once when the queue died */
-		erdma_dbg(dev, CMDQ, DBG, "%s not sent, command queue is dead\n", name);
-	else if (err)
-		erdma_dbg(dev, CMDQ, ERR, "%s failed: %pe\n", name, ERR_PTR(err));
+		erdma_dbg(dev, CMDQ, DBG, "%s failed, command queue is dead\n",
+			  cmd_name(submod, opcode));
 	else
-		erdma_dbg(dev, CMDQ, TRACE, "%s done\n", name);
+		erdma_dbg(dev, CMDQ, ERR, "%s failed: %pe\n", cmd_name(submod, opcode),
+			  ERR_PTR(err));
 }
 
 static int cmd_exec(struct erdma_dev *dev, u8 submod, u8 opcode, const void *req, size_t size,
@@ -38,7 +70,8 @@ static int cmd_exec(struct erdma_dev *dev, u8 submod, u8 opcode, const void *req
 	int err;
 
 	res = res ?: &unwanted;
-	err = erdma_cmdq_exec(&dev->cmdq, submod, opcode, req, size, res, 0);
+	err = erdma_cmdq_exec(&dev->cmdq, submod, opcode, req, size, res,
+			      cmd_limit(submod, opcode));
 	cmd_report(dev, submod, opcode, err, res->syndrome);
 	return err;
 }
@@ -65,7 +98,6 @@ int erdma_parse_caps(struct erdma_attrs *attrs, u64 cap0, u64 cap1)
 	u32 mr_log = min_t(u32, FIELD_GET(ERDMA_CAP0_MAX_MR_SIZE, cap0), MAX_MR_SIZE_LOG);
 	u32 wr_log = min_t(u32, FIELD_GET(ERDMA_CAP0_MAX_RECV_WR, cap0), ERDMA_MAX_RECV_WR_LOG);
 	u32 cqe_log = min_t(u32, FIELD_GET(ERDMA_CAP0_MAX_CQE, cap0), ERDMA_MAX_CQE_LOG);
-	u32 mw_log = min_t(u32, FIELD_GET(ERDMA_CAP1_MAX_MW, cap1), MAX_MW_LOG);
 
 	if (!qblocks)
 		return -EINVAL;
@@ -79,7 +111,6 @@ int erdma_parse_caps(struct erdma_attrs *attrs, u64 cap0, u64 cap1)
 	attrs->max_cqe = 1U << cqe_log;
 	attrs->max_send_wr = ERDMA_MAX_SEND_WR;
 	attrs->max_recv_wr = 1U << wr_log;
-	attrs->max_mw = 1U << mw_log;
 	attrs->max_mr_size = 1ULL << mr_log;
 	attrs->local_dma_key = FIELD_GET(ERDMA_CAP1_LOCAL_DMA_KEY, cap1);
 	attrs->cc = FIELD_GET(ERDMA_CAP1_DEFAULT_CC, cap1);
@@ -158,12 +189,16 @@ int erdma_exec_conf_mtu(struct erdma_dev *dev, u32 mtu)
  * erdma_exec_create_eq - CREATE_EQ for a completion EQ (5.3.1)
  * @dev: device
  * @ceq: ring and number
+ * @outcome: set to what became of the command
  *
  * Return: see the top of this file.
  */
-int erdma_exec_create_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq)
+int erdma_exec_create_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq,
+			 enum erdma_cmd_outcome *outcome)
 {
 	struct erdma_cmd_create_eq req = {};
+	struct erdma_cmd_result res;
+	int err;
 
 	req.addr = cpu_to_le64(ceq->eq.dma);
 	req.vector = ceq->eqn;
@@ -172,7 +207,9 @@ int erdma_exec_create_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq)
 	req.type = ERDMA_EQ_CEQ;
 	req.dbrec_lo = cpu_to_le32(lower_32_bits(ceq->eq.dbrec_dma));
 	req.dbrec_hi = cpu_to_le32(upper_32_bits(ceq->eq.dbrec_dma));
-	return cmd_common(dev, ERDMA_CMD_CREATE_EQ, req, NULL);
+	err = cmd_common(dev, ERDMA_CMD_CREATE_EQ, req, &res);
+	*outcome = res.outcome;
+	return err;
 }
 
 /**
@@ -242,14 +279,18 @@ int erdma_exec_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db)
  * @eqn: completion EQ, 1..31
  * @mem: ring, zeroed
  * @db: doorbell pages of the owner; not valid for kernel CQs
+ * @outcome: set to what became of the command
  *
  * Return: see the top of this file.
  */
 int erdma_exec_create_cq(struct erdma_dev *dev, u32 cqn, u32 depth, u32 eqn,
-			 const struct erdma_queue_mem *mem, const struct erdma_db_pages *db)
+			 const struct erdma_queue_mem *mem, const struct erdma_db_pages *db,
+			 enum erdma_cmd_outcome *outcome)
 {
 	struct erdma_cmd_create_cq req = {};
+	struct erdma_cmd_result res;
 	u32 cfg1;
+	int err;
 
 	cfg1 = FIELD_PREP(ERDMA_CREATE_CQ_MTT_CNT, mem->page_cnt) |
 	       FIELD_PREP(ERDMA_CREATE_CQ_LEVEL, mem->level) |
@@ -266,7 +307,9 @@ int erdma_exec_create_cq(struct erdma_dev *dev, u32 cqn, u32 depth, u32 eqn,
 	req.cfg1 = cpu_to_le32(cfg1);
 	req.dbrec = cpu_to_le64(mem->dbrec);
 	req.first_off = cpu_to_le32(mem->first_off);
-	return cmd_rdma(dev, ERDMA_CMD_CREATE_CQ, req, NULL);
+	err = cmd_rdma(dev, ERDMA_CMD_CREATE_CQ, req, &res);
+	*outcome = res.outcome;
+	return err;
 }
 
 /**
@@ -339,10 +382,12 @@ static void cmd_fill_qp_rings(struct erdma_cmd_create_qp *req, const struct qp_r
  * @dev: device
  * @qp: complete but for its cookie: numbers, depths, rings, CQs, PD
  * @cookie: the QP's cookie for connection set-up
+ * @outcome: set to what became of the command
  *
  * Return: see the top of this file.
  */
-int erdma_exec_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie)
+int erdma_exec_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie,
+			 enum erdma_cmd_outcome *outcome)
 {
 	struct erdma_cmd_create_qp req = {};
 	struct qp_ring sq = {}, rq = {};
@@ -371,6 +416,7 @@ int erdma_exec_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *
 
 	err = cmd_rdma(dev, ERDMA_CMD_CREATE_QP, req, &res);
 	*cookie = FIELD_GET(ERDMA_CREATE_QP_RESP_COOKIE, res.resp[0]);
+	*outcome = res.outcome;
 	return err;
 }
 
@@ -460,15 +506,20 @@ static u32 cmd_fill_mr_pages(struct erdma_cmd_reg_mr *req, const struct erdma_mr
  * erdma_exec_reg_mr - REG_MR (5.2.9)
  * @dev: device
  * @spec: region
+ * @outcome: set to what became of the command
  *
  * Return: see the top of this file; -EINVAL: more pages than the layout can say.
  */
-int erdma_exec_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec)
+int erdma_exec_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec,
+		      enum erdma_cmd_outcome *outcome)
 {
 	struct erdma_cmd_reg_mr req = {};
 	u32 shift = spec->page_shift;
+	struct erdma_cmd_result res;
 	u32 cfg0, cfg2;
+	int err;
 
+	*outcome = ERDMA_CMD_NOT_SENT;
 	if (spec->level < 2 && spec->page_cnt > FIELD_MAX(ERDMA_REG_MR_PAGE_CNT))
 		return -EINVAL;
 
@@ -492,7 +543,9 @@ int erdma_exec_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec)
 			       FIELD_PREP(ERDMA_REG_MR_TYPE, spec->type) |
 			       (spec->rights & ERDMA_REG_MR_RIGHTS));
 	req.cfg2 = cpu_to_le32(cfg2);
-	return cmd_rdma(dev, ERDMA_CMD_REG_MR, req, NULL);
+	err = cmd_rdma(dev, ERDMA_CMD_REG_MR, req, &res);
+	*outcome = res.outcome;
+	return err;
 }
 
 /**
@@ -512,6 +565,31 @@ int erdma_exec_dereg_mr(struct erdma_dev *dev, u32 stag)
 	return cmd_rdma(dev, ERDMA_CMD_DEREG_MR, req, NULL);
 }
 
+static struct erdma_resp_buf *resp_buf_alloc(struct dma_pool *pool)
+{
+	struct erdma_resp_buf *buf = kzalloc(sizeof(*buf), GFP_KERNEL);
+
+	if (!buf)
+		return NULL;
+	buf->pool = pool;
+	buf->virt = dma_pool_zalloc(pool, GFP_KERNEL, &buf->dma);
+	if (buf->virt)
+		return buf;
+	kfree(buf);
+	return NULL;
+}
+
+/* Copies a response. Return: 0; -EBADMSG: it is none. */
+static int resp_buf_read(const struct erdma_resp_buf *buf, void *to, size_t len)
+{
+	const struct erdma_resp_hdr *hdr = buf->virt;
+
+	if (le16_to_cpu(READ_ONCE(hdr->magic)) != ERDMA_RESP_MAGIC)
+		return -EBADMSG;
+	memcpy(to, buf->virt, min_t(size_t, len, ERDMA_RESP_BUF_SIZE));
+	return 0;
+}
+
 /**
  * erdma_exec_query - a query whose response comes by DMA (14, appendix A)
  * @dev: device
@@ -521,7 +599,7 @@ int erdma_exec_dereg_mr(struct erdma_dev *dev, u32 stag)
  * @buf: zeroed, then filled with the response after success
  * @len: bytes of @buf, at most ERDMA_RESP_BUF_SIZE are filled
  * @syndrome: device status, 0 if it did not refuse
- * @timeout_ms: 0 = the command queue's default
+ * @timeout_ms: 0 = what is usual for this query
  *
  * A query that is not answered retains its DMA buffer (256 bytes) in the command
  * queue until the answer comes or the device is reset.
@@ -531,33 +609,30 @@ int erdma_exec_dereg_mr(struct erdma_dev *dev, u32 stag)
 int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 		     void *buf, size_t len, u8 *syndrome, u32 timeout_ms)
 {
-	struct erdma_resp_buf mem = { .pool = dev->response_pool };
 	struct erdma_cmd_query req = {};
-	struct erdma_resp_hdr *hdr;
 	struct erdma_cmd_result res;
+	struct erdma_resp_buf *mem;
 	int err;
 
 	memset(buf, 0, len);
 	*syndrome = 0;
-	mem.virt = dma_pool_zalloc(mem.pool, GFP_KERNEL, &mem.dma);
-	if (!mem.virt)
+	mem = resp_buf_alloc(dev->response_pool);
+	if (!mem)
 		return -ENOMEM;
 
 	req.index = cpu_to_le32(index);
-	req.target = cpu_to_le64(mem.dma);
+	req.target = cpu_to_le64(mem->dma);
 	req.length = cpu_to_le32(ERDMA_RESP_BUF_SIZE);
 	err = erdma_cmdq_exec_buf(&dev->cmdq, submod, opcode, &req, sizeof(req), &res,
-				  timeout_ms, &mem);
+				  timeout_ms ?: cmd_limit(submod, opcode), &mem);
 	*syndrome = res.syndrome;
-	if (!err) {
-		hdr = mem.virt;
-		if (le16_to_cpu(READ_ONCE(hdr->magic)) == ERDMA_RESP_MAGIC)
-			memcpy(buf, mem.virt, min_t(size_t, len, ERDMA_RESP_BUF_SIZE));
-		else
-			err = -EBADMSG;
+	if (!err)
+		err = resp_buf_read(mem, buf, len);
+	/* NULL: the device may still write it, the queue has it */
+	if (mem) {
+		dma_pool_free(mem->pool, mem->virt, mem->dma);
+		kfree(mem);
 	}
-	if (mem.virt)
-		dma_pool_free(mem.pool, mem.virt, mem.dma);
 	if (err)
 		erdma_dbg(dev, CMDQ, DBG, "%s of %u failed: %pe, syndrome %u\n",
 			  erdma_name_cmd(submod, opcode) ?: "query", index, ERR_PTR(err),
@@ -565,17 +640,35 @@ int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 	return err;
 }
 
+/* Everybody may read counters: that must not use up what commands need */
+static bool stats_may_ask(struct erdma_dev *dev)
+{
+	if (READ_ONCE(dev->cmdq.quarantined) >= STATS_MAX_STUCK)
+		return false;
+	return !dev->stats_paused || time_after(jiffies, dev->stats_resume);
+}
+
 /**
  * erdma_exec_get_stats - GET_STATS (5.3.5)
  * @dev: device
  * @out: zeroed, then filled with the counters after success
  *
- * Return: see erdma_exec_query().
+ * After a GET_STATS that was not answered none is sent for 30 seconds.
+ *
+ * Context: process; serialised by the caller.
+ * Return: see erdma_exec_query(); -EBUSY: not now.
  */
 int erdma_exec_get_stats(struct erdma_dev *dev, struct erdma_resp_stats *out)
 {
 	u8 syndrome;
+	int err;
 
-	return erdma_exec_query(dev, ERDMA_SUBMOD_COMMON, ERDMA_CMD_GET_STATS, 0, out,
-				   sizeof(*out), &syndrome, STATS_TIMEOUT_MS);
+	memset(out, 0, sizeof(*out));
+	if (!stats_may_ask(dev))
+		return -EBUSY;
+	err = erdma_exec_query(dev, ERDMA_SUBMOD_COMMON, ERDMA_CMD_GET_STATS, 0, out,
+			       sizeof(*out), &syndrome, 0);
+	dev->stats_paused = err == -ETIMEDOUT;
+	dev->stats_resume = jiffies + msecs_to_jiffies(STATS_PAUSE_MS);
+	return err;
 }

@@ -8,16 +8,18 @@
  * QUARANTINED: its number and its slot stay in use until the device
  * answers after all, or is reset. When the ring comes round to that position the
  * device has answered later commands, and it answers in order: then the command
- * is lost, the position is used again, and only the number stays taken.
+ * is lost, context and position are used again, and only a buffer that the device
+ * was to write stays until the reset.
  *
  * What the device writes is read once and checked against the driver's own
- * records (slot_ctx), never against ring memory, which the device can write.
+ * records (slot_ctx, opcode), never against ring memory, which the device can write.
  */
 #include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/dma-mapping.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/slab.h>
 
 #include "erdma.h"
 #include "erdma/erdma_names.h"
@@ -29,6 +31,8 @@
 #define CMDQ_MAX_EMPTY	64			/* empty events in a row before arming stops */
 #define CMDQ_POLL_US	20			/* first pause in poll mode, doubles */
 #define CMDQ_POLL_MAX_US 2000
+#define CMDQ_LOOK_MS	100			/* between looks at the CQ while waiting */
+#define CMDQ_GONE_MS	1000			/* between looks whether the device is there */
 
 static_assert(ERDMA_CMDQ_SLOTS <= ERDMA_CMDQ_NO_CTX);
 
@@ -39,10 +43,10 @@ static const char *ctx_name(const struct erdma_cmd_ctx *ctx)
 
 static void resp_buf_free(struct erdma_resp_buf *buf)
 {
-	if (!buf->virt)
+	if (!buf)
 		return;
 	dma_pool_free(buf->pool, buf->virt, buf->dma);
-	buf->virt = NULL;
+	kfree(buf);
 }
 
 /* The only place where the state of a context changes */
@@ -87,9 +91,11 @@ static void cmdq_die(struct erdma_cmdq *q, const struct erdma_cmd_ctx *ctx, cons
 	if (q->state == ERDMA_DIAG_CMDQ_DEAD)
 		return;
 	dev_err(q->dma_dev,
-		"command queue is dead: %s (%s, submitted %llu ms ago). Every command fails until the driver is bound again\n",
+		"command queue is dead: %s (%s, submitted %llu ms ago). Every command fails until the device is replaced\n",
 		why, ctx_name(ctx), div_u64(ktime_get_ns() - ctx->submit_ns, NSEC_PER_MSEC));
 	cmdq_set_dead(q);
+	if (q->on_dead)
+		q->on_dead(q, why);
 }
 
 /* 4.6: with the true CI, so that the device notices what we have not seen */
@@ -101,6 +107,7 @@ static void cmdq_arm(struct erdma_cmdq *q)
 		 FIELD_PREP(ERDMA_CQ_DB_IDX, q->cmdsn & 0xff);
 
 	lockdep_assert_held(&q->lock);
+	q->armed = true;
 	WRITE_ONCE(*q->cq_dbrec, cpu_to_le64(db));
 	wmb(); /* record before doorbell */
 	erdma_write64(q->mmio, ERDMA_REG_CMDQ_CQ_DB, db);
@@ -116,7 +123,8 @@ static void ctx_complete(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
 						  ERDMA_STAT_CMDQ_COMPLETED);
 	if (ctx->state == ERDMA_CMD_QUARANTINED) {
 		erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_LATE);
-		resp_buf_free(&ctx->buf);
+		resp_buf_free(ctx->buf);
+		ctx->buf = NULL;
 		ctx_set_state(q, ctx, ERDMA_CMD_UNUSED);
 		up(&q->credits);
 		return;
@@ -125,33 +133,83 @@ static void ctx_complete(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
 	complete(&ctx->done);
 }
 
-/* Take one completion (4.4). Return: false if there is none. */
-static bool cmdq_poll_one(struct erdma_cmdq *q)
+/*
+ * Drivers have never looked at these fields, so a device may leave them zero. The
+ * first commands show whether it does: there is one at a time then.
+ */
+static bool cqe_echoes(struct erdma_cmdq *q, u32 field, u32 got, u32 want)
+{
+	if (!(q->cq_echo & field) || !((got ^ want) & field))
+		return true;
+	if (q->state != ERDMA_DIAG_CMDQ_POLL || got & field)
+		return false;
+	q->cq_echo &= ~field;
+	return true;
+}
+
+/* Which command in flight does a completion answer? By position, opcode and kind. */
+static struct erdma_cmd_ctx *cqe_find_ctx(struct erdma_cmdq *q, u32 hdr, u32 index)
+{
+	u32 n = q->slot_ctx[index / ERDMA_CMDQ_SLOT_WQEBBS];
+	struct erdma_cmd_ctx *ctx;
+
+	if (index % ERDMA_CMDQ_SLOT_WQEBBS || n == ERDMA_CMDQ_NO_CTX) {
+		dev_err_ratelimited(q->dma_dev,
+				    "command completion names sq index %u, expected that of a command in flight\n",
+				    index);
+		return NULL;
+	}
+	ctx = &q->ctxs[n];
+	if (!cqe_echoes(q, ERDMA_CQE_OPCODE, hdr, FIELD_PREP(ERDMA_CQE_OPCODE, ctx->opcode)) ||
+	    !cqe_echoes(q, ERDMA_CQE_QTYPE, hdr,
+			FIELD_PREP(ERDMA_CQE_QTYPE, ERDMA_CQE_QTYPE_CMDQ))) {
+		dev_err_ratelimited(q->dma_dev,
+				    "command completion of sq index %u has header %#x, expected opcode %u (%s), kind %u\n",
+				    index, hdr, ctx->opcode, ctx_name(ctx), ERDMA_CQE_QTYPE_CMDQ);
+		return NULL;
+	}
+	return ctx;
+}
+
+/* The next entry of the CQ, or NULL if the device has not written it */
+static struct erdma_cqe *cmdq_peek(struct erdma_cmdq *q, u32 *hdr)
 {
 	struct erdma_cqe *cqe = &q->cq[erdma_ring_slot(q->cq_ci, ERDMA_CMDQ_DEPTH)];
-	u32 hdr = be32_to_cpu(READ_ONCE(cqe->hdr));
+
+	*hdr = be32_to_cpu(READ_ONCE(cqe->hdr));
+	if (FIELD_GET(ERDMA_CQE_OWNER, *hdr) != erdma_ring_owner(q->cq_ci, ERDMA_CMDQ_DEPTH))
+		return NULL;
+	return cqe;
+}
+
+/*
+ * Take one completion (4.4). One that answers no command in flight is counted and
+ * has no other effect: the command at its position goes on waiting for its own.
+ *
+ * Return: false if there is none.
+ */
+static bool cmdq_poll_one(struct erdma_cmdq *q)
+{
 	struct erdma_cmd_ctx *ctx;
-	u32 index, n;
+	struct erdma_cqe *cqe;
+	u32 index, hdr;
 	int i;
 
-	if (FIELD_GET(ERDMA_CQE_OWNER, hdr) != erdma_ring_owner(q->cq_ci, ERDMA_CMDQ_DEPTH))
+	cqe = cmdq_peek(q, &hdr);
+	if (!cqe)
 		return false;
 	dma_rmb(); /* owner bit before the rest */
 	q->cq_ci++;
 
 	/* Full or wrapped index: both exist (4.4) */
 	index = erdma_ring_slot(be32_to_cpu(READ_ONCE(cqe->qe_idx)), ERDMA_CMDQ_DEPTH);
-	n = q->slot_ctx[index / ERDMA_CMDQ_SLOT_WQEBBS];
-	if (index % ERDMA_CMDQ_SLOT_WQEBBS || n == ERDMA_CMDQ_NO_CTX) {
+	ctx = cqe_find_ctx(q, hdr, index);
+	if (!ctx) {
 		erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_BAD_CQES);
-		dev_err_ratelimited(q->dma_dev,
-				    "command completion names sq index %u, expected that of a command in flight\n",
-				    index);
 		return true;
 	}
 	q->slot_ctx[index / ERDMA_CMDQ_SLOT_WQEBBS] = ERDMA_CMDQ_NO_CTX;
 
-	ctx = &q->ctxs[n];
 	ctx->syndrome = FIELD_GET(ERDMA_CQE_SYNDROME, hdr);
 	for (i = 0; i < 2; i++)
 		ctx->resp[i] = be32_to_cpu(READ_ONCE(cqe->resp[2 * i])) |
@@ -172,18 +230,20 @@ static int cmdq_poll(struct erdma_cmdq *q)
 }
 
 /*
- * The CQ is armed after every event, because a completion may have been taken by
- * who waited for it (4.6). If none is ever to be seen, the device has written one
- * that we cannot see and would interrupt for ever: as in erdma_eq_rearm().
+ * After every event the CQ is armed again while a command is in flight, also if there
+ * was no completion: it may have been taken by who waited for it (4.6). If none is ever
+ * to be seen, the device has written one that we cannot see and would interrupt for
+ * ever: as in erdma_eq_rearm().
  */
 static void cmdq_rearm(struct erdma_cmdq *q)
 {
 	lockdep_assert_held(&q->lock);
+	q->armed = false;
 	if (q->cq_ci != q->seen_ci) {
 		q->seen_ci = q->cq_ci;
 		q->empty_events = 0;
 	}
-	if (q->empty_events == CMDQ_MAX_EMPTY)
+	if (!q->in_flight || q->empty_events == CMDQ_MAX_EMPTY)
 		return;
 	q->empty_events++;
 	cmdq_arm(q);
@@ -193,8 +253,8 @@ static void cmdq_rearm(struct erdma_cmdq *q)
  * erdma_cmdq_irq - serve the command EQ
  * @q: command queue
  *
- * Section 4.6: consumes events, then completions, arms the CQ after every event
- * and the EQ as erdma_eq_rearm() says. What exceeds the budgets makes the device
+ * Section 4.6: consumes events, then completions, arms the CQ as cmdq_rearm() says
+ * and the EQ as erdma_eq_rearm() does. What exceeds the budgets makes the device
  * interrupt again, because both doorbells carry the true CI.
  *
  * Context: interrupt handler of vector 0, never on two CPUs at once.
@@ -301,16 +361,24 @@ static void cmdq_post(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, const voi
 /*
  * The ring came round to a command that was not answered, though a later one
  * must have been: else there would be no credit. If nobody waits for it any more
- * it is lost, else the device does not keep the order (4.4).
+ * it is lost, else the device does not keep the order (4.4). Of a lost command
+ * remains what the device could still write.
  */
-static bool cmdq_retire(struct erdma_cmdq *q, const struct erdma_cmd_ctx *ctx)
+static bool cmdq_retire(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
 {
 	if (ctx->state != ERDMA_CMD_QUARANTINED) {
 		cmdq_die(q, ctx, "the device overtakes its oldest command");
 		return false;
 	}
-	dev_warn_ratelimited(q->dma_dev, "%s at sq index %u was not answered, expected before all later commands; context %u stays in use\n",
-			     ctx_name(ctx), ctx->sq_index, (u32)(ctx - q->ctxs));
+	dev_warn_ratelimited(q->dma_dev, "%s at sq index %u was not answered, expected before all later commands\n",
+			     ctx_name(ctx), ctx->sq_index);
+	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_LOST);
+	q->in_flight--;
+	if (ctx->buf)
+		list_add(&ctx->buf->list, &q->lost_bufs);
+	ctx->buf = NULL;
+	ctx_set_state(q, ctx, ERDMA_CMD_UNUSED);
+	up(&q->credits);
 	return true;
 }
 
@@ -336,7 +404,7 @@ static struct erdma_cmd_ctx *cmdq_submit(struct erdma_cmdq *q, u8 submod, u8 opc
 	ctx->submod = submod;
 	ctx->opcode = opcode;
 	ctx->syndrome = 0;
-	ctx->submit_ns = ktime_get_ns();
+	ctx->submit_ns = ktime_get_coarse_ns();
 	ctx_set_state(q, ctx, ERDMA_CMD_SUBMITTED);
 	q->slot_ctx[pos] = ctx - q->ctxs;
 	q->in_flight++;
@@ -346,58 +414,135 @@ static struct erdma_cmd_ctx *cmdq_submit(struct erdma_cmdq *q, u8 submod, u8 opc
 	return ctx;
 }
 
-/* Poll mode: look at the CQ until @ctx is answered or the time is over */
-static void cmdq_wait_polling(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, u32 timeout_ms)
+/**
+ * struct cmdq_wait - waiting for one command
+ * @ctx: command
+ * @deadline: jiffies when the waiter gives up
+ * @check_gone: jiffies of the next look whether the device is there
+ * @waiting: the last look found a completion at @waiting_ci
+ * @waiting_ci: see @waiting
+ */
+struct cmdq_wait {
+	struct erdma_cmd_ctx *ctx;
+	unsigned long deadline;
+	unsigned long check_gone;
+	bool waiting;
+	u32 waiting_ci;
+};
+
+static void cmdq_wait_init(struct cmdq_wait *w, struct erdma_cmd_ctx *ctx, u32 timeout_ms)
 {
-	unsigned long deadline = jiffies + msecs_to_jiffies(timeout_ms);
+	*w = (struct cmdq_wait){
+		.ctx = ctx,
+		.deadline = jiffies + msecs_to_jiffies(timeout_ms),
+		.check_gone = jiffies + msecs_to_jiffies(CMDQ_GONE_MS),
+	};
+}
+
+/* Nobody answers from an empty slot: that shows long before the time is over */
+static void cmdq_check_gone(struct erdma_cmdq *q, struct cmdq_wait *w)
+{
+	unsigned long flags;
+
+	if (time_before(jiffies, w->check_gone))
+		return;
+	w->check_gone = jiffies + msecs_to_jiffies(CMDQ_GONE_MS);
+	if (!erdma_device_is_gone(q->mmio))
+		return;
+	spin_lock_irqsave(&q->lock, flags);
+	cmdq_die(q, w->ctx, "the device has left the bus");
+	spin_unlock_irqrestore(&q->lock, flags);
+}
+
+static bool cmdq_wait_is_over(const struct erdma_cmdq *q, const struct cmdq_wait *w)
+{
+	lockdep_assert_held(&q->lock);
+	return w->ctx->state != ERDMA_CMD_SUBMITTED || q->state == ERDMA_DIAG_CMDQ_DEAD;
+}
+
+/* Poll mode: look at the CQ until the command is answered or the time is over */
+static void cmdq_wait_polling(struct erdma_cmdq *q, struct cmdq_wait *w)
+{
 	u32 pause = CMDQ_POLL_US;
 	unsigned long flags;
 	bool last, done;
 
 	do {
-		last = time_after(jiffies, deadline);
+		last = time_after(jiffies, w->deadline);
 		spin_lock_irqsave(&q->lock, flags);
 		cmdq_poll(q);
-		done = ctx->state != ERDMA_CMD_SUBMITTED || q->state == ERDMA_DIAG_CMDQ_DEAD;
+		done = cmdq_wait_is_over(q, w);
 		spin_unlock_irqrestore(&q->lock, flags);
 		if (done || last)
 			return;
+		cmdq_check_gone(q, w);
 		usleep_range(pause, 2 * pause);
 		pause = min(2 * pause, (u32)CMDQ_POLL_MAX_US);
 	} while (1);
 }
 
-/* The time is over. Perhaps only the interrupt was lost: look at the CQ. */
-static void cmdq_look_again(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
+/*
+ * Has a completion been there since the look before, without an interrupt that
+ * made the handler take it? Then the interrupt, or the event, is lost.
+ */
+static bool cmdq_lost_irq(struct erdma_cmdq *q, struct cmdq_wait *w, bool last)
 {
+	bool before = w->waiting && w->waiting_ci == q->cq_ci;
+	u32 hdr;
+
+	w->waiting = cmdq_peek(q, &hdr);
+	w->waiting_ci = q->cq_ci;
+	if (!w->waiting || !(before || last))
+		return false;
+	cmdq_poll(q);
+	if (q->state == ERDMA_DIAG_CMDQ_RUN)
+		cmdq_arm(q);
+	return true;
+}
+
+/* Return: true if there is nothing to wait for any more */
+static bool cmdq_look(struct erdma_cmdq *q, struct cmdq_wait *w, bool last)
+{
+	bool done, lost = false;
 	unsigned long flags;
-	bool lost;
 
 	spin_lock_irqsave(&q->lock, flags);
-	lost = ctx->state == ERDMA_CMD_SUBMITTED && cmdq_poll(q) &&
-	       ctx->state == ERDMA_CMD_DONE;
-	if (lost && q->state == ERDMA_DIAG_CMDQ_RUN)
-		cmdq_arm(q);
+	if (!cmdq_wait_is_over(q, w))
+		lost = cmdq_lost_irq(q, w, last);
+	done = last || cmdq_wait_is_over(q, w);
 	spin_unlock_irqrestore(&q->lock, flags);
 	if (!lost)
-		return;
+		return done;
 
 	/* An event may have been written: the doorbell makes the device repeat it */
 	erdma_eq_arm(&q->eq);
 	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_LOST_IRQS);
-	dev_warn_ratelimited(q->dma_dev, "%s was answered, but no interrupt came\n",
-			     ctx_name(ctx));
+	dev_warn_ratelimited(q->dma_dev, "commands were answered, but no interrupt came\n");
+	return done;
 }
 
-/* The waiter gives up: only a late answer or a reset frees the context */
+/* A lost interrupt costs two looks, not the whole time (4.6) */
+static void cmdq_wait_irq(struct erdma_cmdq *q, struct cmdq_wait *w)
+{
+	unsigned long look = msecs_to_jiffies(CMDQ_LOOK_MS);
+	unsigned long now, left;
+
+	do {
+		now = jiffies;
+		left = time_before(now, w->deadline) ? w->deadline - now : 0;
+		if (wait_for_completion_timeout(&w->ctx->done, min(left, look)))
+			return;
+		cmdq_check_gone(q, w);
+	} while (!cmdq_look(q, w, left <= look));
+}
+
+/* The waiter gives up: see the top of this file */
 static int ctx_abandon(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, u32 timeout_ms,
-		       struct erdma_resp_buf *buf)
+		       struct erdma_resp_buf **buf)
 {
 	ctx_set_state(q, ctx, ERDMA_CMD_QUARANTINED);
-	if (buf) {
-		ctx->buf = *buf;
-		buf->virt = NULL;
-	}
+	if (buf)
+		swap(ctx->buf, *buf);
 	if (q->state == ERDMA_DIAG_CMDQ_DEAD)
 		return -ENODEV;
 
@@ -416,35 +561,63 @@ static int ctx_abandon(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, u32 time
 	return -ETIMEDOUT;
 }
 
-/* Collect the result and return the context */
+/* Take the result of an answered command and give its context back */
+static int ctx_collect(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx,
+		       struct erdma_cmd_result *res)
+{
+	res->outcome = ERDMA_CMD_ANSWERED;
+	res->syndrome = ctx->syndrome;
+	ctx_set_state(q, ctx, ERDMA_CMD_UNUSED);
+	if (ctx->syndrome)
+		return -EIO;
+	memcpy(res->resp, ctx->resp, sizeof(res->resp));
+	return 0;
+}
+
+/* The waiter has waited; it may give up */
 static int cmdq_finish(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, u32 timeout_ms,
-		       struct erdma_cmd_result *res, struct erdma_resp_buf *buf)
+		       struct erdma_cmd_result *res, struct erdma_resp_buf **buf)
 {
 	unsigned long flags;
-	int err = 0;
+	bool done;
+	int err;
 
 	spin_lock_irqsave(&q->lock, flags);
-	if (ctx->state != ERDMA_CMD_DONE) {
+	done = ctx->state == ERDMA_CMD_DONE;
+	if (done) {
+		err = ctx_collect(q, ctx, res);
+	} else {
+		res->outcome = ERDMA_CMD_UNANSWERED;
 		err = ctx_abandon(q, ctx, timeout_ms, buf);
-		spin_unlock_irqrestore(&q->lock, flags);
-		return err;
 	}
-	res->syndrome = ctx->syndrome;
-	if (ctx->syndrome)
-		err = -EIO;
-	else
-		memcpy(res->resp, ctx->resp, sizeof(res->resp));
-	ctx_set_state(q, ctx, ERDMA_CMD_UNUSED);
 	spin_unlock_irqrestore(&q->lock, flags);
-	up(&q->credits);
+	if (done)
+		up(&q->credits);
 	return err;
+}
+
+/*
+ * Was a command answered while its doorbell was rung? Else somebody is to wait for it:
+ * only then an event is of use, and the CQ is armed.
+ */
+static bool cmdq_answered_at_once(struct erdma_cmdq *q, const struct erdma_cmd_ctx *ctx)
+{
+	if (q->state != ERDMA_DIAG_CMDQ_RUN)
+		return false;
+	cmdq_poll(q);
+	if (ctx->state == ERDMA_CMD_DONE)
+		return true;
+	if (!q->armed)
+		cmdq_arm(q);
+	return false;
 }
 
 static int cmdq_get_credit(struct erdma_cmdq *q, u32 timeout_ms)
 {
 	if (READ_ONCE(q->state) == ERDMA_DIAG_CMDQ_DEAD)
 		return -ENODEV;
-	if (!down_timeout(&q->credits, msecs_to_jiffies(timeout_ms)))
+	if (!down_trylock(&q->credits) ||
+	    !down_timeout(&q->credits, msecs_to_jiffies(timeout_ms)))
 		return 0;
 	dev_err_ratelimited(q->dma_dev, "no free command context within %u ms, %u of %u commands in flight\n",
 			    timeout_ms, READ_ONCE(q->in_flight), ERDMA_CMDQ_SLOTS);
@@ -458,26 +631,28 @@ static int cmdq_get_credit(struct erdma_cmdq *q, u32 timeout_ms)
  * @opcode: opcode within @submod
  * @req: request; its header is filled in on the way
  * @size: bytes of @req with the header, 8..128
- * @res: zeroed, then filled with the answer; may be NULL
+ * @res: zeroed, then filled with the outcome and the answer; may be NULL
  * @timeout_ms: how long to wait for a context and for the answer; 0 = the queue's
  *	default. A shorter one never counts as evidence that the device is dead
- * @buf: buffer named in the request, or NULL
+ * @buf: buffer named in the request, of kmalloc(), or NULL
  *
  * If the command is not answered the device may still write @buf: the queue
- * then keeps it, clears @buf->virt, and frees it when that is safe.
+ * then keeps it, clears *@buf, and frees it when that is safe.
  *
  * Context: process, sleeps, takes @q->credits then @q->lock.
  * Return: 0; -EIO: the device refused, see @res->syndrome; -ETIMEDOUT: no answer
  * or no free context; -ENODEV: the queue is not running (any more); -EINVAL: @size.
+ * Whether the device has the command is in @res->outcome, not in the error.
  */
 int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
 			size_t size, struct erdma_cmd_result *res, u32 timeout_ms,
-			struct erdma_resp_buf *buf)
+			struct erdma_resp_buf **buf)
 {
 	struct erdma_cmd_result unwanted;
 	struct erdma_cmd_ctx *ctx;
+	struct cmdq_wait wait;
 	unsigned long flags;
-	bool polling;
+	bool polling, done;
 	int err;
 
 	if (!res)
@@ -494,16 +669,21 @@ int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *
 	spin_lock_irqsave(&q->lock, flags);
 	polling = q->state == ERDMA_DIAG_CMDQ_POLL;
 	ctx = cmdq_submit(q, submod, opcode, req, size);
+	err = PTR_ERR_OR_ZERO(ctx);
+	done = !err && cmdq_answered_at_once(q, ctx);
+	if (done)
+		err = ctx_collect(q, ctx, res);
 	spin_unlock_irqrestore(&q->lock, flags);
-	if (IS_ERR(ctx)) {
+	if (done || err) {
 		up(&q->credits);
-		return PTR_ERR(ctx);
+		return err;
 	}
 
+	cmdq_wait_init(&wait, ctx, timeout_ms);
 	if (polling)
-		cmdq_wait_polling(q, ctx, timeout_ms);
-	else if (!wait_for_completion_timeout(&ctx->done, msecs_to_jiffies(timeout_ms)))
-		cmdq_look_again(q, ctx);
+		cmdq_wait_polling(q, &wait);
+	else
+		cmdq_wait_irq(q, &wait);
 	return cmdq_finish(q, ctx, timeout_ms, res, buf);
 }
 
@@ -514,7 +694,7 @@ int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *
  * @opcode: opcode within @submod
  * @req: request; its header is filled in on the way
  * @size: bytes of @req with the header, 8..128
- * @res: zeroed, then filled with the answer; may be NULL
+ * @res: zeroed, then filled with the outcome and the answer; may be NULL
  * @timeout_ms: see erdma_cmdq_exec_buf()
  *
  * Context: process, sleeps uninterruptibly but not longer than twice @timeout_ms.
@@ -579,8 +759,8 @@ static void cmdq_write_regs(struct erdma_cmdq *q)
 
 /**
  * erdma_cmdq_init - allocate the command queue and write its registers
- * @q: zeroed but for @mmio, @dma_dev, @dbrec_pool, @stats, @dev and, if another
- *	timeout than ERDMA_CMDQ_TIMEOUT_MS is wanted, @timeout_ms
+ * @q: zeroed but for @mmio, @dma_dev, @dbrec_pool, @stats, @dev, @on_dead and, if
+ *	another timeout than ERDMA_CMDQ_TIMEOUT_MS is wanted, @timeout_ms
  *
  * Leaves the queue in poll mode. The registers take effect with INIT; the
  * queue can be used after erdma_wait_init().
@@ -595,6 +775,8 @@ int erdma_cmdq_init(struct erdma_cmdq *q)
 	spin_lock_init(&q->lock);
 	sema_init(&q->credits, ERDMA_CMDQ_SLOTS);
 	memset(q->slot_ctx, ERDMA_CMDQ_NO_CTX, sizeof(q->slot_ctx));
+	INIT_LIST_HEAD(&q->lost_bufs);
+	q->cq_echo = ERDMA_CQE_OPCODE | ERDMA_CQE_QTYPE;
 	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
 		init_completion(&q->ctxs[i].done);
 	if (!q->timeout_ms)
@@ -626,11 +808,15 @@ int erdma_cmdq_init(struct erdma_cmdq *q)
  */
 void erdma_cmdq_exit(struct erdma_cmdq *q)
 {
+	struct erdma_resp_buf *buf, *next;
 	int i;
 
 	WRITE_ONCE(q->state, ERDMA_DIAG_CMDQ_DOWN);
 	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
-		resp_buf_free(&q->ctxs[i].buf);
+		resp_buf_free(q->ctxs[i].buf);
+	list_for_each_entry_safe(buf, next, &q->lost_bufs, list)
+		resp_buf_free(buf);
+	atomic64_add(atomic64_read(&q->eq.notifies), &q->stats->v[ERDMA_STAT_CMDQ_EQ_ARMS]);
 	erdma_eq_exit(&q->eq, q->dma_dev, q->dbrec_pool);
 	cmdq_free(q);
 }

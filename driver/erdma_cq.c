@@ -15,98 +15,8 @@
 
 #define CQE_QPN	GENMASK(19, 0)
 
-/* ---- references --------------------------------------------------------- */
-
-static void cq_complete_free(struct kref *refs)
-{
-	complete(&container_of(refs, struct erdma_cq, refs)->free);
-}
-
-/**
- * erdma_cq_get - find a CQ by its number
- * @dev: device
- * @cqn: number, need not exist
- *
- * Context: any.
- * Return: CQ, to be given to erdma_cq_put(); NULL: unknown or going away.
- */
-struct erdma_cq *erdma_cq_get(struct erdma_dev *dev, u32 cqn)
-{
-	struct erdma_cq *cq;
-	unsigned long flags;
-
-	xa_lock_irqsave(&dev->cqs, flags);
-	cq = xa_load(&dev->cqs, cqn);
-	if (cq)
-		kref_get(&cq->refs);
-	xa_unlock_irqrestore(&dev->cqs, flags);
-	return cq;
-}
-
-/**
- * erdma_cq_put - drop a reference
- * @cq: not to be used afterwards
- *
- * Context: any.
- */
-void erdma_cq_put(struct erdma_cq *cq)
-{
-	kref_put(&cq->refs, cq_complete_free);
-}
-
-/* ---- events ------------------------------------------------------------- */
-
-/**
- * erdma_cq_event - a CEQ named this CQ (8.5)
- * @dev: device
- * @cqn: number, need not exist
- *
- * The event is counted before the consumer is notified: what it arms next must
- * carry the new sequence number.
- *
- * Context: any.
- * Return: false if there is no such CQ.
- */
-bool erdma_cq_event(struct erdma_dev *dev, u32 cqn)
-{
-	struct erdma_cq *cq = erdma_cq_get(dev, cqn);
-
-	if (!cq)
-		return false;
-	atomic_inc(&cq->cmdsn);
-	atomic64_inc(&cq->events);
-	if (cq->ibcq.comp_handler)
-		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
-	erdma_cq_put(cq);
-	return true;
-}
-
-/**
- * erdma_cq_async_event - the AEQ named this CQ (7.2)
- * @dev: device
- * @cqn: number, need not exist
- * @type: enum erdma_ae_type
- *
- * Context: any.
- * Return: false if there is no such CQ.
- */
-bool erdma_cq_async_event(struct erdma_dev *dev, u32 cqn, u32 type)
-{
-	struct erdma_cq *cq = erdma_cq_get(dev, cqn);
-	struct ib_event event = { .event = IB_EVENT_CQ_ERR };
-
-	if (!cq)
-		return false;
-	atomic_inc(&cq->async_events);
-	erdma_dbg(dev, CQ, ERR, "cq %u: asynchronous event, type %u\n", cqn, type);
-	if (cq->ibcq.event_handler) {
-		event.device = &dev->ibdev;
-		event.element.cq = &cq->ibcq;
-		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
-	}
-	erdma_cq_put(cq);
-	return true;
-}
+/* Entries of a ring that are looked at with interrupts off */
+#define CQ_BATCH	64
 
 /* ---- polling and arming ------------------------------------------------- */
 
@@ -127,6 +37,12 @@ static const enum ib_wc_opcode wc_opcodes[ERDMA_OP_COUNT] = {
 	[ERDMA_OP_ATOMIC_CAS] = IB_WC_COMP_SWAP,
 	[ERDMA_OP_ATOMIC_FAA] = IB_WC_FETCH_ADD,
 };
+
+/* The others are the device's own affair (8.3) */
+#define CQ_OPCODES						\
+	(GENMASK(ERDMA_OP_COUNT - 1, 0) &			\
+	 ~(BIT(ERDMA_OP_REQ_ERR) | BIT(ERDMA_OP_READ_RESP) |	\
+	   BIT(ERDMA_OP_RECV_ERR) | BIT(ERDMA_OP_INVALIDATE)))
 
 /* Section 8.4 */
 static const struct {
@@ -196,8 +112,6 @@ static bool cq_retire_recv(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 static bool cq_retire(struct erdma_cq *cq, struct erdma_qp *qp, u32 hdr, u16 index,
 		      struct ib_wc *wc)
 {
-	if (qp->is_user)
-		return false;
 	switch (FIELD_GET(ERDMA_CQE_QTYPE, hdr)) {
 	case ERDMA_CQE_QTYPE_SQ:
 		return qp->scq == cq && cq_retire_send(qp, index, wc);
@@ -215,8 +129,9 @@ static void cq_fill_wc(struct ib_wc *wc, const struct erdma_cqe *cqe, u32 hdr)
 	u32 imm = be32_to_cpu(READ_ONCE(cqe->imm));
 
 	/* The request is over in any case, but nobody knows how */
-	if (opcode >= ERDMA_OP_COUNT) {
-		opcode = ERDMA_OP_SEND;
+	if (opcode >= ERDMA_OP_COUNT || !(CQ_OPCODES & BIT(opcode))) {
+		opcode = FIELD_GET(ERDMA_CQE_QTYPE, hdr) == ERDMA_CQE_QTYPE_RQ ?
+				 ERDMA_OP_RECV : ERDMA_OP_SEND;
 		syndrome = syndrome ?: ERDMA_WC_GENERAL_ERR;
 	}
 	if (syndrome >= ERDMA_WC_COUNT)
@@ -242,12 +157,35 @@ static void cq_fill_wc(struct ib_wc *wc, const struct erdma_cqe *cqe, u32 hdr)
 }
 
 /*
- * Takes one entry off the ring. @qp caches the QP of the entry before, with a
- * reference. Returns 1: @wc is filled; 0: the entry was skipped; -EAGAIN: none.
+ * The kernel QP of this CQ with that number, or NULL. No reference: while the CQ's lock
+ * is held it cannot go away, because erdma_flush_remove_qp() needs the lock.
  */
-static int cq_poll_one(struct erdma_cq *cq, struct erdma_qp **qp, struct ib_wc *wc)
+static struct erdma_qp *cq_find_qp(struct erdma_cq *cq, u32 qpn)
 {
 	struct erdma_dev *dev = dev_of(cq->ibcq.device);
+	struct erdma_qp *qp = cq->kernel.last_qp;
+
+	lockdep_assert_held(&cq->kernel.lock);
+	if (qp && qp->qpn == qpn)
+		return qp;
+	xa_lock(&dev->qps);
+	qp = xa_load(&dev->qps, qpn);
+	/* One of another CQ, which only a broken device names, may go away at any time */
+	if (qp && (qp->is_user || (qp->scq != cq && qp->rcq != cq)))
+		qp = NULL;
+	xa_unlock(&dev->qps);
+	if (qp)
+		cq->kernel.last_qp = qp;
+	return qp;
+}
+
+/*
+ * Takes one entry off the ring. Returns 1: @wc is filled; 0: the entry was skipped;
+ * -EAGAIN: none.
+ */
+static int cq_poll_one(struct erdma_cq *cq, struct ib_wc *wc)
+{
+	struct erdma_qp *qp;
 	struct erdma_cqe *cqe;
 	u32 hdr, qpn, index;
 
@@ -260,22 +198,37 @@ static int cq_poll_one(struct erdma_cq *cq, struct erdma_qp **qp, struct ib_wc *
 	qpn = be32_to_cpu(READ_ONCE(cqe->qpn)) & CQE_QPN;
 	index = be32_to_cpu(READ_ONCE(cqe->qe_idx));
 
-	if (!*qp || (*qp)->qpn != qpn) {
-		if (*qp)
-			erdma_qp_put(*qp);
-		*qp = erdma_qp_get(dev, qpn);
-		if (!*qp)
-			return 0;
-	}
+	qp = cq_find_qp(cq, qpn);
+	if (!qp)
+		return 0;
 	memset(wc, 0, sizeof(*wc));
-	if (!cq_retire(cq, *qp, hdr, index, wc)) {
-		erdma_dbg(dev, CQ, ERR, "cq %u: completion names qp %u index %u (w0 %#x), expected a request in flight\n",
+	if (!cq_retire(cq, qp, hdr, index, wc)) {
+		erdma_dbg(dev_of(cq->ibcq.device), CQ, ERR, "cq %u: completion names qp %u index %u (w0 %#x), expected a request in flight\n",
 			  cq->cqn, qpn, index, hdr);
 		return 0;
 	}
 	cq_fill_wc(wc, cqe, hdr);
-	wc->qp = &(*qp)->ibqp;
+	wc->qp = &qp->ibqp;
 	return 1;
+}
+
+/* One turn with interrupts off; true if there may be more to take */
+static bool cq_poll_batch(struct erdma_cq *cq, int num, struct ib_wc *wc, int *n)
+{
+	unsigned long flags;
+	bool more = true;
+	int i, ret;
+
+	spin_lock_irqsave(&cq->kernel.lock, flags);
+	for (i = 0; i < CQ_BATCH && *n < num; i++) {
+		ret = cq_poll_one(cq, &wc[*n]);
+		more = ret >= 0;
+		if (!more)
+			break;
+		*n += ret;
+	}
+	spin_unlock_irqrestore(&cq->kernel.lock, flags);
+	return more && *n < num;
 }
 
 /**
@@ -290,25 +243,21 @@ static int cq_poll_one(struct erdma_cq *cq, struct erdma_qp **qp, struct ib_wc *
 int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 {
 	struct erdma_cq *cq = cq_of(ibcq);
-	struct erdma_qp *qp = NULL;
 	unsigned long flags;
-	u32 seen;
-	int ret, n = 0;
+	u32 seen = 0;
+	int n = 0;
 
 	if (!rdma_is_kernel_res(&ibcq->res))
 		return -EINVAL;
 
-	spin_lock_irqsave(&cq->kernel.lock, flags);
-	for (seen = 0; n < num && seen < cq->depth; seen++) {
-		ret = cq_poll_one(cq, &qp, &wc[n]);
-		if (ret < 0)
-			break;
-		n += ret;
+	/* A device that goes on writing entries that fit nothing ends it, too */
+	while (cq_poll_batch(cq, num, wc, &n) && seen < cq->depth)
+		seen += CQ_BATCH;
+	if (n < num && READ_ONCE(cq->kernel.flush)) {
+		spin_lock_irqsave(&cq->kernel.lock, flags);
+		n += erdma_flush_poll(cq, num - n, wc + n);
+		spin_unlock_irqrestore(&cq->kernel.lock, flags);
 	}
-	spin_unlock_irqrestore(&cq->kernel.lock, flags);
-
-	if (qp)
-		erdma_qp_put(qp);
 	return n;
 }
 
@@ -324,11 +273,23 @@ static void cq_arm(struct erdma_cq *cq, bool solicited)
 		 FIELD_PREP(ERDMA_CQ_DB_IDX, cq->kernel.arm_count & 0xff);
 
 	lockdep_assert_held(&cq->kernel.lock);
+	WRITE_ONCE(cq->kernel.arm, db);
+	/* Before the doorbell: the event may come at once */
+	smp_store_release(&cq->kernel.notify, solicited ? 2 : 1);
 	WRITE_ONCE(*cq->kernel.dbrec, cpu_to_le64(db));
 	/* writeq() lets the device see the record before the doorbell */
 	writeq(db, dev->mmio.bar + ERDMA_DB_CQ_BASE);
 	cq->kernel.arm_count++;
-	cq->kernel.notify = solicited ? 2 : 1;
+}
+
+/* Are completions waiting? The device does not announce those that it did not write. */
+static bool cq_has_completions(struct erdma_cq *cq)
+{
+	u32 hdr;
+
+	if (cq_find_entry(cq, cq->kernel.ci, &hdr))
+		return true;
+	return READ_ONCE(cq->kernel.flush) && erdma_flush_is_due(cq);
 }
 
 /**
@@ -345,7 +306,6 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	struct erdma_cq *cq = cq_of(ibcq);
 	unsigned long irq_flags;
 	int missed = 0;
-	u32 hdr;
 
 	if (!rdma_is_kernel_res(&ibcq->res))
 		return -EINVAL;
@@ -353,9 +313,36 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	spin_lock_irqsave(&cq->kernel.lock, irq_flags);
 	cq_arm(cq, (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED);
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
-		missed = !!cq_find_entry(cq, cq->kernel.ci, &hdr);
+		missed = cq_has_completions(cq);
 	spin_unlock_irqrestore(&cq->kernel.lock, irq_flags);
 	return missed;
+}
+
+/* One turn with interrupts off; true if there may be more before number @end */
+static bool cq_purge_batch(struct erdma_cq *cq, u32 qpn, u32 *at, u32 end)
+{
+	struct erdma_cqe *cqe;
+	unsigned long flags;
+	bool more;
+	u32 hdr, i;
+
+	spin_lock_irqsave(&cq->kernel.lock, flags);
+	/* Somebody may have polled since the last turn */
+	if ((s32)(cq->kernel.ci - *at) > 0)
+		*at = cq->kernel.ci;
+	for (i = 0, more = true; more && i < CQ_BATCH; i++) {
+		cqe = (s32)(end - *at) > 0 ? cq_find_entry(cq, *at, &hdr) : NULL;
+		more = cqe;
+		if (!more)
+			break;
+		dma_rmb();
+		/* No QP has the number 0 */
+		if ((be32_to_cpu(READ_ONCE(cqe->qpn)) & CQE_QPN) == qpn)
+			WRITE_ONCE(cqe->qpn, 0);
+		++*at;
+	}
+	spin_unlock_irqrestore(&cq->kernel.lock, flags);
+	return more;
 }
 
 /**
@@ -365,25 +352,15 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
  *
  * The number can be given to a new QP while old completions wait in the ring.
  *
- * Context: any.
+ * Context: may sleep.
  */
 void erdma_cq_purge(struct erdma_cq *cq, u32 qpn)
 {
-	struct erdma_cqe *cqe;
-	unsigned long flags;
-	u32 hdr, i;
+	u32 at = READ_ONCE(cq->kernel.ci);
+	u32 end = at + cq->depth;
 
-	spin_lock_irqsave(&cq->kernel.lock, flags);
-	for (i = 0; i < cq->depth; i++) {
-		cqe = cq_find_entry(cq, cq->kernel.ci + i, &hdr);
-		if (!cqe)
-			break;
-		dma_rmb();
-		/* No QP has the number 0 */
-		if ((be32_to_cpu(READ_ONCE(cqe->qpn)) & CQE_QPN) == qpn)
-			WRITE_ONCE(cqe->qpn, 0);
-	}
-	spin_unlock_irqrestore(&cq->kernel.lock, flags);
+	while (cq_purge_batch(cq, qpn, &at, end))
+		cond_resched();
 }
 
 /* ---- creation ----------------------------------------------------------- */
@@ -404,6 +381,7 @@ static int cq_init_kernel(struct erdma_dev *dev, struct erdma_cq *cq, struct erd
 	size_t size = array_size(cq->depth, ERDMA_CQE_SIZE);
 
 	spin_lock_init(&cq->kernel.lock);
+	INIT_LIST_HEAD(&cq->kernel.queues);
 	cq->kernel.buf = dma_alloc_coherent(&dev->pdev->dev, size, &cq->kernel.dma,
 					    GFP_KERNEL | __GFP_NOWARN);
 	if (!cq->kernel.buf)
@@ -494,10 +472,15 @@ static int cq_release(struct erdma_dev *dev, struct erdma_cq *cq)
 	erdma_cq_put(cq);
 	wait_for_completion(&cq->free);
 
-	if (!erdma_defer_free(dev, &cq_free_kind, cq, cq->cqn, err))
-		cq_free_mem(dev, cq);
-	xa_erase_irq(&dev->cqs, cq->cqn);
-	return err;
+	if (erdma_defer_free(dev, &cq_free_kind, cq, cq->cqn, err)) {
+		if (!rdma_is_kernel_res(&cq->ibcq.res))
+			erdma_dbrec_retain(cq->user.dbrec_page);
+		return err;
+	}
+	cq_free_mem(dev, cq);
+	if (!READ_ONCE(cq->retained))
+		xa_erase_irq(&dev->cqs, cq->cqn);
+	return 0;
 }
 
 static int cq_respond(const struct erdma_cq *cq, struct ib_udata *udata)
@@ -515,13 +498,14 @@ static int cq_respond(const struct erdma_cq *cq, struct ib_udata *udata)
 static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *udata)
 {
 	struct erdma_queue_mem mem = {};
+	enum erdma_cmd_outcome outcome;
 	int err;
 
 	err = udata ? cq_init_user(dev, cq, udata, &mem) : cq_init_kernel(dev, cq, &mem);
 	if (err)
 		goto err_number;
-	err = erdma_exec_create_cq(dev, cq->cqn, cq->depth, cq->eqn, &mem, &cq->db);
-	if (err == -ETIMEDOUT)		/* the device may have it */
+	err = erdma_exec_create_cq(dev, cq->cqn, cq->depth, cq->eqn, &mem, &cq->db, &outcome);
+	if (erdma_cmd_may_still_run(outcome))
 		goto err_release;
 	if (err)
 		goto err_mem;
@@ -552,7 +536,7 @@ err_number:
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: limits, vector, or the provider's request; -EOPNOTSUPP:
- * flags; -ENOSPC: no number left; -ENOMEM; -EFAULT; the command's.
+ * flags; -ENOMEM: also no number left; -EFAULT; the command's.
  */
 int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct ib_udata *udata)
@@ -570,13 +554,13 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	cq->depth = roundup_pow_of_two(attr->cqe);
 	cq->eqn = attr->comp_vector + 1;
-	cq->created_ns = ktime_get_ns();
+	cq->created_ns = ktime_get_coarse_ns();
 	kref_init(&cq->refs);
 	init_completion(&cq->free);
 	err = xa_alloc_cyclic_irq(&dev->cqs, &cq->cqn, NULL, XA_LIMIT(1, last),
 				  &dev->next_cqn, GFP_KERNEL);
 	if (err < 0) {
-		err = err == -EBUSY ? -ENOSPC : err;
+		err = err == -EBUSY ? -ENOMEM : err;
 		goto err_count;
 	}
 	err = cq_init(dev, cq, udata);
@@ -585,6 +569,7 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	ibcq->cqe = cq->depth;
 	atomic_inc(&dev->n_cq);
+	erdma_eqs_watch(dev);
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_CREATE_CQ);
 	erdma_dbg(dev, CQ, INFO, "cq %u created: %u entries, eq %u\n", cq->cqn, cq->depth, cq->eqn);
 	return 0;

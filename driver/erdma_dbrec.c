@@ -4,8 +4,7 @@
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <rdma/ib_umem.h>
-
+#include "compat/compat_rdma.h"
 #include "erdma.h"
 
 /**
@@ -59,7 +58,7 @@ static struct erdma_dbrec_page *dbrec_pin(struct erdma_ucontext *ctx, u64 va)
 	page = kzalloc(sizeof(*page), GFP_KERNEL);
 	if (!page)
 		return ERR_PTR(-ENOMEM);
-	page->umem = ib_umem_get(ctx->ibucontext.device, va, PAGE_SIZE, 0);
+	page->umem = erdma_umem_get(ctx->ibucontext.device, va, PAGE_SIZE, 0);
 	if (IS_ERR(page->umem)) {
 		struct erdma_dbrec_page *err = ERR_CAST(page->umem);
 
@@ -68,6 +67,8 @@ static struct erdma_dbrec_page *dbrec_pin(struct erdma_ucontext *ctx, u64 va)
 	}
 	page->ctx = ctx;
 	page->va = va;
+	/* Doorbells are of 64 bits: no kernel of ours has high memory */
+	page->words = page_address(sg_page(erdma_umem_sgl(page->umem)));
 	list_add(&page->list, &ctx->dbrec_pages);
 	return page;
 }
@@ -100,7 +101,7 @@ struct erdma_dbrec_page *erdma_dbrec_map(struct erdma_ucontext *ctx, u64 va,
 		page = dbrec_pin(ctx, va - offset);
 	if (!IS_ERR(page)) {
 		page->refs++;
-		*dma = sg_dma_address(page->umem->sgt_append.sgt.sgl) + offset;
+		*dma = sg_dma_address(erdma_umem_sgl(page->umem)) + offset;
 	}
 	mutex_unlock(&ctx->dbrec_lock);
 	return page;
@@ -125,4 +126,37 @@ void erdma_dbrec_unmap(struct erdma_dbrec_page *page)
 	}
 	if (ctx)
 		mutex_unlock(&ctx->dbrec_lock);
+}
+
+/**
+ * erdma_dbrec_retain - the device may go on using an object with these records
+ * @page: of the object, whose context still exists
+ *
+ * The doorbell pages of the context are not given to another one then.
+ *
+ * Context: any.
+ */
+void erdma_dbrec_retain(struct erdma_dbrec_page *page)
+{
+	WRITE_ONCE(page->ctx->retained, true);
+}
+
+/**
+ * erdma_dbrec_read - the newest content of a doorbell record
+ * @page: of erdma_dbrec_map(), or NULL
+ * @va: user address of the record
+ * @value: set
+ *
+ * The application writes it at any time: it is read once, whole.
+ *
+ * Context: any.
+ * Return: false if there is none.
+ */
+bool erdma_dbrec_read(const struct erdma_dbrec_page *page, u64 va, u64 *value)
+{
+	if (!page || va < page->va || va - page->va > PAGE_SIZE - sizeof(*value) ||
+	    !IS_ALIGNED(va, sizeof(*value)))
+		return false;
+	*value = le64_to_cpu(READ_ONCE(page->words[(va - page->va) / sizeof(*value)]));
+	return true;
 }

@@ -10,10 +10,15 @@
 #include <linux/kernel.h>
 #include <linux/ratelimit.h>
 
+#include "compat/compat.h"
 #include "erdma.h"
 
-#define DEBUG_INTERVAL	HZ
-#define DEBUG_BURST	64	/* messages per DEBUG_INTERVAL */
+/*
+ * Applications can cause messages: at most 8 a second on average. A connection
+ * with all categories at DBG fits into the burst.
+ */
+#define DEBUG_INTERVAL	(10 * HZ)
+#define DEBUG_BURST	80	/* messages per DEBUG_INTERVAL */
 
 /* In the order of the numbers, which have no gaps */
 #define DEBUG_CAT_NAME(cat, name, text)	name,
@@ -130,6 +135,25 @@ void erdma_debug_exit(struct erdma_debug *dbg)
 {
 	cancel_delayed_work_sync(&dbg->expire_work);
 	mutex_destroy(&dbg->lock);
+}
+
+/**
+ * erdma_debug_copy - take over the levels of another device, until they expire
+ * @to: initialised
+ * @from: not set any more
+ *
+ * Context: process.
+ */
+void erdma_debug_copy(struct erdma_debug *to, struct erdma_debug *from)
+{
+	unsigned long delay;
+
+	mutex_lock(&to->lock);
+	memcpy(to->level, from->level, sizeof(to->level));
+	memcpy(to->expires, from->expires, sizeof(to->expires));
+	if (debug_next_expiry(to, jiffies, &delay))
+		mod_delayed_work(system_wq, &to->expire_work, delay);
+	mutex_unlock(&to->lock);
 }
 
 /**

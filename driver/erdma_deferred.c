@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Deferred free: memory of objects whose destruction the device did not confirm.
- * The device may go on reading and writing it until it is reset, so until then
- * nobody else may have it.
+ * Deferred free: memory of objects whose destruction the device did not confirm,
+ * whether or not it got the command. The device may go on reading and writing it
+ * until it is reset, so until then nobody else may have it. The same is true of
+ * their numbers, and of the numbers by which they refer to other objects: a lost QP
+ * must not find itself in somebody else's protection domain.
  */
 #include <linux/pci.h>
 #include <linux/slab.h>
@@ -35,15 +37,19 @@ struct erdma_deferred {
  * is leaked: better than overwritten. The *_failed counters say how many objects
  * that were.
  *
+ * A lost device confirms nothing. This waits until it is stopped and uses nothing:
+ * the consumer's own buffers, which he frees next, among it.
+ *
  * Context: may sleep.
- * Return: true if the free is deferred; false: the caller frees the memory.
+ * Return: true if the free is deferred, and the number stays taken; false: the
+ * caller frees both.
  */
 bool erdma_defer_free(struct erdma_dev *dev, const struct erdma_free_kind *kind,
 		      const void *object, u32 id, int err)
 {
 	struct erdma_deferred *deferred;
 
-	if (!err)
+	if (!err || erdma_lost_wait_stopped(dev))
 		return false;
 	deferred = kmalloc(struct_size(deferred, object, DIV_ROUND_UP(kind->size, sizeof(u64))),
 			   GFP_KERNEL);
@@ -62,8 +68,10 @@ bool erdma_defer_free(struct erdma_dev *dev, const struct erdma_free_kind *kind,
 }
 
 /**
- * erdma_free_deferred - free what erdma_defer_free() retained
+ * erdma_free_deferred - free what erdma_defer_free() retained, and numbers
  * @dev: device, which was reset; nobody has objects of it any more
+ *
+ * Numbers of PDs and memory regions are forgotten with their tables.
  *
  * Context: may sleep.
  */
@@ -76,4 +84,6 @@ void erdma_free_deferred(struct erdma_dev *dev)
 		deferred->kind->free(dev, deferred->object);
 		kfree(deferred);
 	}
+	xa_destroy(&dev->qps);
+	xa_destroy(&dev->cqs);
 }

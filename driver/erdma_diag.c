@@ -52,6 +52,14 @@ DIAG_BUF(ring_read)
 DIAG_RSVD(list)
 DIAG_RSVD(ring_read)
 
+/* What DEBUG looks at only to set */
+static u32 diag_debug_rsvd(const void *arg)
+{
+	const struct erdma_diag_debug *a = arg;
+
+	return a->flags & ERDMA_DIAG_DEBUG_SET ? 0 : a->mask | a->level | a->duration_ms;
+}
+
 /*
  * One row: command, name of its structure and handler, last member of the first
  * version of the structure. That member stays when the structure grows.
@@ -74,7 +82,7 @@ static const struct erdma_diag_op diag_ops[] = {
 	DIAG_OP(RING_READ, ring_read, out_time_ns, .buf = diag_ring_read_buf,
 		.rsvd = diag_ring_read_rsvd),
 	DIAG_OP(DEBUG, debug, out_printed, .flags = ERDMA_DIAG_DEBUG_SET,
-		.set_flags = ERDMA_DIAG_DEBUG_SET),
+		.set_flags = ERDMA_DIAG_DEBUG_SET, .rsvd = diag_debug_rsvd),
 };
 
 static_assert(ARRAY_SIZE(diag_ops) == ERDMA_DIAG_CMD_COUNT);
@@ -128,7 +136,7 @@ int erdma_diag_check_size(const struct erdma_diag_op *op, size_t size)
 {
 	if (size < op->min_size)
 		return -EINVAL;
-	if (size > PAGE_SIZE)
+	if (size > ERDMA_DIAG_MAX_SIZE)
 		return -E2BIG;
 	return 0;
 }
@@ -324,25 +332,22 @@ static struct erdma_diag *diag_create(struct erdma_dev *edev)
 	atomic_set(&diag->hw_credits, ERDMA_DIAG_HW_CREDITS);
 	init_waitqueue_head(&diag->hw_wait);
 
-	ret = ida_alloc_max(&diag_minors, DIAG_MAX_NODES - 1, GFP_KERNEL);
+	ret = edev->diag_minor;
 	if (ret < 0)
 		goto err_put;
-	diag->minor = ret;
-	diag->dev.devt = MKDEV(MAJOR(diag_base), diag->minor);
-	ret = dev_set_name(&diag->dev, "diag%d", diag->minor);
+	diag->dev.devt = MKDEV(MAJOR(diag_base), edev->diag_minor);
+	ret = dev_set_name(&diag->dev, "diag%d", edev->diag_minor);
 	if (ret)
-		goto err_free_minor;
+		goto err_put;
 
 	diag->edev = edev;
 	cdev_init(&diag->cdev, &diag_fops);
 	diag->cdev.owner = THIS_MODULE;
 	ret = cdev_device_add(&diag->cdev, &diag->dev);
 	if (ret)
-		goto err_free_minor;
+		goto err_put;
 	return diag;
 
-err_free_minor:
-	ida_free(&diag_minors, diag->minor);
 err_put:
 	put_device(&diag->dev);
 	return ERR_PTR(ret);
@@ -360,7 +365,6 @@ static void diag_unplug(struct erdma_diag *diag)
 	if (!plugged)
 		return;
 	cdev_device_del(&diag->cdev, &diag->dev);
-	ida_free(&diag_minors, diag->minor);
 }
 
 static struct ib_client diag_client;
@@ -415,6 +419,29 @@ static struct ib_client diag_client = {
 	.get_nl_info = diag_client_nl_info,
 	.no_kverbs_req = 1,
 };
+
+/**
+ * erdma_diag_alloc_minor - reserve the number of an adapter's node
+ *
+ * The node returns under the same number after the loss of a device.
+ *
+ * Context: process.
+ * Return: the number, for erdma_diag_free_minor(); -ENOSPC; -ENOMEM.
+ */
+int erdma_diag_alloc_minor(void)
+{
+	return ida_alloc_max(&diag_minors, DIAG_MAX_NODES - 1, GFP_KERNEL);
+}
+
+/**
+ * erdma_diag_free_minor - undo erdma_diag_alloc_minor()
+ * @minor: what it returned, which may be an error
+ */
+void erdma_diag_free_minor(int minor)
+{
+	if (minor >= 0)
+		ida_free(&diag_minors, minor);
+}
 
 /**
  * erdma_diag_has_node - is the node there?

@@ -49,7 +49,6 @@ static_assert(sizeof(struct erdma_diag_debug) == 136);
  * @cdev: character device
  * @rwsem: read: a call runs; write: the adapter goes away
  * @edev: adapter; NULL once it is gone
- * @minor: N of diagN
  * @hw_credits: device commands the node may still have in flight
  * @hw_wait: somebody waits for a credit
  */
@@ -58,7 +57,6 @@ struct erdma_diag {
 	struct cdev cdev;
 	struct rw_semaphore rwsem;
 	struct erdma_dev *edev;
-	int minor;
 	atomic_t hw_credits;
 	wait_queue_head_t hw_wait;
 };
@@ -167,7 +165,7 @@ struct erdma_diag_ubuf {
  * @flags: known flag bits
  * @set_flags: those that change a setting (S3)
  * @buf: reads the user's buffer from the argument; NULL = it has none
- * @rsvd: reads the reserved field of the argument; NULL = it has none
+ * @rsvd: reads the fields of the argument that must be zero; NULL = it has none
  * @fn: handler, called with the node's rwsem held for reading; returns 0,
  *	ERDMA_DIAG_MORE or -errno
  */

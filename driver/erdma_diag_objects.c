@@ -348,10 +348,18 @@ static u32 object_rec_len(const struct object_ops *ops)
 static int object_fill_rec(struct erdma_dev *dev, const struct erdma_diag_who *who,
 			   const struct object_ops *ops, u32 id, struct object_rec *rec)
 {
-	memset(rec, 0, sizeof(*rec));
+	memset(rec, 0, object_rec_len(ops));
 	rec->hdr.len = object_rec_len(ops);
 	rec->hdr.type = ops->rec;
 	return ops->fill(dev, who, id, &rec->data, &rec->hdr.flags);
+}
+
+/* Where the next record of @len bytes goes, NULL: there is no room now */
+static struct object_rec *object_list_slot(const struct erdma_diag_req *req, u32 room, u32 len)
+{
+	if (len > room - req->chunk_len || len > req->chunk_size - req->chunk_len)
+		return NULL;
+	return (struct object_rec *)(req->chunk + req->chunk_len);
 }
 
 /**
@@ -368,7 +376,7 @@ int erdma_diag_handle_list(struct erdma_dev *dev, struct erdma_diag_req *req)
 	struct erdma_diag_list *arg = req->arg;
 	const struct object_ops *ops = object_find(arg->obj);
 	u32 room = min_t(u32, req->buf_len, ERDMA_DIAG_LIST_MAX_BYTES) - req->copied;
-	struct object_rec rec;
+	struct object_rec *slot, spare;
 	u64 id;
 	u32 len, found;
 
@@ -391,7 +399,8 @@ int erdma_diag_handle_list(struct erdma_dev *dev, struct erdma_diag_req *req)
 		if (!ops->next(dev, &found))
 			return 0;
 		id = found;
-		if (object_fill_rec(dev, req->who, ops, found, &rec))
+		slot = object_list_slot(req, room, len);
+		if (object_fill_rec(dev, req->who, ops, found, slot ?: &spare))
 			continue;	/* gone, or not the caller's business */
 		if (len > room - req->chunk_len) {
 			arg->next_id = found;
@@ -401,11 +410,10 @@ int erdma_diag_handle_list(struct erdma_dev *dev, struct erdma_diag_req *req)
 			arg->out_len = len;
 			return -EMSGSIZE;
 		}
-		if (len > req->chunk_size - req->chunk_len) {
+		if (!slot) {
 			req->cursor = id + 1;
 			return ERDMA_DIAG_MORE;
 		}
-		memcpy(req->chunk + req->chunk_len, &rec, len);
 		req->chunk_len += len;
 		arg->out_len += len;
 		arg->out_count++;

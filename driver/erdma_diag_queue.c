@@ -6,7 +6,6 @@
  */
 #include <linux/bitfield.h>
 #include <linux/log2.h>
-#include <rdma/ib_umem.h>
 
 #include "erdma_diag_int.h"
 
@@ -37,33 +36,13 @@ static void queue_fill_user(struct erdma_diag_queue *q, u32 depth, const struct 
 	q->dbrec_dma = dbrec_dma;
 }
 
-/* The application writes the record at any time: read until it stands still */
-static bool queue_read_user_dbrec(const struct erdma_dbrec_page *page, u64 va, u64 *value)
-{
-	__le64 now, before = 0;
-	int i;
-
-	if (!page || va < page->va || va - page->va + sizeof(now) > page->umem->length)
-		return false;
-	for (i = 0; i < 4; i++) {
-		if (ib_umem_copy_from(&now, page->umem, va - page->va, sizeof(now)))
-			return false;
-		if (i && now == before) {
-			*value = le64_to_cpu(now);
-			return true;
-		}
-		before = now;
-	}
-	return false;
-}
-
 /* PI of a user ring; a record nobody wrote yet is zero, another QPN is garbage */
 static void queue_fill_user_pi(struct erdma_diag_queue *q, struct erdma_qp *qp, u32 off,
 			       u64 qpn_mask)
 {
 	u64 rec;
 
-	if (!queue_read_user_dbrec(qp->dbrec_page, qp->dbrec_va + off, &rec))
+	if (!erdma_dbrec_read(qp->dbrec_page, qp->dbrec_va + off, &rec))
 		return;
 	q->dbrec = rec;
 	q->valid |= ERDMA_DIAG_Q_DBREC;
@@ -136,7 +115,7 @@ void erdma_diag_fill_cq(struct erdma_cq *cq, struct erdma_diag_queue *q)
 	memset(q, 0, sizeof(*q));
 	if (erdma_diag_cq_is_user(cq)) {
 		queue_fill_user(q, cq->depth, &cq->user.mtt, cq->user.dbrec_dma);
-		if (queue_read_user_dbrec(cq->user.dbrec_page, cq->user.dbrec_va, &q->dbrec))
+		if (erdma_dbrec_read(cq->user.dbrec_page, cq->user.dbrec_va, &q->dbrec))
 			q->valid |= ERDMA_DIAG_Q_DBREC;
 		return;
 	}

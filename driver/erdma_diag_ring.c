@@ -288,6 +288,16 @@ static void ring_close(struct ring *r)
 		erdma_cq_put(r->cq);
 }
 
+/* Depth and indices are no secret to who may see the record of the object */
+static bool ring_is_allowed(const struct erdma_diag_req *req, enum erdma_diag_rel rel)
+{
+	const struct erdma_diag_ring_read *arg = req->arg;
+
+	return erdma_diag_is_allowed(req->who, ERDMA_DIAG_SCOPE_CONTENT, rel) ||
+	       (!arg->count &&
+		erdma_diag_is_allowed(req->who, ERDMA_DIAG_SCOPE_METADATA, rel));
+}
+
 static int ring_open(struct erdma_dev *dev, const struct erdma_diag_req *req, struct ring *r)
 {
 	const struct erdma_diag_ring_read *arg = req->arg;
@@ -302,7 +312,7 @@ static int ring_open(struct erdma_dev *dev, const struct erdma_diag_req *req, st
 		return ret;
 
 	ret = -EPERM;
-	if (!erdma_diag_is_allowed(req->who, ERDMA_DIAG_SCOPE_CONTENT, r->rel))
+	if (!ring_is_allowed(req, r->rel))
 		goto err_close;
 	ret = -ENOENT;
 	if (!r->mem && !r->umem)

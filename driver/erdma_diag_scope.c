@@ -11,12 +11,12 @@
 #include <linux/fs.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
-#include <linux/sched/coredump.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/security.h>
 
+#include "compat/compat.h"
 #include "erdma_diag_int.h"
 
 static_assert(ERDMA_DIAG_COMM_LEN == TASK_COMM_LEN);
@@ -41,7 +41,7 @@ void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *file)
 	 * There is no lockdown reason of our own. This one is about keys held
 	 * by the kernel too, and of the right level, confidentiality.
 	 */
-	who->secrets = who->net_admin && !security_locked_down(LOCKDOWN_XFRM_SECRET);
+	who->secrets = who->net_admin && !security_locked_down(ERDMA_LOCKDOWN_SECRETS);
 }
 
 /* The same user in every respect, as ptrace demands */
@@ -49,16 +49,6 @@ static bool scope_has_same_ids(const struct cred *c, const struct cred *t)
 {
 	return uid_eq(c->uid, t->uid) && uid_eq(c->uid, t->euid) && uid_eq(c->uid, t->suid) &&
 	       gid_eq(c->gid, t->gid) && gid_eq(c->gid, t->egid) && gid_eq(c->gid, t->sgid);
-}
-
-static bool scope_is_dumpable(struct task_struct *task)
-{
-	bool ret;
-
-	task_lock(task);
-	ret = task->mm && __get_dumpable(task->mm->flags) == SUID_DUMP_USER;
-	task_unlock(task);
-	return ret;
 }
 
 /*
@@ -86,7 +76,7 @@ static enum erdma_diag_rel scope_task_relation(const struct erdma_diag_who *who,
 
 	/* Dumpability is read after the credentials, see kernel/ptrace.c */
 	smp_rmb();
-	if (same && scope_is_dumpable(task))
+	if (same && erdma_task_is_dumpable(task))
 		return ERDMA_DIAG_REL_SELF;
 	return user ? ERDMA_DIAG_REL_USER : ERDMA_DIAG_REL_OTHER;
 }

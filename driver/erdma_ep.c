@@ -15,6 +15,7 @@
 #include <net/ip.h>
 #include <net/tcp.h>
 
+#include "compat/compat.h"
 #include "erdma_cm.h"
 
 static struct workqueue_struct *ep_wq;
@@ -207,7 +208,7 @@ static void ep_sk_event(struct sock *sk)
 	struct erdma_ep *ep;
 
 	read_lock_bh(&sk->sk_callback_lock);
-	ep = __locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_NOCOPY);
+	ep = erdma_sk_user_data(sk, SK_USER_DATA_NOCOPY);
 	if (ep)
 		erdma_ep_queue(ep);
 	read_unlock_bh(&sk->sk_callback_lock);
@@ -241,7 +242,8 @@ void erdma_ep_adopt_sock(struct erdma_ep *ep, struct socket *sock,
 }
 
 /**
- * erdma_ep_new_sock - give the endpoint a socket bound to a local address
+ * erdma_ep_new_sock - give the endpoint a socket bound to a local address, in the
+ *	network namespace of the interface
  * @ep: endpoint, locked
  * @local: address and port of the local end
  * @tos: type of service, negative for the default
@@ -258,7 +260,7 @@ int erdma_ep_new_sock(struct erdma_ep *ep, const struct sockaddr_in *local, int 
 	struct socket *sock;
 	int err;
 
-	err = sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP, &sock);
+	err = sock_create_kern(dev_net(ep->dev->netdev), AF_INET, SOCK_STREAM, IPPROTO_TCP, &sock);
 	if (err)
 		return err;
 
@@ -267,7 +269,7 @@ int erdma_ep_new_sock(struct erdma_ep *ep, const struct sockaddr_in *local, int 
 	if (tos >= 0)
 		ip_sock_set_tos(sock->sk, tos);
 
-	err = kernel_bind(sock, (struct sockaddr *)&addr, sizeof(addr));
+	err = erdma_kernel_bind(sock, (struct sockaddr *)&addr, sizeof(addr));
 	if (err) {
 		sock_release(sock);
 		return err;
@@ -542,8 +544,8 @@ struct erdma_ep *erdma_ep_next_live(struct erdma_dev *dev)
  */
 int erdma_ep_module_init(void)
 {
-	/* Unbound: work sleeps in device commands */
-	ep_wq = alloc_workqueue("erdma_cm", WQ_UNBOUND, 0);
+	/* Unbound: work sleeps in device commands. A disk may wait for a connection */
+	ep_wq = alloc_workqueue("erdma_cm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	return ep_wq ? 0 : -ENOMEM;
 }
 

@@ -10,8 +10,12 @@
 #include <linux/device.h>
 #include <linux/interrupt.h>
 
+#include "compat/compat.h"
 #include "erdma.h"
 #include "erdma/erdma_names.h"
+
+#define EQ_LOOK_MS	100	/* a lost interrupt costs at most two looks */
+#define EQ_GONE_LOOKS	10	/* between looks whether the device is there */
 
 static void eq_count_unknown(struct erdma_dev *dev, struct erdma_eq *eq, enum erdma_sw_stat stat)
 {
@@ -112,6 +116,7 @@ int erdma_async_eq_init(struct erdma_dev *dev)
  */
 void erdma_async_eq_exit(struct erdma_dev *dev)
 {
+	atomic64_add(atomic64_read(&dev->aeq.notifies), &dev->stats.v[ERDMA_STAT_AEQ_ARMS]);
 	erdma_eq_exit(&dev->aeq, &dev->pdev->dev, dev->dbrec_pool);
 }
 
@@ -137,17 +142,31 @@ static irqreturn_t ceq_irq(int irq, void *arg)
 	return IRQ_HANDLED;
 }
 
-/* The device may own rings that must be freed now: it has to stop altogether */
-static void comp_eqs_take_back(struct erdma_dev *dev)
+/*
+ * The device may own rings that must be freed now: it has to stop altogether.
+ * Return: false if they must not be freed.
+ */
+static bool comp_eqs_take_back(struct erdma_dev *dev)
 {
 	erdma_cmdq_kill(&dev->cmdq);
-	erdma_reset_device(&dev->mmio);
+	if (erdma_stop_dma(&dev->mmio))
+		return true;
+	dev_err(&dev->pdev->dev,
+		"neither the reset nor the end of bus mastering was confirmed: event rings are leaked\n");
+	return false;
+}
+
+static void ceq_destroy(struct erdma_dev *dev, struct erdma_ceq *ceq)
+{
+	if (!erdma_exec_destroy_eq(dev, ceq))
+		ceq->at_device = false;
 }
 
 /* 5.3.1: the device learns the ring before the vector gets its handler */
 static int ceq_init(struct erdma_dev *dev, struct erdma_ceq *ceq, u32 eqn)
 {
 	struct device *dma_dev = &dev->pdev->dev;
+	enum erdma_cmd_outcome outcome;
 	int err;
 
 	ceq->dev = dev;
@@ -160,11 +179,10 @@ static int ceq_init(struct erdma_dev *dev, struct erdma_ceq *ceq, u32 eqn)
 			    ERDMA_REG_EQ_DB(eqn));
 	if (err)
 		return err;
-	err = erdma_exec_create_eq(dev, ceq);
-	if (err == -EIO)
-		goto err_ring;
+	err = erdma_exec_create_eq(dev, ceq, &outcome);
+	ceq->at_device = !err || erdma_cmd_may_still_run(outcome);
 	if (err)
-		goto err_stop;
+		goto err_free;
 
 	err = request_irq(ceq->irq, ceq_irq, 0, ceq->name, ceq);
 	if (err) {
@@ -177,22 +195,71 @@ static int ceq_init(struct erdma_dev *dev, struct erdma_ceq *ceq, u32 eqn)
 	return 0;
 
 err_device:
-	if (!erdma_exec_destroy_eq(dev, ceq))
-		goto err_ring;
-err_stop:
-	comp_eqs_take_back(dev);
-err_ring:
-	erdma_eq_exit(&ceq->eq, dma_dev, dev->dbrec_pool);
+	ceq_destroy(dev, ceq);
+err_free:
+	if (!ceq->at_device || comp_eqs_take_back(dev))
+		erdma_eq_exit(&ceq->eq, dma_dev, dev->dbrec_pool);
 	return err;
 }
 
 /* 15.2, step 2. Handlers are gone before rings. */
-static int ceq_quiesce(struct erdma_dev *dev, struct erdma_ceq *ceq)
+static void ceq_quiesce(struct erdma_dev *dev, struct erdma_ceq *ceq)
 {
 	ceq->ready = false;
 	irq_update_affinity_hint(ceq->irq, NULL);
 	free_irq(ceq->irq, ceq);
-	return erdma_exec_destroy_eq(dev, ceq);
+	ceq_destroy(dev, ceq);
+}
+
+/* ---- lost interrupts ----------------------------------------------------- */
+
+static void eq_look(struct erdma_dev *dev, struct erdma_eq *eq, enum erdma_sw_stat lost_irqs)
+{
+	if (erdma_eq_look(eq))
+		erdma_stat_inc(&dev->stats, lost_irqs);
+	if (erdma_eq_is_hidden(eq))
+		erdma_device_lost(dev, ERDMA_LOST_EQ_HIDDEN);
+}
+
+/* Who only posts requests would not notice */
+static void eqs_check_gone(struct erdma_dev *dev)
+{
+	if (++dev->eq_looks % EQ_GONE_LOOKS)
+		return;
+	if (erdma_device_is_gone(&dev->mmio))
+		erdma_device_lost(dev, ERDMA_LOST_UNPLUGGED);
+}
+
+static void eqs_look(struct work_struct *work)
+{
+	struct erdma_dev *dev = container_of(to_delayed_work(work), struct erdma_dev, eq_look);
+	u32 i;
+
+	if (erdma_is_lost(dev))
+		return;
+	eq_look(dev, &dev->aeq, ERDMA_STAT_AEQ_LOST_IRQS);
+	for (i = 0; i < dev->n_comp_eqs; i++)
+		eq_look(dev, &dev->comp_eqs[i].eq, ERDMA_STAT_CEQ_LOST_IRQS);
+	erdma_cqs_look(dev);
+	eqs_check_gone(dev);
+	erdma_eqs_watch(dev);
+}
+
+/**
+ * erdma_eqs_watch - look after the event queues and the device as long as there are CQs
+ * @dev: device with completion EQs
+ *
+ * Lost interrupts are repeated, lost completion events delivered. A device that has
+ * left the bus, or whose events cannot be read any more, is lost. Costs three loads
+ * per EQ and two per CQ that is armed every 100 ms, and two register reads a second.
+ * The command queue needs none of this: who waits for a command looks.
+ *
+ * Context: any; to be called when a CQ was created.
+ */
+void erdma_eqs_watch(struct erdma_dev *dev)
+{
+	if (atomic_read(&dev->n_cq))
+		queue_delayed_work(dev->eq_watcher, &dev->eq_look, msecs_to_jiffies(EQ_LOOK_MS));
 }
 
 /**
@@ -206,6 +273,11 @@ int erdma_comp_eqs_init(struct erdma_dev *dev)
 {
 	int err;
 
+	dev->eq_watcher = alloc_workqueue("erdma-eq-%s", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
+					  pci_name(dev->pdev));
+	if (!dev->eq_watcher)
+		return -ENOMEM;
+	INIT_DELAYED_WORK(&dev->eq_look, eqs_look);
 	for (dev->n_comp_eqs = 0; dev->n_comp_eqs < dev->vectors - 1; dev->n_comp_eqs++) {
 		err = ceq_init(dev, &dev->comp_eqs[dev->n_comp_eqs], dev->n_comp_eqs + 1);
 		if (err) {
@@ -220,22 +292,28 @@ int erdma_comp_eqs_init(struct erdma_dev *dev)
  * erdma_comp_eqs_exit - destroy the completion EQs
  * @dev: no CQ exists any more
  *
- * If the device does not give a ring back, it is reset before the rings are
- * freed; nothing but removal may follow then anyway.
+ * If the device does not give a ring back, it is stopped before the ring
+ * is freed; nothing but removal may follow then anyway. A ring that it may write
+ * even so is leaked.
  *
  * Context: process. No handler runs on return.
  */
 void erdma_comp_eqs_exit(struct erdma_dev *dev)
 {
-	bool reset = false;
+	bool may_free = true;
 	u32 i;
 
+	cancel_delayed_work_sync(&dev->eq_look);
+	destroy_workqueue(dev->eq_watcher);
 	for (i = dev->n_comp_eqs; i--;)
-		if (ceq_quiesce(dev, &dev->comp_eqs[i]))
-			reset = true;
-	if (reset)
-		comp_eqs_take_back(dev);
+		ceq_quiesce(dev, &dev->comp_eqs[i]);
 	for (i = dev->n_comp_eqs; i--;)
-		erdma_eq_exit(&dev->comp_eqs[i].eq, &dev->pdev->dev, dev->dbrec_pool);
+		if (dev->comp_eqs[i].at_device)
+			may_free = false;
+	if (!may_free)
+		may_free = comp_eqs_take_back(dev);
+	for (i = dev->n_comp_eqs; i--;)
+		if (may_free || !dev->comp_eqs[i].at_device)
+			erdma_eq_exit(&dev->comp_eqs[i].eq, &dev->pdev->dev, dev->dbrec_pool);
 	dev->n_comp_eqs = 0;
 }

@@ -58,6 +58,15 @@ void erdma_eq_exit(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool 
 	eq->buf = NULL;
 }
 
+/* Has the device written entry @ci? @word: its first word, read once */
+static bool eq_is_written(const struct erdma_eq *eq, u32 ci, __le64 *word)
+{
+	const __le64 *src = eq->buf + erdma_ring_slot(ci, eq->depth) * ERDMA_EQE_SIZE;
+
+	*word = READ_ONCE(*src);
+	return FIELD_GET(ERDMA_CEQE_OWNER, le64_to_cpu(*word)) == erdma_ring_owner(ci, eq->depth);
+}
+
 /**
  * erdma_eq_next - take the next entry
  * @eq: ring
@@ -75,8 +84,7 @@ bool erdma_eq_next(struct erdma_eq *eq, void *entry)
 	__le64 *src = eq->buf + erdma_ring_slot(ci, eq->depth) * ERDMA_EQE_SIZE;
 	__le64 copy[2];
 
-	copy[0] = READ_ONCE(src[0]);
-	if (FIELD_GET(ERDMA_CEQE_OWNER, le64_to_cpu(copy[0])) != erdma_ring_owner(ci, eq->depth))
+	if (!eq_is_written(eq, ci, &copy[0]))
 		return false;
 	dma_rmb(); /* owner bit before the rest */
 	copy[1] = READ_ONCE(src[1]);
@@ -125,4 +133,53 @@ void erdma_eq_rearm(struct erdma_eq *eq, bool found)
 		erdma_eq_arm(eq);
 	else
 		eq->empty = EQ_MAX_EMPTY;
+}
+
+/**
+ * erdma_eq_look - was the interrupt of an entry lost?
+ * @eq: ring whose handler is installed
+ *
+ * To be called every now and then. An entry that was there at the call before and
+ * that no handler has taken since shows a lost interrupt. The doorbell makes
+ * the device repeat it (7.4): entries are taken by the handler only.
+ *
+ * Context: process; one caller at a time.
+ * Return: true if one was lost.
+ */
+bool erdma_eq_look(struct erdma_eq *eq)
+{
+	bool before = eq->waiting;
+	u32 ci = READ_ONCE(eq->ci);
+	u32 before_ci = eq->waiting_ci;
+	__le64 word;
+
+	eq->waiting = eq_is_written(eq, ci, &word);
+	eq->waiting_ci = ci;
+	if (!eq->waiting || !before || before_ci != ci)
+		return false;
+	erdma_eq_arm(eq);
+	return true;
+}
+
+/**
+ * erdma_eq_is_hidden - is there an entry behind one that was not written?
+ * @eq: ring whose handler is installed
+ *
+ * To be called every now and then. The device writes entries in order (7.2): one
+ * with a wrong owner bit hides itself and all later ones, for ever.
+ *
+ * Context: process; one caller at a time.
+ * Return: true if so, at this call and at the one before.
+ */
+bool erdma_eq_is_hidden(struct erdma_eq *eq)
+{
+	u32 ci = READ_ONCE(eq->ci);
+	bool before = eq->hidden && eq->hidden_ci == ci;
+	__le64 word;
+
+	eq->hidden = eq_is_written(eq, ci + 1, &word);
+	dma_rmb(); /* the entry that is written last is looked at first */
+	eq->hidden = eq->hidden && !eq_is_written(eq, ci, &word);
+	eq->hidden_ci = ci;
+	return eq->hidden && before;
 }

@@ -2,7 +2,9 @@
 /*
  * Numbers of PDs and memory regions (docs/erdma-hardware.md, section 6.4).
  */
-#include <linux/idr.h>
+#include <linux/bitmap.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 
 #include "erdma.h"
@@ -13,15 +15,21 @@
  * @first: first number handed out
  * @min: lowest number
  * @max: highest number; below @min: there are none
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
  */
-void erdma_idtab_init(struct erdma_idtab *tab, u32 first, u32 min, u32 max)
+int erdma_idtab_init(struct erdma_idtab *tab, u32 first, u32 min, u32 max)
 {
-	ida_init(&tab->ida);
+	tab->map = kvcalloc(BITS_TO_LONGS(max + 1ULL), sizeof(*tab->map), GFP_KERNEL);
+	if (!tab->map)
+		return -ENOMEM;
 	spin_lock_init(&tab->lock);
 	tab->min = min;
 	tab->max = max;
 	tab->next = first;
 	atomic_set(&tab->used, 0);
+	return 0;
 }
 
 /**
@@ -30,7 +38,8 @@ void erdma_idtab_init(struct erdma_idtab *tab, u32 first, u32 min, u32 max)
  */
 void erdma_idtab_exit(struct erdma_idtab *tab)
 {
-	ida_destroy(&tab->ida);
+	kvfree(tab->map);
+	tab->map = NULL;
 }
 
 /**
@@ -40,39 +49,60 @@ void erdma_idtab_exit(struct erdma_idtab *tab)
  * The search starts behind the number handed out last, so that a number rests
  * as long as possible before it is used again, and wraps to the lowest one.
  *
- * Context: may sleep.
- * Return: number; -ENOSPC: all are in use; -ENOMEM.
+ * Context: process.
+ * Return: number; -ENOMEM: all are in use.
  */
 int erdma_idtab_alloc(struct erdma_idtab *tab)
 {
-	u32 start = READ_ONCE(tab->next);
-	int id;
+	unsigned long id, end = tab->max + 1UL;
+	u32 start;
 
 	if (tab->max < tab->min)
-		return -ENOSPC;
+		return -ENOMEM;
+	spin_lock(&tab->lock);
+	start = tab->next;
 	if (start < tab->min || start > tab->max)
 		start = tab->min;
-
-	id = ida_alloc_range(&tab->ida, start, tab->max, GFP_KERNEL);
-	if (id == -ENOSPC && start > tab->min)
-		id = ida_alloc_range(&tab->ida, tab->min, start - 1, GFP_KERNEL);
-	if (id < 0)
-		return id;
-
-	spin_lock(&tab->lock);
-	tab->next = id + 1;
+	id = find_next_zero_bit(tab->map, end, start);
+	if (id >= end) {
+		end = start;
+		id = find_next_zero_bit(tab->map, end, tab->min);
+	}
+	if (id < end) {
+		__set_bit(id, tab->map);
+		tab->next = id + 1;
+	}
 	spin_unlock(&tab->lock);
+	if (id >= end)
+		return -ENOMEM;
 	atomic_inc(&tab->used);
 	return id;
+}
+
+/**
+ * erdma_idtab_reserve - a number that must never be handed out
+ * @tab: numbers, none handed out yet
+ * @id: it; nothing happens above the highest number
+ *
+ * Context: process.
+ */
+void erdma_idtab_reserve(struct erdma_idtab *tab, u32 id)
+{
+	if (id <= tab->max)
+		__set_bit(id, tab->map);
 }
 
 /**
  * erdma_idtab_free - give a number back
  * @tab: numbers
  * @id: from erdma_idtab_alloc()
+ *
+ * Context: process.
  */
 void erdma_idtab_free(struct erdma_idtab *tab, u32 id)
 {
-	ida_free(&tab->ida, id);
+	spin_lock(&tab->lock);
+	__clear_bit(id, tab->map);
+	spin_unlock(&tab->lock);
 	atomic_dec(&tab->used);
 }

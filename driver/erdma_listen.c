@@ -13,13 +13,16 @@
  *
  * A wildcard listener for IPv6 alone has no socket at all: the card speaks IPv4.
  * It is no error, since rdma_cm listens on all devices or on none, and ours would
- * take the listener from those that can (the NFS server asks for one).
+ * take the listener from those that can (the NFS server asks for one). Nor has one
+ * of another network namespace than the interface's, for the same reason; a
+ * listener on one address is refused there.
  */
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/inetdevice.h>
 #include <net/ipv6.h>
 
+#include "compat/compat_rdma.h"
 #include "erdma_cm.h"
 
 #define LISTEN_MAX_ADDRS	64	/* of an interface; more are not served */
@@ -127,7 +130,7 @@ void erdma_listen_accept(struct erdma_ep *ep)
 			return;
 		if (err) {
 			erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
-			erdma_dbg(ep->dev, CM, ERR, "cannot take a connection: %pe\n",
+			erdma_dbg(ep->dev, CM, INFO, "cannot take a connection: %pe\n",
 				  ERR_PTR(err));
 			erdma_ep_set_deadline(ep, LISTEN_RETRY_MS);
 			return;
@@ -180,7 +183,7 @@ static int listen_add(struct erdma_listener *l, __be32 addr)
 	mutex_unlock(&ep->lock);
 
 	if (err) {
-		erdma_dbg(l->dev, CM, ERR, "cannot listen on %pI4:%u: %pe\n",
+		erdma_dbg(l->dev, CM, INFO, "cannot listen on %pI4:%u: %pe\n",
 			  &addr, ntohs(l->port), ERR_PTR(err));
 		erdma_ep_put(ep);
 		return err;
@@ -336,7 +339,8 @@ static bool listen_is_ipv6_only(const struct iw_cm_id *id)
 {
 	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)&id->m_local_addr;
 
-	return sin6->sin6_family == AF_INET6 && ipv6_addr_any(&sin6->sin6_addr) && id->afonly;
+	return sin6->sin6_family == AF_INET6 && ipv6_addr_any(&sin6->sin6_addr) &&
+	       erdma_iw_afonly(id);
 }
 
 /* Which address to listen on; [::] stands for every IPv4 address, too */
@@ -357,14 +361,35 @@ static int listen_parse(const struct iw_cm_id *id, __be32 *addr, __be16 *port)
 	return *port ? 0 : -EINVAL;	/* each socket would get another one */
 }
 
+/* Sockets are for those who may have them; 0 if @any shall have none */
+static int listen_check_caller(const struct iw_cm_id *id, bool *any, __be32 addr)
+{
+	struct erdma_dev *dev = dev_of(id->device);
+	bool wildcard = addr == htonl(INADDR_ANY);
+
+	if (wildcard && !*any)
+		return 0;
+	if (!erdma_cm_same_net(dev, id)) {
+		erdma_dbg(dev, CM, INFO, "no sockets for a listener of another network namespace\n");
+		*any = false;
+		return wildcard ? 0 : -EPERM;
+	}
+	return erdma_cm_ask_security(dev);
+}
+
 static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
 {
 	struct erdma_listener *l;
 	__be32 addr;
 	__be16 port;
+	bool any;
 	int err;
 
 	err = listen_parse(id, &addr, &port);
+	if (err)
+		return ERR_PTR(err);
+	any = addr == htonl(INADDR_ANY) && !listen_is_ipv6_only(id);
+	err = listen_check_caller(id, &any, addr);
 	if (err)
 		return ERR_PTR(err);
 	l = kzalloc(sizeof(*l), GFP_KERNEL);
@@ -373,7 +398,7 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
 
 	l->dev = dev_of(id->device);
 	l->cm_id = id;
-	l->any = addr == htonl(INADDR_ANY) && !listen_is_ipv6_only(id);
+	l->any = any;
 	l->port = port;
 	l->backlog = clamp(backlog, 1, LISTEN_MAX_BACKLOG);
 	INIT_LIST_HEAD(&l->node);
@@ -405,7 +430,9 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
  *
  * Context: process.
  * Return: 0; -EAFNOSUPPORT for an IPv6 address other than [::], -EINVAL
- * without a port, -ENOMEM, or what TCP says, e.g. -EADDRINUSE.
+ * without a port, -EPERM for an address in another network namespace than the
+ * interface's, or as erdma_cm_ask_security(), -ENOMEM, or what TCP says, e.g.
+ * -EADDRINUSE.
  */
 int erdma_create_listen(struct iw_cm_id *id, int backlog)
 {

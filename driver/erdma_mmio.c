@@ -47,12 +47,24 @@ static bool mmio_present(void *ctx)
 	return pci_device_is_present(m->pdev);
 }
 
+static bool mmio_stop_master(void *ctx)
+{
+	const struct erdma_mmio *m = ctx;
+	u16 command = 0;
+
+	pci_clear_master(m->pdev);
+	/* What does not answer reads as ones, and reaches nothing */
+	pci_read_config_word(m->pdev, PCI_COMMAND, &command);
+	return command == U16_MAX || !(command & PCI_COMMAND_MASTER);
+}
+
 static const struct erdma_mmio_ops mmio_ops = {
 	.read32 = mmio_read32,
 	.read64 = mmio_read64,
 	.write32 = mmio_write32,
 	.write64 = mmio_write64,
 	.present = mmio_present,
+	.stop_master = mmio_stop_master,
 };
 
 /* Section 1.2: a function that shows other resources is not the one we know */
@@ -165,8 +177,8 @@ static int mmio_wait_status(const struct erdma_mmio *m, u32 bits, int polls, int
  * @m: BAR0
  *
  * Section 2.4. All objects of the device are gone; queue memory may be freed.
- * Waits at most one second for the device to say so. A device that does not
- * confirm is no reason to retain the memory: the write itself stops it.
+ * Waits at most one second for the device to say so. Who frees memory afterwards
+ * wants erdma_stop_dma().
  *
  * Context: process, may sleep.
  * Return: 0; -ETIMEDOUT: not confirmed; -ENODEV: the device is not there.
@@ -175,6 +187,23 @@ int erdma_reset_device(const struct erdma_mmio *m)
 {
 	erdma_write32(m, ERDMA_REG_CTRL, ERDMA_CTRL_RESET);
 	return mmio_wait_status(m, ERDMA_STATUS_RESET_DONE, RESET_POLLS, RESET_POLL_MS);
+}
+
+/**
+ * erdma_stop_dma - keep the function from the host's memory, whatever it takes
+ * @m: BAR0
+ *
+ * Resets it and takes bus mastering away, with which go its interrupts.
+ *
+ * Context: process, may sleep.
+ * Return: true: it reaches no memory any more. false: neither was confirmed, and
+ * nothing that the function knows may be freed.
+ */
+bool erdma_stop_dma(const struct erdma_mmio *m)
+{
+	bool is_reset = !erdma_reset_device(m);
+
+	return m->ops->stop_master(m->ctx) || is_reset;
 }
 
 /**

@@ -2,9 +2,11 @@
 /*
  * Memory regions (docs/erdma-hardware.md, sections 5.2.9, 5.2.10 and 10).
  *
- * The driver chooses the index of a region and its first key byte; consumers of
- * fast-registration regions change the latter.
+ * The driver chooses the index of a region and its first key byte, which is
+ * random: indices are handed out in order, and whoever guesses the key of a
+ * region reaches it. Consumers of fast-registration regions change the byte.
  */
+#include <linux/random.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 
@@ -38,6 +40,31 @@ u32 erdma_access_to_rights(int access)
 	return rights;
 }
 
+/* Index 0 is legal (6.4), but a key of 0 would look like "no key" */
+static u32 mr_new_key(u32 index)
+{
+	/* Of a batch: getting a byte alone costs a block of the cipher each time */
+	u8 byte = get_random_u32();
+
+	if (!index && !byte)
+		byte = 1;
+	return FIELD_PREP(ERDMA_STAG_INDEX, index) | FIELD_PREP(ERDMA_STAG_KEY, byte);
+}
+
+/**
+ * erdma_mr_rights - what a region grants at this device
+ * @dev: device
+ * @access: IB_ACCESS_*
+ *
+ * Return: ERDMA_RIGHT_*. A device without atomics is not given a right to them.
+ */
+u32 erdma_mr_rights(const struct erdma_dev *dev, int access)
+{
+	if (!(dev->attrs.flags & ERDMA_FLAG_ATOMIC))
+		access &= ~IB_ACCESS_REMOTE_ATOMIC;
+	return erdma_access_to_rights(access);
+}
+
 static struct erdma_mr *mr_alloc(struct erdma_dev *dev, u32 type, u32 rights)
 {
 	struct erdma_mr *mr;
@@ -54,8 +81,7 @@ static struct erdma_mr *mr_alloc(struct erdma_dev *dev, u32 type, u32 rights)
 	mr->index = index;
 	mr->type = type;
 	mr->rights = rights;
-	/* Index 0 is legal (6.4), but a key of 0 would look like "no key" */
-	mr->ibmr.lkey = FIELD_PREP(ERDMA_STAG_INDEX, index) | (index ? 0 : 1);
+	mr->ibmr.lkey = mr_new_key(index);
 	mr->ibmr.rkey = mr->ibmr.lkey;
 	return mr;
 }
@@ -82,15 +108,17 @@ static const struct erdma_free_kind mr_free_kind = {
 };
 
 /* Takes the region away from the device and frees what it cannot reach any more */
-static int mr_release(struct erdma_dev *dev, struct erdma_mr *mr)
+static int mr_release(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd)
 {
 	u32 stag = FIELD_PREP(ERDMA_STAG_INDEX, mr->index) | (mr->ibmr.lkey & ERDMA_STAG_KEY);
 	int err = erdma_exec_dereg_mr(dev, stag);
 
-	if (erdma_defer_free(dev, &mr_free_kind, mr, mr->index, err))
+	if (erdma_defer_free(dev, &mr_free_kind, mr, mr->index, err)) {
+		WRITE_ONCE(pd_of(ibpd)->retained, true);
 		kfree(mr);
-	else
+	} else {
 		mr_free(dev, mr);
+	}
 	return err;
 }
 
@@ -110,6 +138,7 @@ static int mr_register(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd 
 		.page_cnt = mr->mtt.page_cnt,
 		.level = mr->mtt.level,
 	};
+	enum erdma_cmd_outcome outcome;
 	int err;
 
 	if (mr->mtt.level)
@@ -117,9 +146,14 @@ static int mr_register(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd 
 	else
 		memcpy(spec.page, mr->mtt.inline_page, sizeof(spec.page));
 
-	err = erdma_exec_reg_mr(dev, &spec);
-	if (err == -ETIMEDOUT)		/* the device may have it */
-		mr_release(dev, mr);
+	err = erdma_exec_reg_mr(dev, &spec, &outcome);
+	if (err)
+		erdma_dbg(dev, MR, INFO,
+			  "no mr: type %u rights %#x length %llu, %u pages of %llu, level %u: %pe\n",
+			  mr->type, mr->rights, len, mr->mtt.page_cnt,
+			  BIT_ULL(mr->mtt.page_shift), mr->mtt.level, ERR_PTR(err));
+	if (erdma_cmd_may_still_run(outcome))
+		mr_release(dev, mr, ibpd);
 	else if (err)
 		mr_free(dev, mr);
 	else
@@ -146,7 +180,7 @@ static struct ib_mr *mr_result(struct erdma_dev *dev, struct erdma_mr *mr, int e
  * @access: IB_ACCESS_*
  *
  * Context: may sleep.
- * Return: region, or ERR_PTR: -ENOSPC: no index left; -ENOMEM; the command's.
+ * Return: region, or ERR_PTR: -ENOMEM: also no index left; the command's.
  */
 struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access)
 {
@@ -154,7 +188,7 @@ struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access)
 	struct erdma_mr *mr;
 	int err;
 
-	mr = mr_alloc(dev, ERDMA_MR_DMA, erdma_access_to_rights(access));
+	mr = mr_alloc(dev, ERDMA_MR_DMA, erdma_mr_rights(dev, access));
 	err = PTR_ERR_OR_ZERO(mr);
 	if (!err)
 		err = mr_register(dev, mr, ibpd, 0, 0);
@@ -173,6 +207,25 @@ static int mr_pin(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd
 	return mr_register(dev, mr, ibpd, range->iova, range->len);
 }
 
+static struct ib_mr *mr_reg_user(struct ib_pd *ibpd, const struct erdma_user_range *range)
+{
+	struct erdma_dev *dev = dev_of(ibpd->device);
+	struct erdma_mr *mr = NULL;
+	int err = -EINVAL;
+
+	if (!range->len || range->len > dev->attrs.max_mr_size)
+		goto out;
+	err = -EOPNOTSUPP;
+	if (range->access & ~MR_ACCESS_SUPPORTED)
+		goto out;
+	mr = mr_alloc(dev, ERDMA_MR_NORMAL, erdma_mr_rights(dev, range->access));
+	err = PTR_ERR_OR_ZERO(mr);
+	if (!err)
+		err = mr_pin(dev, mr, ibpd, range);
+out:
+	return mr_result(dev, mr, err, ERDMA_STAT_REG_USER_MR, ERDMA_STAT_REG_USER_MR_FAILED);
+}
+
 /**
  * erdma_reg_user_mr - ib_device_ops.reg_user_mr
  * @ibpd: protection domain
@@ -186,9 +239,10 @@ static int mr_pin(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd
  * against; it is refused.
  *
  * Context: may sleep, in the process that owns the memory.
- * Return: region, or ERR_PTR: -EINVAL: empty, too long, or no page size fits;
- * -EOPNOTSUPP: access flags the device does not know; -ENOSPC: no index left;
- * -ENOMEM; errors of ib_umem_get(); the command's.
+ * Return: region, or ERR_PTR: -EINVAL: empty, longer than the device says it can,
+ * or no page size fits; -E2BIG: more pages than the device's tables hold;
+ * -EOPNOTSUPP: access flags the device does not know; -ENOMEM: also no index
+ * left; errors of ib_umem_get(); the command's.
  */
 struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 len, u64 virt,
 				int access, struct ib_udata *udata)
@@ -199,21 +253,39 @@ struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 len, u64 virt
 		.len = len,
 		.access = access,
 	};
-	struct erdma_dev *dev = dev_of(ibpd->device);
-	struct erdma_mr *mr = NULL;
-	int err = -EINVAL;
 
-	if (!len || len > dev->attrs.max_mr_size)
-		goto out;
-	err = -EOPNOTSUPP;
-	if (access & ~MR_ACCESS_SUPPORTED)
-		goto out;
-	mr = mr_alloc(dev, ERDMA_MR_NORMAL, erdma_access_to_rights(access));
-	err = PTR_ERR_OR_ZERO(mr);
-	if (!err)
-		err = mr_pin(dev, mr, ibpd, &range);
-out:
-	return mr_result(dev, mr, err, ERDMA_STAT_REG_USER_MR, ERDMA_STAT_REG_USER_MR_FAILED);
+	return mr_reg_user(ibpd, &range);
+}
+
+/**
+ * erdma_reg_user_mr_dmabuf - ib_device_ops.reg_user_mr_dmabuf: memory of another device
+ * @ibpd: protection domain
+ * @offset: in the dma-buf
+ * @len: bytes
+ * @virt: address by which peers and work requests refer to @offset
+ * @fd: dma-buf
+ * @access: IB_ACCESS_*
+ *
+ * There is no command for pages that move: the exporter must leave them where
+ * they are until the region is deregistered.
+ *
+ * Context: may sleep, in the process that has the file.
+ * Return: see erdma_reg_user_mr(); errors of ib_umem_dmabuf_get_pinned(), among
+ * them -EBADF and -EINVAL: no dma-buf, or it is shorter.
+ */
+struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 len, u64 virt, int fd,
+				       int access)
+{
+	const struct erdma_user_range range = {
+		.start = offset,
+		.iova = virt,
+		.len = len,
+		.access = access,
+		.is_dmabuf = true,
+		.fd = fd,
+	};
+
+	return mr_reg_user(ibpd, &range);
 }
 
 /**
@@ -226,7 +298,7 @@ out:
  *
  * Context: may sleep.
  * Return: region, or ERR_PTR: -EOPNOTSUPP: other type; -EINVAL: @max_sg is 0
- * or above 524288; -ENOSPC: no index left; -ENOMEM; the command's.
+ * or above 524288; -ENOMEM: also no index left; the command's.
  */
 struct ib_mr *erdma_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_sg)
 {
@@ -302,7 +374,7 @@ int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	struct erdma_mr *mr = mr_of(ibmr);
 
 	erdma_dbg(dev, MR, INFO, "mr %u deregistered\n", mr->index);
-	if (mr_release(dev, mr))
+	if (mr_release(dev, mr, ibmr->pd))
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DEREG_MR_FAILED);
 	else
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DEREG_MR);

@@ -12,26 +12,13 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <rdma/ib_umem.h>
-#include <rdma/iter.h>
-
+#include "compat/compat_rdma.h"
 #include "erdma.h"
 
 #define MTT_TABLE_SIZE		4096	/* MTT page code 0 */
 #define MTT_TABLE_ENTRIES	(MTT_TABLE_SIZE / sizeof(__le64))
 #define MTT_MAX_LEVEL1		FIELD_MAX(ERDMA_REG_MR_PAGE_CNT)
-
-/**
- * struct erdma_mtt_table - one table
- * @va: entries
- * @dma: bus address
- * @size: bytes
- */
-struct erdma_mtt_table {
-	__le64 *va;
-	dma_addr_t dma;
-	size_t size;
-};
+#define MTT_MAX_LEVEL3		(MTT_TABLE_ENTRIES * MTT_TABLE_ENTRIES * MTT_TABLE_ENTRIES)
 
 /**
  * struct mtt_format - what the device accepts for one kind of object
@@ -51,14 +38,47 @@ static const struct mtt_format mtt_formats[] = {
 	[ERDMA_MTT_MR] = { ERDMA_PAGE_SIZE_CAP, ERDMA_INLINE_MTT_CNT, true },
 };
 
+/* Objects are copied when their free is deferred: nothing points into them */
+static struct erdma_mtt_table *mtt_tables(const struct erdma_mtt *mtt)
+{
+	return mtt->n_tables == 1 ? (struct erdma_mtt_table *)&mtt->only_table : mtt->tables;
+}
+
+/* Small tables share pages */
+static bool mtt_is_small(size_t size)
+{
+	return size <= ERDMA_RESP_BUF_SIZE;
+}
+
+static int mtt_alloc_table(struct erdma_dev *dev, struct erdma_mtt_table *table, size_t size)
+{
+	table->size = size;
+	if (mtt_is_small(size))
+		table->va = dma_pool_zalloc(dev->response_pool, GFP_KERNEL | __GFP_NOWARN,
+					    &table->dma);
+	else
+		table->va = dma_alloc_coherent(&dev->pdev->dev, size, &table->dma,
+					       GFP_KERNEL | __GFP_NOWARN);
+	return table->va ? 0 : -ENOMEM;
+}
+
+static void mtt_free_table(struct erdma_dev *dev, const struct erdma_mtt_table *table)
+{
+	if (mtt_is_small(table->size))
+		dma_pool_free(dev->response_pool, table->va, table->dma);
+	else
+		dma_free_coherent(&dev->pdev->dev, table->size, table->va, table->dma);
+}
+
 static void mtt_free_tables(struct erdma_dev *dev, struct erdma_mtt *mtt)
 {
+	struct erdma_mtt_table *tables = mtt_tables(mtt);
 	u32 i;
 
-	for (i = 0; i < mtt->n_tables && mtt->tables[i].va; i++)
-		dma_free_coherent(&dev->pdev->dev, mtt->tables[i].size, mtt->tables[i].va,
-				  mtt->tables[i].dma);
-	kvfree(mtt->tables);
+	for (i = 0; i < mtt->n_tables && tables[i].va; i++)
+		mtt_free_table(dev, &tables[i]);
+	if (mtt->n_tables > 1)
+		kvfree(mtt->tables);
 	mtt->tables = NULL;
 	mtt->n_tables = 0;
 }
@@ -66,26 +86,25 @@ static void mtt_free_tables(struct erdma_dev *dev, struct erdma_mtt *mtt)
 /* @count zeroed tables of @size bytes */
 static int mtt_alloc_tables(struct erdma_dev *dev, struct erdma_mtt *mtt, u32 count, size_t size)
 {
+	struct erdma_mtt_table *tables;
 	u32 i;
 
-	mtt->tables = kvcalloc(count, sizeof(*mtt->tables), GFP_KERNEL);
-	if (!mtt->tables)
-		return -ENOMEM;
+	if (count > 1) {
+		mtt->tables = kvcalloc(count, sizeof(*mtt->tables), GFP_KERNEL);
+		if (!mtt->tables)
+			return -ENOMEM;
+	}
 	mtt->n_tables = count;
+	tables = mtt_tables(mtt);
 
 	for (i = 0; i < count; i++) {
-		struct erdma_mtt_table *table = &mtt->tables[i];
-
-		table->size = size;
-		table->va = dma_alloc_coherent(&dev->pdev->dev, size, &table->dma,
-					       GFP_KERNEL | __GFP_NOWARN);
-		if (!table->va) {
+		if (mtt_alloc_table(dev, &tables[i], size)) {
 			mtt_free_tables(dev, mtt);
 			return -ENOMEM;
 		}
 		cond_resched();
 	}
-	mtt->top_dma = mtt->tables[0].dma;
+	mtt->top_dma = tables[0].dma;
 	return 0;
 }
 
@@ -102,13 +121,35 @@ static void mtt_link(struct erdma_mtt *mtt, u32 first, u32 parents, u32 children
 	}
 }
 
+static int mtt_too_many(struct erdma_dev *dev, const struct erdma_mtt *mtt, u32 most)
+{
+	erdma_dbg(dev, MR, INFO, "%u pages of %llu bytes, tables of this device hold %u\n",
+		  mtt->page_cnt, BIT_ULL(mtt->page_shift), most);
+	return -E2BIG;
+}
+
 /* One contiguous table */
 static int mtt_alloc_array(struct erdma_dev *dev, struct erdma_mtt *mtt)
 {
 	if (mtt->page_cnt > MTT_MAX_LEVEL1)
-		return -ENOMEM;
+		return mtt_too_many(dev, mtt, MTT_MAX_LEVEL1);
 	mtt->level = 1;
 	return mtt_alloc_tables(dev, mtt, 1, array_size(mtt->page_cnt, sizeof(__le64)));
+}
+
+/**
+ * erdma_mtt_tree_level - how many tables lead to a page (10.4)
+ * @page_cnt: pages, at least 1
+ *
+ * Return: 1 to 3, tables of 4 KiB each; 0: more pages than three levels hold.
+ */
+u32 erdma_mtt_tree_level(u32 page_cnt)
+{
+	if (page_cnt <= MTT_TABLE_ENTRIES)
+		return 1;
+	if (page_cnt <= MTT_TABLE_ENTRIES * MTT_TABLE_ENTRIES)
+		return 2;
+	return page_cnt <= MTT_MAX_LEVEL3 ? 3 : 0;
 }
 
 /* Tables of one page each: top, pointers in between if needed, leaves */
@@ -118,20 +159,17 @@ static int mtt_alloc_tree(struct erdma_dev *dev, struct erdma_mtt *mtt)
 	u32 middle = DIV_ROUND_UP(leaves, (u32)MTT_TABLE_ENTRIES);
 	int err;
 
-	if (middle > MTT_TABLE_ENTRIES)
-		return -EINVAL;
-	if (leaves == 1) {
-		mtt->level = 1;
+	mtt->level = erdma_mtt_tree_level(mtt->page_cnt);
+	if (!mtt->level)
+		return mtt_too_many(dev, mtt, MTT_MAX_LEVEL3);
+	if (mtt->level == 1)
 		return mtt_alloc_tables(dev, mtt, 1, MTT_TABLE_SIZE);
-	}
-	if (middle == 1) {
-		mtt->level = 2;
+	if (mtt->level == 2) {
 		err = mtt_alloc_tables(dev, mtt, 1 + leaves, MTT_TABLE_SIZE);
 		if (!err)
 			mtt_link(mtt, 0, 1, leaves);
 		return err;
 	}
-	mtt->level = 3;
 	err = mtt_alloc_tables(dev, mtt, 1 + middle + leaves, MTT_TABLE_SIZE);
 	if (err)
 		return err;
@@ -145,7 +183,7 @@ static __le64 *mtt_find_entry(const struct erdma_mtt *mtt, u32 i)
 	u32 leaves;
 
 	if (mtt->n_tables == 1)
-		return &mtt->tables[0].va[i];
+		return &mtt->only_table.va[i];
 	leaves = DIV_ROUND_UP(mtt->page_cnt, (u32)MTT_TABLE_ENTRIES);
 	return &mtt->tables[mtt->n_tables - leaves + i / MTT_TABLE_ENTRIES]
 			.va[i % MTT_TABLE_ENTRIES];
@@ -180,18 +218,98 @@ u64 erdma_mtt_entry(const struct erdma_mtt *mtt, u32 i)
 	return mtt->level ? le64_to_cpu(*mtt_find_entry(mtt, i)) : mtt->inline_page[i];
 }
 
+/**
+ * struct mtt_cursor - where the next entry goes
+ * @mtt: to fill
+ * @entry: place of entry @i, unless a table begins with it
+ * @i: its number
+ */
+struct mtt_cursor {
+	struct erdma_mtt *mtt;
+	__le64 *entry;
+	u32 i;
+};
+
+/* Entries of one table are neighbours: only the first is looked for. False: no room. */
+static __always_inline bool mtt_append(struct mtt_cursor *c, u64 page)
+{
+	struct erdma_mtt *mtt = c->mtt;
+
+	if (WARN_ON_ONCE(c->i >= mtt->page_cnt))
+		return false;
+	if (!mtt->level) {
+		mtt->inline_page[c->i++] = page;
+		return true;
+	}
+	if (c->i % MTT_TABLE_ENTRIES == 0) {
+		cond_resched();
+		c->entry = mtt_find_entry(mtt, c->i);
+	}
+	*c->entry++ = cpu_to_le64(page);
+	c->i++;
+	return true;
+}
+
+/* Pages of PAGE_SIZE: each entry of the scatter list is a run of whole ones */
+static void mtt_fill_pages(struct erdma_mtt *mtt)
+{
+	struct mtt_cursor cursor = { .mtt = mtt };
+	struct scatterlist *sg;
+	u64 page, end;
+	u32 i;
+
+	for_each_sg(erdma_umem_sgl(mtt->umem), sg, erdma_umem_nents(mtt->umem), i) {
+		page = ALIGN_DOWN(sg_dma_address(sg), (u64)PAGE_SIZE);
+		end = sg_dma_address(sg) + sg_dma_len(sg);
+		for (; page < end; page += PAGE_SIZE)
+			if (!mtt_append(&cursor, page))
+				return;
+	}
+}
+
 static void mtt_fill(struct erdma_mtt *mtt)
 {
+	struct mtt_cursor cursor = { .mtt = mtt };
 	struct ib_block_iter iter;
-	u32 i = 0;
 
-	rdma_umem_for_each_dma_block(mtt->umem, &iter, BIT_ULL(mtt->page_shift)) {
-		if (WARN_ON_ONCE(i >= mtt->page_cnt))
-			return;
-		erdma_mtt_set(mtt, i++, rdma_block_iter_dma_address(&iter));
-		if (i % MTT_TABLE_ENTRIES == 0)
-			cond_resched();
+	if (mtt->page_shift == PAGE_SHIFT) {
+		mtt_fill_pages(mtt);
+		return;
 	}
+	rdma_umem_for_each_dma_block(mtt->umem, &iter, BIT_ULL(mtt->page_shift))
+		if (!mtt_append(&cursor, rdma_block_iter_dma_address(&iter)))
+			return;
+}
+
+/*
+ * Is it clear at once that pages of PAGE_SIZE are the largest? They are if there is only
+ * one, or if the memory breaks where no two of them make a larger one. Of memory of single
+ * pages one of the first two is such a place; other memory has few entries.
+ */
+static bool mtt_wants_small_pages(struct ib_umem *umem, u64 iova)
+{
+	struct scatterlist *sg = erdma_umem_sgl(umem);
+	unsigned int i, n = min(erdma_umem_nents(umem), 3U);
+	u64 va = ALIGN_DOWN(iova, (u64)PAGE_SIZE);
+
+	if (offset_in_page(umem->address) != offset_in_page(iova))
+		return false;
+	if (offset_in_page(iova) + umem->length <= PAGE_SIZE)
+		return true;
+	for (i = 1; i < n; i++, sg = sg_next(sg)) {
+		va += sg_dma_len(sg);
+		if (va & PAGE_SIZE)
+			return true;
+	}
+	return false;
+}
+
+/* 0: none fits */
+static unsigned long mtt_find_page_size(struct ib_umem *umem, u64 page_sizes, u64 iova)
+{
+	if (page_sizes & PAGE_SIZE && mtt_wants_small_pages(umem, iova))
+		return PAGE_SIZE;
+	return ib_umem_find_best_pgsz(umem, page_sizes, iova);
 }
 
 static int mtt_layout(struct erdma_dev *dev, struct erdma_mtt *mtt,
@@ -200,12 +318,15 @@ static int mtt_layout(struct erdma_dev *dev, struct erdma_mtt *mtt,
 	unsigned long page_size;
 	size_t count;
 
-	page_size = ib_umem_find_best_pgsz(mtt->umem, format->page_sizes, range->iova);
+	page_size = mtt_find_page_size(mtt->umem, format->page_sizes, range->iova);
 	if (!page_size)
 		return -EINVAL;
-	count = ib_umem_num_dma_blocks(mtt->umem, page_size);
-	if (!count || count > U32_MAX)
+	count = (ALIGN(range->iova + range->len, page_size) -
+		 ALIGN_DOWN(range->iova, page_size)) >> __ffs(page_size);
+	if (!count)
 		return -EINVAL;
+	if (count > U32_MAX)
+		return -E2BIG;
 
 	mtt->page_shift = __ffs(page_size);
 	mtt->page_cnt = count;
@@ -218,6 +339,15 @@ static int mtt_layout(struct erdma_dev *dev, struct erdma_mtt *mtt,
 	return mtt_alloc_array(dev, mtt);
 }
 
+/* The pages of a range, which erdma_mtt_exit() releases */
+static struct ib_umem *mtt_pin(struct erdma_dev *dev, const struct erdma_user_range *range)
+{
+	if (range->is_dmabuf)
+		return erdma_umem_dmabuf_get(&dev->ibdev, range->start, range->len, range->fd,
+					     range->access);
+	return erdma_umem_get(&dev->ibdev, range->start, range->len, range->access);
+}
+
 /**
  * erdma_mtt_init_user - pin user memory and describe it to the device
  * @dev: device
@@ -227,8 +357,9 @@ static int mtt_layout(struct erdma_dev *dev, struct erdma_mtt *mtt,
  *
  * Context: may sleep, in the process that owns the memory.
  * Return: 0; -EINVAL: the range is empty or wraps, or no page size fits both
- * its addresses; -ENOMEM: also above RLIMIT_MEMLOCK; other errors of
- * ib_umem_get().
+ * its addresses; -E2BIG: more pages than the device's tables hold; -ENOMEM:
+ * also above RLIMIT_MEMLOCK; other errors of ib_umem_get() and
+ * ib_umem_dmabuf_get_pinned().
  */
 int erdma_mtt_init_user(struct erdma_dev *dev, struct erdma_mtt *mtt,
 			const struct erdma_user_range *range, enum erdma_mtt_kind kind)
@@ -241,7 +372,7 @@ int erdma_mtt_init_user(struct erdma_dev *dev, struct erdma_mtt *mtt,
 	    check_add_overflow(range->iova, range->len, &end))
 		return -EINVAL;
 
-	mtt->umem = ib_umem_get(&dev->ibdev, range->start, range->len, range->access);
+	mtt->umem = mtt_pin(dev, range);
 	if (IS_ERR(mtt->umem)) {
 		err = PTR_ERR(mtt->umem);
 		mtt->umem = NULL;
@@ -263,7 +394,7 @@ int erdma_mtt_init_user(struct erdma_dev *dev, struct erdma_mtt *mtt,
  * @page_cnt: entries, pages of PAGE_SIZE
  *
  * Context: may sleep.
- * Return: 0; -ENOMEM.
+ * Return: 0; -E2BIG; -ENOMEM.
  */
 int erdma_mtt_init_table(struct erdma_dev *dev, struct erdma_mtt *mtt, u32 page_cnt)
 {

@@ -7,8 +7,10 @@
  * erdma_dev.netdev without a lock while the device exists. When the interface
  * goes away or leaves the initial network namespace, the driver is unbound from
  * the adapter and probed again: the probe is deferred. The driver core repeats it
- * when any driver binds to a device, which includes the driver of the interface;
- * an interface that only changes back its namespace goes unnoticed.
+ * when any driver binds to a device. An interface that comes back from another
+ * namespace is no such event: adapters that wait are on a list, and probed when
+ * an interface with their address appears. So are adapters that have a driver, but
+ * no device, because the interface was missing after a reset.
  */
 #include <linux/etherdevice.h>
 #include <linux/netdevice.h>
@@ -16,10 +18,15 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 
+#include "compat/compat_rdma.h"
 #include "erdma.h"
+
+#define MTU_TRIES	5
+#define MTU_RETRY_MS	10000
 
 /* Unbinding work outlives the erdma_dev it removes: it has a queue of its own */
 static struct workqueue_struct *netdev_wq;
+static void (*netdev_bring_up)(struct pci_dev *pdev);
 
 struct netdev_gone_work {
 	struct work_struct work;
@@ -28,14 +35,114 @@ struct netdev_gone_work {
 };
 
 /**
- * erdma_netdev_module_init - for the module
- *
- * Return: 0 or -ENOMEM.
+ * struct netdev_waiting - an adapter without its interface
+ * @list: in netdev_waiting
+ * @work: probes it, or has its device brought up
+ * @pdev: held
+ * @mac: of the interface
  */
-int erdma_netdev_module_init(void)
+struct netdev_waiting {
+	struct list_head list;
+	struct work_struct work;
+	struct pci_dev *pdev;
+	u8 mac[ETH_ALEN];
+};
+
+/* Under rtnl */
+static LIST_HEAD(netdev_waiting);
+
+/* ---- adapters that wait ------------------------------------------------------ */
+
+static void netdev_probe(struct work_struct *work)
 {
+	struct netdev_waiting *w = container_of(work, struct netdev_waiting, work);
+	int ret;
+
+	/* The probe may fail for another reason, or have to wait again. 1: there is a driver */
+	ret = device_attach(&w->pdev->dev);
+	if (ret == 1)
+		netdev_bring_up(w->pdev);
+	else if (ret < 0 && ret != -EPROBE_DEFER)
+		dev_err(&w->pdev->dev, "not probed again: %pe\n", ERR_PTR(ret));
+	pci_dev_put(w->pdev);
+	kfree(w);
+}
+
+static void netdev_wait(struct erdma_dev *dev)
+{
+	struct netdev_waiting *w;
+
+	ASSERT_RTNL();
+	list_for_each_entry(w, &netdev_waiting, list)
+		if (w->pdev == dev->pdev)
+			return;
+	w = kzalloc(sizeof(*w), GFP_KERNEL);
+	if (!w)
+		return;	/* the driver core still repeats the probe */
+	w->pdev = pci_dev_get(dev->pdev);
+	ether_addr_copy(w->mac, dev->attrs.mac);
+	INIT_WORK(&w->work, netdev_probe);
+	list_add(&w->list, &netdev_waiting);
+}
+
+/* It waits no longer */
+static void netdev_forget(struct pci_dev *pdev)
+{
+	struct netdev_waiting *w, *next;
+
+	ASSERT_RTNL();
+	list_for_each_entry_safe(w, next, &netdev_waiting, list) {
+		if (pdev && w->pdev != pdev)
+			continue;
+		list_del(&w->list);
+		pci_dev_put(w->pdev);
+		kfree(w);
+	}
+}
+
+static bool netdev_is_of(const struct net_device *netdev, const u8 *mac)
+{
+	return netdev->addr_len == ETH_ALEN && ether_addr_equal(netdev->perm_addr, mac);
+}
+
+/* Under rtnl */
+static int netdev_appeared(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
+	struct netdev_waiting *w, *next;
+
+	if (event != NETDEV_REGISTER || !net_eq(dev_net(netdev), &init_net))
+		return NOTIFY_DONE;
+	list_for_each_entry_safe(w, next, &netdev_waiting, list) {
+		if (!netdev_is_of(netdev, w->mac))
+			continue;
+		list_del(&w->list);
+		queue_work(netdev_wq, &w->work);
+	}
+	return NOTIFY_OK;
+}
+
+static struct notifier_block netdev_appeared_nb = { .notifier_call = netdev_appeared };
+
+/**
+ * erdma_netdev_module_init - for the module
+ * @bring_up: called in process context, without a lock, when the interface of an
+ *	adapter with a driver appeared that waited for it
+ *
+ * Return: 0 or -errno.
+ */
+int erdma_netdev_module_init(void (*bring_up)(struct pci_dev *pdev))
+{
+	int err;
+
+	netdev_bring_up = bring_up;
 	netdev_wq = alloc_workqueue("erdma-netdev", WQ_UNBOUND, 0);
-	return netdev_wq ? 0 : -ENOMEM;
+	if (!netdev_wq)
+		return -ENOMEM;
+	err = register_netdevice_notifier(&netdev_appeared_nb);
+	if (err)
+		destroy_workqueue(netdev_wq);
+	return err;
 }
 
 /**
@@ -43,8 +150,27 @@ int erdma_netdev_module_init(void)
  */
 void erdma_netdev_module_exit(void)
 {
+	unregister_netdevice_notifier(&netdev_appeared_nb);
 	destroy_workqueue(netdev_wq);
+	rtnl_lock();
+	netdev_forget(NULL);
+	rtnl_unlock();
 }
+
+/**
+ * erdma_netdev_forget - an adapter waits no longer for its interface
+ * @pdev: its PCI function, which the driver leaves
+ *
+ * Context: process, takes rtnl.
+ */
+void erdma_netdev_forget(struct pci_dev *pdev)
+{
+	rtnl_lock();
+	netdev_forget(pdev);
+	rtnl_unlock();
+}
+
+/* ---- the interface of an adapter ---------------------------------------------- */
 
 static struct net_device *netdev_find(const u8 *mac)
 {
@@ -52,7 +178,7 @@ static struct net_device *netdev_find(const u8 *mac)
 
 	ASSERT_RTNL();
 	for_each_netdev(&init_net, netdev)
-		if (netdev->addr_len == ETH_ALEN && ether_addr_equal(netdev->perm_addr, mac))
+		if (netdev_is_of(netdev, mac))
 			return netdev;
 	return NULL;
 }
@@ -62,8 +188,9 @@ static struct net_device *netdev_find(const u8 *mac)
  * @dev: @attrs.mac is known; the RDMA device is allocated, not registered
  *
  * Context: process, takes rtnl.
- * Return: 0; -EPROBE_DEFER: there is no such interface yet. The driver core
- * probes again whenever another driver binds to a device.
+ * Return: 0; -EPROBE_DEFER: there is no such interface yet. The adapter is probed,
+ * or its device brought up, when it appears; a probe is also repeated whenever
+ * another driver binds to a device.
  */
 int erdma_netdev_pair(struct erdma_dev *dev)
 {
@@ -72,8 +199,12 @@ int erdma_netdev_pair(struct erdma_dev *dev)
 
 	rtnl_lock();
 	netdev = netdev_find(dev->attrs.mac);
-	if (netdev)
+	if (netdev) {
 		dev_hold(netdev);
+		netdev_forget(dev->pdev);
+	} else {
+		netdev_wait(dev);
+	}
 	rtnl_unlock();
 	if (!netdev) {
 		dev_info(&dev->pdev->dev,
@@ -109,20 +240,26 @@ void erdma_netdev_unpair(struct erdma_dev *dev)
 	dev->netdev = NULL;
 }
 
-/* Section 5.3.4: a failure has no consequence here */
+/* Section 5.3.4. A device that did not confirm an MTU is asked again, and not for ever. */
 static void netdev_mtu_work(struct work_struct *work)
 {
-	struct erdma_dev *dev = container_of(work, struct erdma_dev, mtu_work);
+	struct erdma_dev *dev = container_of(to_delayed_work(work), struct erdma_dev, mtu_work);
 	u32 mtu = READ_ONCE(dev->netdev->mtu);
 
 	if (mtu == dev->mtu)
 		return;
-	if (erdma_exec_conf_mtu(dev, mtu))
-		ibdev_warn_ratelimited(&dev->ibdev, "the device does not know the new MTU %u\n",
-				       mtu);
-	else
+	if (!erdma_exec_conf_mtu(dev, mtu)) {
+		dev->mtu = mtu;
+		dev->mtu_tries = 0;
 		erdma_dbg(dev, INIT, INFO, "MTU %u\n", mtu);
-	dev->mtu = mtu;
+		return;
+	}
+	dev->mtu = 0;
+	ibdev_warn_ratelimited(&dev->ibdev, "the device does not know the new MTU %u\n", mtu);
+	if (++dev->mtu_tries < MTU_TRIES)
+		queue_delayed_work(netdev_wq, &dev->mtu_work, msecs_to_jiffies(MTU_RETRY_MS));
+	else
+		dev->mtu_tries = 0;
 }
 
 static void netdev_event(struct erdma_dev *dev, enum ib_event_type type)
@@ -144,7 +281,8 @@ static void netdev_link_changed(struct erdma_dev *dev)
 		return;
 	dev->link_up = up;
 	erdma_dbg(dev, INIT, INFO, "port %s\n", up ? "active" : "down");
-	netdev_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+	if (!ERDMA_CORE_REPORTS_PORT)
+		netdev_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 
 static void netdev_reprobe(struct work_struct *work)
@@ -195,7 +333,7 @@ static int netdev_handle_event(struct notifier_block *nb, unsigned long event, v
 		netdev_link_changed(dev);
 		break;
 	case NETDEV_CHANGEMTU:
-		schedule_work(&dev->mtu_work);
+		mod_delayed_work(netdev_wq, &dev->mtu_work, 0);
 		break;
 	case NETDEV_CHANGEADDR:
 		netdev_event(dev, IB_EVENT_GID_CHANGE);
@@ -226,12 +364,12 @@ int erdma_netdev_watch(struct erdma_dev *dev)
 {
 	int err;
 
-	INIT_WORK(&dev->mtu_work, netdev_mtu_work);
+	INIT_DELAYED_WORK(&dev->mtu_work, netdev_mtu_work);
 	dev->netdev_notifier.notifier_call = netdev_handle_event;
 	err = register_netdevice_notifier(&dev->netdev_notifier);
 	if (err)
 		return err;
-	schedule_work(&dev->mtu_work);
+	queue_delayed_work(netdev_wq, &dev->mtu_work, 0);
 	return 0;
 }
 
@@ -248,5 +386,5 @@ void erdma_netdev_unwatch(struct erdma_dev *dev)
 	dev->netdev_gone = true;
 	rtnl_unlock();
 	unregister_netdevice_notifier(&dev->netdev_notifier);
-	cancel_work_sync(&dev->mtu_work);
+	cancel_delayed_work_sync(&dev->mtu_work);
 }

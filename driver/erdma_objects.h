@@ -18,9 +18,8 @@
  * @max_cqe: per CQ
  * @max_send_wr: per QP
  * @max_recv_wr: per QP
- * @max_mw: reported only
  * @max_mr_size: bytes
- * @local_dma_key: device-wide local lkey
+ * @local_dma_key: device-wide local lkey; see erdma_has_local_dma_key()
  * @cc: enum erdma_cc of every new QP
  * @fw_version: QUERY_FW_INFO
  * @mac: MAC_HI:MAC_LO
@@ -35,7 +34,6 @@ struct erdma_attrs {
 	u32 max_cqe;
 	u32 max_send_wr;
 	u32 max_recv_wr;
-	u32 max_mw;
 	u64 max_mr_size;
 	u32 local_dma_key;
 	u8 cc;
@@ -43,6 +41,7 @@ struct erdma_attrs {
 	u8 mac[ETH_ALEN];
 };
 
+bool erdma_has_local_dma_key(const struct erdma_attrs *attrs);
 int erdma_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata);
 int erdma_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr);
@@ -55,15 +54,15 @@ void erdma_get_dev_fw_str(struct ib_device *ibdev, char *str);
 
 /**
  * struct erdma_idtab - numbers handed out "next free, then wrap" (6.4)
- * @ida: numbers in use
- * @lock: protects @next
+ * @map: numbers in use
+ * @lock: protects @map and @next
  * @min: lowest number ever handed out
  * @max: highest number
  * @next: where the search starts
  * @used: numbers in use
  */
 struct erdma_idtab {
-	struct ida ida;
+	unsigned long *map;
 	spinlock_t lock;
 	u32 min;
 	u32 max;
@@ -71,9 +70,10 @@ struct erdma_idtab {
 	atomic_t used;
 };
 
-void erdma_idtab_init(struct erdma_idtab *tab, u32 first, u32 min, u32 max);
+int erdma_idtab_init(struct erdma_idtab *tab, u32 first, u32 min, u32 max);
 void erdma_idtab_exit(struct erdma_idtab *tab);
 int erdma_idtab_alloc(struct erdma_idtab *tab);
+void erdma_idtab_reserve(struct erdma_idtab *tab, u32 id);
 void erdma_idtab_free(struct erdma_idtab *tab, u32 id);
 
 /* ---- erdma_pd.c: protection domains --------------------------------------- */
@@ -82,10 +82,12 @@ void erdma_idtab_free(struct erdma_idtab *tab, u32 id);
  * struct erdma_pd - protection domain
  * @ibpd: core's part
  * @pdn: number
+ * @retained: the device may have an object that names @pdn
  */
 struct erdma_pd {
 	struct ib_pd ibpd;
 	u32 pdn;
+	bool retained;
 };
 
 int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
@@ -107,6 +109,7 @@ struct erdma_mmap_entry {
  * struct erdma_ucontext - an application's context
  * @ibucontext: core's part
  * @db: doorbell pages
+ * @retained: the device may have an object that these pages ring
  * @sq_page: mmap entry of the SQ doorbell page
  * @rq_page: mmap entry of the RQ doorbell page
  * @cq_page: mmap entry of the CQ doorbell page
@@ -116,6 +119,7 @@ struct erdma_mmap_entry {
 struct erdma_ucontext {
 	struct ib_ucontext ibucontext;
 	struct erdma_db_pages db;
+	bool retained;
 	struct rdma_user_mmap_entry *sq_page;
 	struct rdma_user_mmap_entry *rq_page;
 	struct rdma_user_mmap_entry *cq_page;
@@ -136,6 +140,7 @@ void erdma_mmap_free(struct rdma_user_mmap_entry *entry);
  * @ctx: context, NULL when it has ended
  * @list: in erdma_ucontext.dbrec_pages
  * @umem: pinned page
+ * @words: the page in the kernel's address space, while it is pinned
  * @va: user address of the page
  * @refs: records in use, under dbrec_lock
  */
@@ -143,6 +148,7 @@ struct erdma_dbrec_page {
 	struct erdma_ucontext *ctx;
 	struct list_head list;
 	struct ib_umem *umem;
+	const __le64 *words;
 	u64 va;
 	int refs;
 };
@@ -152,6 +158,8 @@ void erdma_dbrec_exit(struct erdma_ucontext *ctx);
 struct erdma_dbrec_page *erdma_dbrec_map(struct erdma_ucontext *ctx, u64 va,
 					 u32 len, dma_addr_t *dma);
 void erdma_dbrec_unmap(struct erdma_dbrec_page *page);
+void erdma_dbrec_retain(struct erdma_dbrec_page *page);
+bool erdma_dbrec_read(const struct erdma_dbrec_page *page, u64 va, u64 *value);
 
 /* ---- erdma_udata.c: requests of the provider ------------------------------- */
 
@@ -178,6 +186,18 @@ void erdma_free_deferred(struct erdma_dev *dev);
 /* ---- erdma_mtt.c: translation tables ------------------------------------ */
 
 /**
+ * struct erdma_mtt_table - one table
+ * @va: entries
+ * @dma: bus address
+ * @size: bytes
+ */
+struct erdma_mtt_table {
+	__le64 *va;
+	dma_addr_t dma;
+	size_t size;
+};
+
+/**
  * struct erdma_mtt - translation table of a ring or region
  * @umem: pinned user memory, NULL for kernel tables
  * @page_shift: log2 of the page size
@@ -185,7 +205,8 @@ void erdma_free_deferred(struct erdma_dev *dev);
  * @level: 0 = inline (at most four entries), 1..3 = tables
  * @first_off: offset of the first byte in the first page
  * @inline_page: entries when @level is 0
- * @tables: tables of level 1..3, top table first (private to erdma_mtt.c)
+ * @only_table: the table, if there is one (private to erdma_mtt.c, like @tables)
+ * @tables: if there are more: tables of level 1..3, top table first
  * @n_tables: their number
  * @top_dma: bus address of the top table
  */
@@ -196,6 +217,7 @@ struct erdma_mtt {
 	u32 level;
 	u32 first_off;
 	u64 inline_page[ERDMA_INLINE_MTT_CNT];
+	struct erdma_mtt_table only_table;
 	struct erdma_mtt_table *tables;
 	u32 n_tables;
 	dma_addr_t top_dma;
@@ -215,21 +237,26 @@ enum erdma_mtt_kind {
 
 /**
  * struct erdma_user_range - user memory to pin and translate
- * @start: user address
+ * @start: user address; of a dma-buf: offset in it
  * @iova: address by which work requests refer to it
  * @len: bytes, not 0
  * @access: IB_ACCESS_*
+ * @is_dmabuf: part of a dma-buf
+ * @fd: of the dma-buf
  */
 struct erdma_user_range {
 	u64 start;
 	u64 iova;
 	u64 len;
 	int access;
+	bool is_dmabuf;
+	int fd;
 };
 
 int erdma_mtt_init_user(struct erdma_dev *dev, struct erdma_mtt *mtt,
 			const struct erdma_user_range *range, enum erdma_mtt_kind kind);
 int erdma_mtt_init_table(struct erdma_dev *dev, struct erdma_mtt *mtt, u32 page_cnt);
+u32 erdma_mtt_tree_level(u32 page_cnt);
 void erdma_mtt_set(struct erdma_mtt *mtt, u32 i, u64 page);
 u64 erdma_mtt_entry(const struct erdma_mtt *mtt, u32 i);
 void erdma_mtt_exit(struct erdma_dev *dev, struct erdma_mtt *mtt);
@@ -259,11 +286,14 @@ struct erdma_mr {
 struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 len, u64 virt,
 				int access, struct ib_udata *udata);
+struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 len, u64 virt, int fd,
+				       int access);
 struct ib_mr *erdma_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_sg);
 int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		    unsigned int *sg_offset);
 int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 u32 erdma_access_to_rights(int access);
+u32 erdma_mr_rights(const struct erdma_dev *dev, int access);
 
 /* ---- erdma_cq.c --------------------------------------------------------- */
 
@@ -271,6 +301,7 @@ u32 erdma_access_to_rights(int access);
  * struct erdma_cq - completion queue
  * @ibcq: core's part
  * @cqn: number
+ * @retained: the device may have a QP that names @cqn
  * @eqn: completion EQ, 1..31
  * @depth: entries
  * @refs: dev->cqs and every lookup; the last one completes @free
@@ -281,11 +312,16 @@ u32 erdma_access_to_rights(int access);
  * @cmdsn: completion events taken, incremented by the CEQ handler
  * @events: completion events delivered
  * @async_events: AEQ entries
- * @created_ns: ktime_get_ns()
+ * @broken: the consumer was notified that the CQ is of no use any more
+ * @event_of: what the CQ was armed with at the newest event
+ * @look: what erdma_cq_look() saw last: the arm that lacks an event, or 0; whether
+ *	the completion at @ci hides later ones
+ * @created_ns: ktime_get_coarse_ns()
  */
 struct erdma_cq {
 	struct ib_cq ibcq;
 	u32 cqn;
+	bool retained;
 	u32 eqn;
 	u32 depth;
 	struct kref refs;
@@ -300,18 +336,30 @@ struct erdma_cq {
 			u32 ci;
 			u32 arm_count;
 			u32 notify;		/* last arm: 0 none, 1 next, 2 solicited */
+			u64 arm;		/* doorbell of the last arm */
+			struct list_head queues; /* erdma_kqueue.link, under lock */
+			struct erdma_qp *last_qp; /* of the newest completion, under lock */
+			bool flush;		/* look at queues when the ring is empty */
 		} kernel;
 		struct {
 			struct erdma_mtt mtt;
 			struct erdma_dbrec_page *dbrec_page;
 			dma_addr_t dbrec_dma;
 			u64 dbrec_va;
+			atomic_t events_of_arm;	/* since @event_of changed */
 		} user;
 	};
 	struct erdma_db_pages db;
 	atomic_t cmdsn;
 	atomic64_t events;
 	atomic_t async_events;
+	atomic_t broken;
+	u64 event_of;
+	struct {
+		u64 arm;
+		u32 ci;
+		bool hidden;
+	} look;
 	u64 created_ns;
 };
 
@@ -320,12 +368,27 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
-struct erdma_cq *erdma_cq_get(struct erdma_dev *dev, u32 cqn);
-void erdma_cq_put(struct erdma_cq *cq);
 void erdma_cq_purge(struct erdma_cq *cq, u32 qpn);
-/* From the EQ handlers, which count; false if there is no such CQ (any more) */
+
+/* ---- erdma_cq_ref.c -------------------------------------------------------- */
+
+struct erdma_cq *erdma_cq_get(struct erdma_dev *dev, u32 cqn);
+struct erdma_cq *erdma_cq_get_from(struct erdma_dev *dev, u32 cqn);
+void erdma_cq_put(struct erdma_cq *cq);
+
+/* ---- erdma_cq_event.c ------------------------------------------------------ */
+
+void erdma_cq_notify(struct erdma_cq *cq);
+/* From the EQ handlers, which count; false if nobody waits for the event */
 bool erdma_cq_event(struct erdma_dev *dev, u32 cqn);
 bool erdma_cq_async_event(struct erdma_dev *dev, u32 cqn, u32 type);
+bool erdma_cq_deliver(struct erdma_cq *cq);
+void erdma_cq_hidden(struct erdma_cq *cq);
+
+/* ---- erdma_cq_look.c: what no interrupt shows ------------------------------ */
+
+void erdma_cq_look(struct erdma_cq *cq);
+void erdma_cqs_look(struct erdma_dev *dev);
 
 /* ---- erdma_qp.c --------------------------------------------------------- */
 
@@ -336,12 +399,18 @@ bool erdma_cq_async_event(struct erdma_dev *dev, u32 cqn, u32 type);
  * @dbrec: doorbell record
  * @dbrec_dma: its bus address
  * @db: doorbell
+ * @db_base: number of the QP where the doorbell has it, and the header of a request
  * @wr_id: work request ids by slot
  * @blocks: SQ: WQEBBs of the request that starts in a slot, 0 = none starts
  *	there; the device cannot change it
  * @lock: protects @pi, @buf and the doorbell
  * @pi: producer index, 16 bits significant; SQ in WQEBBs, RQ in RQEs
  * @ci: consumer index; moved by erdma_poll_cq() under the CQ's lock
+ * @link: in erdma_cq.kernel.queues of its CQ
+ * @qp: its QP, once linked
+ * @is_overdue: the device should have flushed everything before @overdue_pi; under
+ *	the CQ's lock, as @overdue_pi is
+ * @overdue_pi: producer index, 16 bits significant
  */
 struct erdma_kqueue {
 	void *buf;
@@ -349,11 +418,16 @@ struct erdma_kqueue {
 	__le64 *dbrec;
 	dma_addr_t dbrec_dma;
 	void __iomem *db;
+	u64 db_base;
 	u64 *wr_id;
 	u8 *blocks;
 	spinlock_t lock;
 	u16 pi;
 	u16 ci;
+	struct list_head link;
+	struct erdma_qp *qp;
+	bool is_overdue;
+	u16 overdue_pi;
 };
 
 /**
@@ -367,7 +441,9 @@ struct erdma_kqueue {
  * @rq_depth: RQEs
  * @cap: as asked for
  * @sig_all: every send is signaled
+ * @hdr_base: kernel QP: what the headers of all send requests have in common
  * @is_user: rings belong to an application
+ * @owner: process whose application it is, with a reference; NULL: the kernel's
  * @ksq: kernel SQ
  * @krq: kernel RQ
  * @user_sq: user SQ
@@ -385,10 +461,15 @@ struct erdma_kqueue {
  * @connected: @conn is valid
  * @conn: connection handed to the device
  * @stopped: set with WRITE_ONCE when the QP left RTS: posts schedule a REFLUSH
+ * @fatal: the device stopped it; set under the lock of dev->qps, never cleared
+ * @fatal_work: ends the connection after that
  * @reflush_timer: sends the newest indices of a stopped kernel QP to the device
+ * @overdue_timer: the device had the time to flush up to these indices
+ * @flushed_sq_pi: of the last REFLUSH
+ * @flushed_rq_pi: of the last REFLUSH
  * @ep: connection, owned by erdma_cm.c (under its locks)
- * @state_ns: ktime_get_ns() of the last state change
- * @created_ns: ktime_get_ns()
+ * @state_ns: ktime_get_coarse_ns() of the last state change
+ * @created_ns: ktime_get_coarse_ns()
  * @async_events: AEQ entries
  * @last_ae_type: newest of them
  */
@@ -402,7 +483,9 @@ struct erdma_qp {
 	u32 rq_depth;
 	struct ib_qp_cap cap;
 	bool sig_all;
+	u64 hdr_base;
 	bool is_user;
+	struct pid *owner;
 	struct erdma_kqueue ksq;
 	struct erdma_kqueue krq;
 	struct erdma_mtt user_sq;
@@ -420,7 +503,12 @@ struct erdma_qp {
 	bool connected;
 	struct erdma_conn conn;
 	bool stopped;
+	bool fatal;
+	struct work_struct fatal_work;
 	struct delayed_work reflush_timer;
+	struct delayed_work overdue_timer;
+	u16 flushed_sq_pi;
+	u16 flushed_rq_pi;
 	struct erdma_ep *ep;
 	u64 state_ns;
 	u64 created_ns;
@@ -431,21 +519,28 @@ struct erdma_qp {
 int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		    struct ib_udata *udata);
 int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
-int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		    struct ib_udata *udata);
-int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		   struct ib_qp_init_attr *init_attr);
-/* erdma_qp_post.c */
+
+/* ---- erdma_qp_ref.c -------------------------------------------------------- */
+
+/* Caller must erdma_qp_put(). NULL if @qpn is unknown or going away. Any context. */
+struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn);
+struct erdma_qp *erdma_qp_get_from(struct erdma_dev *dev, u32 qpn);
+void erdma_qp_hold(struct erdma_qp *qp);
+void erdma_qp_put(struct erdma_qp *qp);
+
+/* ---- erdma_qp_post.c ------------------------------------------------------- */
+
 int erdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad);
 int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad);
-/* Caller must erdma_qp_put(). NULL if @qpn is unknown or going away. Any context. */
-struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn);
-void erdma_qp_hold(struct erdma_qp *qp);
-void erdma_qp_put(struct erdma_qp *qp);
-/* From the AEQ handler, which counts; false if there is no such QP (any more) */
-bool erdma_qp_async_event(struct erdma_dev *dev, u32 qpn, u32 type);
+
+/* ---- erdma_qp_state.c ------------------------------------------------------ */
+
+int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata);
+int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init_attr);
 /*
  * For the connection manager; both may sleep and take state_lock.
  * erdma_qp_to_rts() hands a connection to the device (IDLE/RTR -> RTS).
@@ -456,6 +551,28 @@ bool erdma_qp_async_event(struct erdma_dev *dev, u32 qpn, u32 type);
 int erdma_qp_to_rts(struct erdma_qp *qp, const struct erdma_conn *conn);
 int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state to);
 enum erdma_qp_state erdma_qp_read_state(struct erdma_qp *qp);
-void erdma_qp_schedule_reflush(struct erdma_qp *qp);
+void erdma_qp_mark_stopped(struct erdma_qp *qp);
+
+/* ---- erdma_qp_fatal.c: QPs that end without being asked to ----------------- */
+
+void erdma_qp_fatal_work(struct work_struct *work);
+/* From the AEQ handler, which counts; false if there is no such QP (any more) */
+bool erdma_qp_async_event(struct erdma_dev *dev, u32 qpn, u32 type);
+void erdma_qp_device_lost(struct erdma_qp *qp);
+
+/* ---- erdma_reflush.c ------------------------------------------------------- */
+
+void erdma_reflush_init(struct erdma_qp *qp);
+void erdma_reflush_schedule(struct erdma_qp *qp);
+void erdma_reflush_cancel(struct erdma_qp *qp);
+
+/* ---- erdma_flush.c: flush completions for a lost device -------------------- */
+
+u16 erdma_kqueue_pi(struct erdma_kqueue *q);
+void erdma_flush_add_qp(struct erdma_qp *qp);
+void erdma_flush_remove_qp(struct erdma_qp *qp);
+void erdma_flush_overdue(struct erdma_qp *qp, u16 sq_pi, u16 rq_pi);
+int erdma_flush_poll(struct erdma_cq *cq, int num, struct ib_wc *wc);
+bool erdma_flush_is_due(struct erdma_cq *cq);
 
 #endif /* ERDMA_OBJECTS_H */

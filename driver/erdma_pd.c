@@ -12,7 +12,7 @@
  *
  * The device learns the number with the objects that carry it.
  *
- * Return: 0; -ENOSPC; -ENOMEM.
+ * Return: 0; -ENOMEM: also no number left.
  */
 int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
@@ -39,7 +39,8 @@ int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = dev_of(ibpd->device);
 
-	erdma_idtab_free(&dev->pd_ids, pd_of(ibpd)->pdn);
+	if (!READ_ONCE(pd_of(ibpd)->retained))
+		erdma_idtab_free(&dev->pd_ids, pd_of(ibpd)->pdn);
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_DEALLOC_PD);
 	return 0;
 }

@@ -1,395 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Queue pairs: creation, states, destruction (docs/erdma-hardware.md, sections
- * 5.2.4 to 5.2.8, 11 and 13.4). Posting is in erdma_qp_post.c.
+ * Queue pairs: rings, creation, destruction (docs/erdma-hardware.md, sections 5.2.4
+ * to 5.2.7 and 13.4). References are in erdma_qp_ref.c, states in erdma_qp_state.c,
+ * the end that nobody asked for in erdma_qp_fatal.c, posting in erdma_qp_post.c.
  */
 #include <linux/dma-mapping.h>
-#include <linux/jiffies.h>
 #include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "compat/compat_rdma.h"
 #include "erdma.h"
-#include "erdma/erdma_names.h"
 #include "uapi/erdma-abi.h"
-
-/* ---- references --------------------------------------------------------- */
-
-static void qp_complete_free(struct kref *refs)
-{
-	complete(&container_of(refs, struct erdma_qp, refs)->free);
-}
-
-/**
- * erdma_qp_get - find a QP by its number
- * @dev: device
- * @qpn: number, need not exist
- *
- * Context: any.
- * Return: QP, to be given to erdma_qp_put(); NULL: unknown or going away.
- */
-struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn)
-{
-	struct erdma_qp *qp;
-	unsigned long flags;
-
-	xa_lock_irqsave(&dev->qps, flags);
-	qp = xa_load(&dev->qps, qpn);
-	if (qp)
-		kref_get(&qp->refs);
-	xa_unlock_irqrestore(&dev->qps, flags);
-	return qp;
-}
-
-/**
- * erdma_qp_hold - take another reference
- * @qp: held already
- *
- * Context: any.
- */
-void erdma_qp_hold(struct erdma_qp *qp)
-{
-	kref_get(&qp->refs);
-}
-
-/**
- * erdma_qp_put - drop a reference
- * @qp: not to be used afterwards
- *
- * Context: any.
- */
-void erdma_qp_put(struct erdma_qp *qp)
-{
-	kref_put(&qp->refs, qp_complete_free);
-}
-
-/**
- * erdma_qp_async_event - the AEQ named this QP (7.2)
- * @dev: device
- * @qpn: number, need not exist
- * @type: enum erdma_ae_type
- *
- * The state the driver recorded stays: the consumer, or the peer's end of the
- * connection, decides what happens next.
- *
- * Context: any.
- * Return: false if there is no such QP.
- */
-bool erdma_qp_async_event(struct erdma_dev *dev, u32 qpn, u32 type)
-{
-	struct ib_event event = { .event = IB_EVENT_QP_FATAL };
-	struct erdma_qp *qp = erdma_qp_get(dev, qpn);
-
-	if (!qp)
-		return false;
-	WRITE_ONCE(qp->last_ae_type, type);
-	atomic_inc(&qp->async_events);
-	erdma_dbg(dev, QP, INFO, "qp %u: asynchronous event, %s\n", qpn,
-		  erdma_name_ae_type(type) ?: "unknown type");
-	if (qp->ibqp.event_handler) {
-		event.device = &dev->ibdev;
-		event.element.qp = &qp->ibqp;
-		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
-	}
-	erdma_qp_put(qp);
-	return true;
-}
-
-/* ---- REFLUSH ------------------------------------------------------------ */
-
-static u16 kqueue_pi(struct erdma_kqueue *q)
-{
-	unsigned long flags;
-	u16 pi;
-
-	spin_lock_irqsave(&q->lock, flags);
-	pi = q->pi;
-	spin_unlock_irqrestore(&q->lock, flags);
-	return pi;
-}
-
-static void qp_reflush(struct work_struct *work)
-{
-	struct erdma_qp *qp = container_of(to_delayed_work(work), struct erdma_qp, reflush_timer);
-	u16 sq_pi = kqueue_pi(&qp->ksq);
-	u16 rq_pi = kqueue_pi(&qp->krq);
-
-	erdma_dbg(qp->dev, QP, DBG, "qp %u: flush up to sq %u rq %u\n", qp->qpn, sq_pi, rq_pi);
-	if (erdma_exec_reflush(qp->dev, qp->qpn, sq_pi, rq_pi))
-		erdma_dbg(qp->dev, QP, ERR, "qp %u: requests may not be flushed\n", qp->qpn);
-}
-
-/**
- * erdma_qp_schedule_reflush - notify the device soon of what was posted (5.2.8)
- * @qp: stopped; nothing happens for an application's QP, whose indices the
- *	driver does not know
- *
- * The time starts anew with each call, so that a series of posts costs one
- * command.
- *
- * Context: any.
- */
-void erdma_qp_schedule_reflush(struct erdma_qp *qp)
-{
-	if (!qp->is_user)
-		mod_delayed_work(qp->dev->reflusher, &qp->reflush_timer,
-				 usecs_to_jiffies(ERDMA_REFLUSH_DELAY_US));
-}
-
-/* ---- states ------------------------------------------------------------- */
-
-/**
- * enum qp_move - what to do when a state is asked for
- * @MOVE_NONE: nothing
- * @MOVE_RECORD: record the state, the device is not involved
- * @MOVE_STOP: stop the QP at the device, then record
- * @MOVE_CM: only the connection manager can do it
- * @MOVE_LATE: the QP is stopping already
- */
-enum qp_move {
-	MOVE_NONE,
-	MOVE_RECORD,
-	MOVE_STOP,
-	MOVE_CM,
-	MOVE_LATE,
-};
-
-/* Table 11.1: [recorded][asked for] */
-static const u8 qp_state_moves[ERDMA_QPS_COUNT][ERDMA_QPS_COUNT] = {
-	[ERDMA_QPS_IDLE] = {
-		[ERDMA_QPS_RTS] = MOVE_CM,
-		[ERDMA_QPS_ERROR] = MOVE_STOP,
-	},
-	[ERDMA_QPS_RTR] = {
-		[ERDMA_QPS_RTS] = MOVE_CM,
-		[ERDMA_QPS_ERROR] = MOVE_STOP,
-	},
-	[ERDMA_QPS_RTS] = {
-		[ERDMA_QPS_CLOSING] = MOVE_STOP,
-		[ERDMA_QPS_TERMINATE] = MOVE_STOP,
-		[ERDMA_QPS_ERROR] = MOVE_STOP,
-	},
-	[ERDMA_QPS_CLOSING] = {
-		[ERDMA_QPS_IDLE] = MOVE_RECORD,
-		[ERDMA_QPS_RTR] = MOVE_LATE,
-		[ERDMA_QPS_RTS] = MOVE_LATE,
-		[ERDMA_QPS_TERMINATE] = MOVE_LATE,
-		[ERDMA_QPS_ERROR] = MOVE_STOP,
-	},
-	[ERDMA_QPS_TERMINATE] = {
-		[ERDMA_QPS_IDLE] = MOVE_LATE,
-		[ERDMA_QPS_RTR] = MOVE_LATE,
-		[ERDMA_QPS_RTS] = MOVE_LATE,
-		[ERDMA_QPS_CLOSING] = MOVE_LATE,
-		[ERDMA_QPS_ERROR] = MOVE_RECORD,
-	},
-};
-
-static void qp_record_state(struct erdma_qp *qp, enum erdma_qp_state to)
-{
-	lockdep_assert_held_write(&qp->state_lock);
-	erdma_dbg(qp->dev, QP, INFO, "qp %u: %s -> %s\n", qp->qpn,
-		  erdma_name_qp_state(qp->state), erdma_name_qp_state(to));
-	/* Posting reads it without the lock */
-	WRITE_ONCE(qp->state, to);
-	qp->state_ns = ktime_get_ns();
-}
-
-/* A QP that could not be stopped stays what it is, so that it can be tried again */
-static int qp_stop_at_device(struct erdma_qp *qp, enum erdma_qp_state to)
-{
-	int err;
-
-	err = erdma_exec_modify_qp(qp->dev, qp->qpn, to, NULL);
-	if (err) {
-		erdma_dbg(qp->dev, QP, ERR, "qp %u: not stopped: %pe\n", qp->qpn, ERR_PTR(err));
-		return err;
-	}
-	/*
-	 * The work reads the indices under the locks of posting. A post it
-	 * missed came after it took them, and sees this flag.
-	 */
-	WRITE_ONCE(qp->stopped, true);
-	qp_record_state(qp, to);
-	erdma_qp_schedule_reflush(qp);
-	return 0;
-}
-
-static int qp_change_state(struct erdma_qp *qp, enum erdma_qp_state to)
-{
-	int err = 0;
-
-	down_write(&qp->state_lock);
-	switch (qp_state_moves[qp->state][to]) {
-	case MOVE_STOP:
-		err = qp_stop_at_device(qp, to);
-		break;
-	case MOVE_RECORD:
-		qp_record_state(qp, to);
-		break;
-	case MOVE_CM:
-		err = -EINVAL;
-		break;
-	case MOVE_LATE:
-		err = -ECONNABORTED;
-		break;
-	}
-	up_write(&qp->state_lock);
-	return err;
-}
-
-/**
- * erdma_qp_to_rts - hand a connection to the device (11.3, 12.5)
- * @qp: never connected before
- * @conn: both ends of the TCP connection
- *
- * Context: may sleep; takes state_lock.
- * Return: 0; -EINVAL: connected already; -ECONNABORTED: stopped; the command's.
- */
-int erdma_qp_to_rts(struct erdma_qp *qp, const struct erdma_conn *conn)
-{
-	int err;
-
-	down_write(&qp->state_lock);
-	err = -ECONNABORTED;
-	if (qp->stopped)
-		goto out;
-	err = -EINVAL;
-	if (qp_state_moves[qp->state][ERDMA_QPS_RTS] != MOVE_CM)
-		goto out;
-	err = erdma_exec_modify_qp(qp->dev, qp->qpn, ERDMA_QPS_RTS, conn);
-	if (err)
-		goto out;
-	qp->conn = *conn;
-	qp->connected = true;
-	qp_record_state(qp, ERDMA_QPS_RTS);
-out:
-	up_write(&qp->state_lock);
-	return err;
-}
-
-/**
- * erdma_qp_stop - stop a QP after table 11.1
- * @qp: in any state
- * @to: CLOSING, TERMINATE or ERROR
- *
- * Stopping a QP that is stopped already, or closing one that never was
- * connected, succeeds without doing anything. The connection manager is not
- * called back.
- *
- * Context: may sleep; takes state_lock.
- * Return: 0; -ECONNABORTED: it is stopping in another way; the command's.
- */
-int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state to)
-{
-	return qp_change_state(qp, to);
-}
-
-/**
- * erdma_qp_read_state - state as the driver recorded it
- * @qp: QP
- *
- * Context: any.
- * Return: enum erdma_qp_state.
- */
-enum erdma_qp_state erdma_qp_read_state(struct erdma_qp *qp)
-{
-	return READ_ONCE(qp->state);
-}
-
-static const u8 qp_state_of_ib[] = {
-	[IB_QPS_RESET] = ERDMA_QPS_IDLE,
-	[IB_QPS_INIT] = ERDMA_QPS_IDLE,
-	[IB_QPS_RTR] = ERDMA_QPS_RTR,
-	[IB_QPS_RTS] = ERDMA_QPS_RTS,
-	[IB_QPS_SQD] = ERDMA_QPS_CLOSING,
-	[IB_QPS_SQE] = ERDMA_QPS_TERMINATE,
-	[IB_QPS_ERR] = ERDMA_QPS_ERROR,
-};
-
-static const u8 ib_state_of_qp[ERDMA_QPS_COUNT] = {
-	[ERDMA_QPS_IDLE] = IB_QPS_INIT,
-	[ERDMA_QPS_RTR] = IB_QPS_RTR,
-	[ERDMA_QPS_RTS] = IB_QPS_RTS,
-	[ERDMA_QPS_CLOSING] = IB_QPS_ERR,
-	[ERDMA_QPS_TERMINATE] = IB_QPS_ERR,
-	[ERDMA_QPS_ERROR] = IB_QPS_ERR,
-};
-
-/**
- * erdma_modify_qp - ib_device_ops.modify_qp
- * @ibqp: QP
- * @attr: only the state means something to the device
- * @mask: which attributes are set
- * @udata: unused
- *
- * A QP becomes RTS through the connection manager only. A QP that is stopped
- * here takes its connection with it.
- *
- * Context: may sleep; takes state_lock.
- * Return: 0; -EOPNOTSUPP: attributes beyond the standard; -EINVAL: no such
- * state, or RTS; -ECONNABORTED: the QP is stopping; the command's.
- */
-int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		    struct ib_udata *udata)
-{
-	struct erdma_qp *qp = qp_of(ibqp);
-	enum erdma_qp_state to;
-	int err;
-
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
-		return -EOPNOTSUPP;
-	if (!(mask & IB_QP_STATE))
-		return 0;
-	if (attr->qp_state >= ARRAY_SIZE(qp_state_of_ib))
-		return -EINVAL;
-
-	to = qp_state_of_ib[attr->qp_state];
-	err = qp_change_state(qp, to);
-	if (err || to < ERDMA_QPS_CLOSING)
-		return err;
-	if (erdma_qp_read_state(qp) >= ERDMA_QPS_CLOSING)
-		erdma_cm_disconnect_qp(qp, false);
-	return 0;
-}
-
-/**
- * erdma_query_qp - ib_device_ops.query_qp
- * @ibqp: QP
- * @attr: filled from the driver's records
- * @mask: everything is reported whatever was asked for
- * @init_attr: filled
- *
- * Context: any.
- * Return: 0.
- */
-int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		   struct ib_qp_init_attr *init_attr)
-{
-	struct erdma_qp *qp = qp_of(ibqp);
-	struct net_device *netdev = READ_ONCE(qp->dev->netdev);
-
-	/* The core copies to the application whatever is in there */
-	memset(attr, 0, sizeof(*attr));
-	memset(init_attr, 0, sizeof(*init_attr));
-	attr->qp_state = ib_state_of_qp[erdma_qp_read_state(qp)];
-	attr->cur_qp_state = attr->qp_state;
-	attr->path_mtu = netdev ? ib_mtu_int_to_enum(READ_ONCE(netdev->mtu)) : IB_MTU_1024;
-	attr->qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
-				IB_ACCESS_REMOTE_READ;
-	attr->max_rd_atomic = ERDMA_MAX_ORD;
-	attr->max_dest_rd_atomic = ERDMA_MAX_IRD;
-	attr->port_num = 1;
-	attr->cap = qp->cap;
-
-	init_attr->event_handler = ibqp->event_handler;
-	init_attr->qp_context = ibqp->qp_context;
-	init_attr->send_cq = ibqp->send_cq;
-	init_attr->recv_cq = ibqp->recv_cq;
-	init_attr->cap = qp->cap;
-	init_attr->sq_sig_type = qp->sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
-	init_attr->qp_type = ibqp->qp_type;
-	return 0;
-}
 
 /* ---- rings -------------------------------------------------------------- */
 
@@ -406,11 +29,16 @@ static void kqueue_exit(struct erdma_dev *dev, struct erdma_kqueue *q, u32 depth
 				  q->dma);
 }
 
+static_assert(!((ERDMA_RQ_DB_QPN ^ ERDMA_SQE_HDR_QPN) & GENMASK_ULL(51, 0)));
+
 /* On failure kqueue_exit() frees what there is */
-static int kqueue_init(struct erdma_dev *dev, struct erdma_kqueue *q, u32 depth, u32 db)
+static int kqueue_init(struct erdma_dev *dev, struct erdma_kqueue *q, u32 qpn, u32 depth, u32 db)
 {
 	spin_lock_init(&q->lock);
+	INIT_LIST_HEAD(&q->link);
 	q->db = dev->mmio.bar + db;
+	/* Numbers are below 2^20: at the same place in both kinds of doorbells */
+	q->db_base = FIELD_PREP(ERDMA_SQE_HDR_QPN, qpn);
 	q->buf = dma_alloc_coherent(&dev->pdev->dev, array_size(depth, ERDMA_WQEBB_SIZE), &q->dma,
 				    GFP_KERNEL | __GFP_NOWARN);
 	q->dbrec = dma_pool_zalloc(dev->dbrec_pool, GFP_KERNEL, &q->dbrec_dma);
@@ -430,10 +58,11 @@ static int qp_init_kernel(struct erdma_dev *dev, struct erdma_qp *qp)
 {
 	int err;
 
-	err = kqueue_init(dev, &qp->ksq, qp->sq_depth, ERDMA_DB_KERNEL_SQ);
+	err = kqueue_init(dev, &qp->ksq, qp->qpn, qp->sq_depth, ERDMA_DB_KERNEL_SQ);
 	if (err)
 		goto err_free;
-	err = kqueue_init(dev, &qp->krq, qp->rq_depth, ERDMA_DB_RQ_BASE);
+	qp->hdr_base = qp->ksq.db_base | FIELD_PREP(ERDMA_SQE_HDR_CE, qp->sig_all);
+	err = kqueue_init(dev, &qp->krq, qp->qpn, qp->rq_depth, ERDMA_DB_RQ_BASE);
 	if (err)
 		goto err_free;
 	err = -ENOMEM;
@@ -547,6 +176,7 @@ static void qp_init_fields(struct erdma_dev *dev, struct erdma_qp *qp,
 {
 	qp->dev = dev;
 	qp->is_user = is_user;
+	qp->owner = is_user ? get_pid(task_tgid(current)) : NULL;
 	qp->sq_depth = erdma_sq_depth(attr->cap.max_send_wr);
 	qp->rq_depth = erdma_rq_depth(attr->cap.max_recv_wr);
 	qp->cap = attr->cap;
@@ -554,12 +184,23 @@ static void qp_init_fields(struct erdma_dev *dev, struct erdma_qp *qp,
 	qp->scq = cq_of(attr->send_cq);
 	qp->rcq = cq_of(attr->recv_cq);
 	qp->pd = pd_of(qp->ibqp.pd);
-	qp->created_ns = ktime_get_ns();
+	qp->created_ns = ktime_get_coarse_ns();
 	qp->state_ns = qp->created_ns;
 	kref_init(&qp->refs);
 	init_completion(&qp->free);
 	init_rwsem(&qp->state_lock);
-	INIT_DELAYED_WORK(&qp->reflush_timer, qp_reflush);
+	erdma_reflush_init(qp);
+	INIT_WORK(&qp->fatal_work, erdma_qp_fatal_work);
+}
+
+/* A QP that the device may have goes on naming these */
+static void qp_retain_numbers(struct erdma_qp *qp)
+{
+	WRITE_ONCE(qp->pd->retained, true);
+	WRITE_ONCE(qp->scq->retained, true);
+	WRITE_ONCE(qp->rcq->retained, true);
+	if (qp->is_user)
+		erdma_dbrec_retain(qp->dbrec_page);
 }
 
 /*
@@ -570,21 +211,29 @@ static int qp_release(struct erdma_dev *dev, struct erdma_qp *qp)
 {
 	int err;
 
-	cancel_delayed_work_sync(&qp->reflush_timer);
 	/* No event finds the QP any more; its number stays taken for now */
 	xa_store_irq(&dev->qps, qp->qpn, NULL, GFP_KERNEL);
+	/* In this order: the former may stop the QP, which starts the latter */
+	cancel_work_sync(&qp->fatal_work);
+	erdma_reflush_cancel(qp);
 	err = erdma_exec_destroy_qp(dev, qp->qpn);
 	erdma_qp_put(qp);
 	wait_for_completion(&qp->free);
+	/* Whoever held it may have stopped it late, if the device was lost */
+	erdma_reflush_cancel(qp);
 
 	if (!qp->is_user) {
+		erdma_flush_remove_qp(qp);
 		erdma_cq_purge(qp->scq, qp->qpn);
 		erdma_cq_purge(qp->rcq, qp->qpn);
 	}
-	if (!erdma_defer_free(dev, &qp_free_kind, qp, qp->qpn, err))
-		qp_free_mem(dev, qp);
+	if (erdma_defer_free(dev, &qp_free_kind, qp, qp->qpn, err)) {
+		qp_retain_numbers(qp);
+		return err;
+	}
+	qp_free_mem(dev, qp);
 	xa_erase_irq(&dev->qps, qp->qpn);
-	return err;
+	return 0;
 }
 
 static int qp_respond(const struct erdma_qp *qp, struct ib_udata *udata)
@@ -603,13 +252,14 @@ static int qp_respond(const struct erdma_qp *qp, struct ib_udata *udata)
 
 static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_udata *udata)
 {
+	enum erdma_cmd_outcome outcome;
 	int err;
 
 	err = udata ? qp_init_user(dev, qp, udata) : qp_init_kernel(dev, qp);
 	if (err)
 		goto err_number;
-	err = erdma_exec_create_qp(dev, qp, &qp->cookie);
-	if (err == -ETIMEDOUT)		/* the device may have it */
+	err = erdma_exec_create_qp(dev, qp, &qp->cookie, &outcome);
+	if (erdma_cmd_may_still_run(outcome))
 		goto err_release;
 	if (err)
 		goto err_mem;
@@ -617,8 +267,13 @@ static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_udata *
 	if (err)
 		goto err_release;
 	qp->ibqp.qp_num = qp->qpn;
+	if (!qp->is_user)
+		erdma_flush_add_qp(qp);
 	/* The QP works: events may find it */
 	err = xa_err(xa_store_irq(&dev->qps, qp->qpn, qp, GFP_KERNEL));
+	/* The work that stops the QPs of a lost device may have missed this one */
+	if (!err && erdma_is_lost(dev))
+		err = -ENODEV;
 	if (err)
 		goto err_release;
 	return 0;
@@ -641,7 +296,7 @@ err_number:
  *
  * Context: may sleep.
  * Return: 0; -EOPNOTSUPP: other type, SRQ, flags; -EINVAL: limits, or the
- * provider's request; -ENOSPC: no number left; -ENOMEM; -EFAULT; the command's.
+ * provider's request; -ENOMEM: also no number left; -EFAULT; the command's.
  */
 int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		    struct ib_udata *udata)
@@ -661,7 +316,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	err = xa_alloc_cyclic_irq(&dev->qps, &qp->qpn, NULL, XA_LIMIT(1, last),
 				  &dev->next_qpn, GFP_KERNEL);
 	if (err < 0) {
-		err = err == -EBUSY ? -ENOSPC : err;
+		err = err == -EBUSY ? -ENOMEM : err;
 		goto err_count;
 	}
 	err = qp_init(dev, qp, udata);
@@ -676,6 +331,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	return 0;
 
 err_count:
+	put_pid(qp->owner);
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_CREATE_QP_FAILED);
 	erdma_dbg(dev, QP, INFO, "qp refused: %pe\n", ERR_PTR(err));
 	return err;
@@ -705,6 +361,7 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DESTROY_QP_FAILED);
 	else
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DESTROY_QP);
+	put_pid(qp->owner);
 	atomic_dec(&dev->n_qp);
 	erdma_dbg(dev, QP, INFO, "qp %u destroyed\n", qp->qpn);
 	return 0;

@@ -6,6 +6,7 @@
 #include <linux/ethtool.h>
 #include <linux/rtnetlink.h>
 
+#include "compat/compat_rdma.h"
 #include "erdma.h"
 
 static u64 fw_version_of(const struct erdma_dev *dev)
@@ -19,10 +20,24 @@ static u64 fw_version_of(const struct erdma_dev *dev)
 }
 
 /**
+ * erdma_has_local_dma_key - is there one key for all of memory? (6.5)
+ * @attrs: limits
+ *
+ * A key with an index of memory regions could be that of a region. Such a key is
+ * not used, and the index is not handed out.
+ *
+ * Return: true if kernel consumers may use it.
+ */
+bool erdma_has_local_dma_key(const struct erdma_attrs *attrs)
+{
+	return FIELD_GET(ERDMA_STAG_INDEX, attrs->local_dma_key) >= attrs->max_mr;
+}
+
+/**
  * erdma_query_device - ib_device_ops.query_device (limits: section 6.4)
  * @ibdev: device
  * @attr: filled
- * @udata: empty
+ * @udata: empty; NULL when a newer core asks for itself
  *
  * Return: 0; -EINVAL: driver-private data, there is none.
  */
@@ -32,7 +47,7 @@ int erdma_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	struct erdma_dev *dev = dev_of(ibdev);
 	const struct erdma_attrs *a = &dev->attrs;
 
-	if (udata->inlen || udata->outlen)
+	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 
 	memset(attr, 0, sizeof(*attr));
@@ -51,8 +66,7 @@ int erdma_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_sge_rd = ERDMA_MAX_READ_SGE;
 	attr->max_cq = a->max_cq ? a->max_cq - 1 : 0;
 	attr->max_cqe = a->max_cqe;
-	attr->max_mr = a->max_mr;
-	attr->max_mw = a->max_mw;
+	attr->max_mr = a->max_mr - !erdma_has_local_dma_key(a);
 	attr->max_pd = ERDMA_MAX_PD;
 	attr->max_qp_rd_atom = ERDMA_MAX_ORD;
 	attr->max_qp_init_rd_atom = ERDMA_MAX_IRD;
@@ -60,7 +74,8 @@ int erdma_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_fast_reg_page_list_len = ERDMA_FRMR_PAGES_REPORTED;
 
 	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
-	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
+	if (erdma_has_local_dma_key(a))
+		erdma_set_local_dma_lkey(attr);
 	attr->atomic_cap = a->flags & ERDMA_FLAG_ATOMIC ? IB_ATOMIC_GLOB : IB_ATOMIC_NONE;
 	return 0;
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Details of QPs, CQs and MRs for "rdma resource show -dd". The core holds the
- * object. No keys and no addresses: this is not restricted to administrators.
+ * Details of QPs, CQs and MRs for "rdma resource show -dd". No keys and no
+ * addresses: this is not restricted to administrators.
+ *
+ * The core holds the memory of the object it asks about, and untracks a region
+ * before it takes it from the driver. Of QPs and CQs it depends on the kernel:
+ * many destroy first and untrack afterwards, so that what the object points to can
+ * be freed already. Its own reference says whether it is, and keeps it.
  */
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>
@@ -105,52 +110,86 @@ static int restrack_put_mr(struct sk_buff *msg, struct erdma_mr *mr)
 	return 0;
 }
 
+/* Ends the table, NULL if there was no room for it; not a part of it is sent */
+static int restrack_end(struct sk_buff *msg, struct nlattr *table, int ret)
+{
+	if (!ret)
+		nla_nest_end(msg, table);
+	else if (table)
+		nla_nest_cancel(msg, table);
+	return ret;
+}
+
+/* erdma_qp_put() it; NULL: it is being destroyed, whoever has its number now */
+static struct erdma_qp *restrack_get_qp(struct ib_qp *ibqp)
+{
+	struct erdma_qp *qp = erdma_qp_get(dev_of(ibqp->device), qp_of(ibqp)->qpn);
+
+	if (!qp || qp == qp_of(ibqp))
+		return qp;
+	erdma_qp_put(qp);
+	return NULL;
+}
+
+/* erdma_cq_put() it; NULL: as above */
+static struct erdma_cq *restrack_get_cq(struct ib_cq *ibcq)
+{
+	struct erdma_cq *cq = erdma_cq_get(dev_of(ibcq->device), cq_of(ibcq)->cqn);
+
+	if (!cq || cq == cq_of(ibcq))
+		return cq;
+	erdma_cq_put(cq);
+	return NULL;
+}
+
 /**
  * erdma_fill_res_qp_entry - fill_res_qp_entry of struct ib_device_ops
  * @msg: netlink message
- * @ibqp: held by the core
+ * @ibqp: its memory is held by the core; may be in destruction
  *
  * Return: 0 or -EMSGSIZE.
  */
 int erdma_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 {
-	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	struct erdma_qp *qp = restrack_get_qp(ibqp);
+	struct nlattr *table;
+	int ret = -EMSGSIZE;
 
-	if (!table)
-		return -EMSGSIZE;
-	if (restrack_put_qp(msg, qp_of(ibqp))) {
-		nla_nest_cancel(msg, table);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(msg, table);
-	return 0;
+	if (!qp)
+		return 0;
+	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	if (table)
+		ret = restrack_put_qp(msg, qp);
+	erdma_qp_put(qp);
+	return restrack_end(msg, table, ret);
 }
 
 /**
  * erdma_fill_res_cq_entry - fill_res_cq_entry of struct ib_device_ops
  * @msg: netlink message
- * @ibcq: held by the core
+ * @ibcq: its memory is held by the core; may be in destruction
  *
  * Return: 0 or -EMSGSIZE.
  */
 int erdma_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 {
-	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	struct erdma_cq *cq = restrack_get_cq(ibcq);
+	struct nlattr *table;
+	int ret = -EMSGSIZE;
 
-	if (!table)
-		return -EMSGSIZE;
-	if (restrack_put_cq(msg, cq_of(ibcq))) {
-		nla_nest_cancel(msg, table);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(msg, table);
-	return 0;
+	if (!cq)
+		return 0;
+	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	if (table)
+		ret = restrack_put_cq(msg, cq);
+	erdma_cq_put(cq);
+	return restrack_end(msg, table, ret);
 }
 
 /**
  * erdma_fill_res_mr_entry - fill_res_mr_entry of struct ib_device_ops
  * @msg: netlink message
- * @ibmr: held by the core
+ * @ibmr: held by the core, which untracks it before it is destroyed
  *
  * Return: 0 or -EMSGSIZE.
  */
@@ -158,12 +197,5 @@ int erdma_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 
-	if (!table)
-		return -EMSGSIZE;
-	if (restrack_put_mr(msg, mr_of(ibmr))) {
-		nla_nest_cancel(msg, table);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(msg, table);
-	return 0;
+	return restrack_end(msg, table, table ? restrack_put_mr(msg, mr_of(ibmr)) : -EMSGSIZE);
 }

@@ -5,8 +5,7 @@
  */
 #include <linux/kernel.h>
 
-#include <rdma/ib_verbs.h>
-
+#include "compat/compat_rdma.h"
 #include "erdma.h"
 
 #define STATS_LIFESPAN_MS	50	/* a read of all sysfs files is one command */
@@ -29,8 +28,7 @@ static_assert(ARRAY_SIZE(stats_descs) == ERDMA_HW_STATS_COUNT + ERDMA_STAT_COUNT
  */
 struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num)
 {
-	return rdma_alloc_hw_stats_struct(stats_descs, ARRAY_SIZE(stats_descs),
-					  STATS_LIFESPAN_MS);
+	return erdma_alloc_hw_stats(stats_descs, ARRAY_SIZE(stats_descs), STATS_LIFESPAN_MS);
 }
 
 static void stats_fill_hw(const struct erdma_resp_stats *resp, u64 *v)
@@ -45,6 +43,19 @@ static void stats_fill_hw(const struct erdma_resp_stats *resp, u64 *v)
 	static_assert(ARRAY_SIZE(src) == ERDMA_HW_STATS_COUNT);
 	for (i = 0; i < ERDMA_HW_STATS_COUNT; i++)
 		v[i] = le64_to_cpu(src[i]);
+}
+
+/* Event queues count their doorbells themselves, and leave the number when they go */
+static u64 stats_of_eq(struct erdma_dev *dev, enum erdma_sw_stat stat)
+{
+	switch (stat) {
+	case ERDMA_STAT_CMDQ_EQ_ARMS:
+		return atomic64_read(&dev->cmdq.eq.notifies);
+	case ERDMA_STAT_AEQ_ARMS:
+		return atomic64_read(&dev->aeq.notifies);
+	default:
+		return 0;
+	}
 }
 
 /**
@@ -73,6 +84,7 @@ int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		stats_fill_hw(&resp, stats->value);
 
 	for (i = 0; i < ERDMA_STAT_COUNT; i++)
-		stats->value[ERDMA_HW_STATS_COUNT + i] = atomic64_read(&dev->stats.v[i]);
+		stats->value[ERDMA_HW_STATS_COUNT + i] =
+			atomic64_read(&dev->stats.v[i]) + stats_of_eq(dev, i);
 	return stats->num_counters;
 }

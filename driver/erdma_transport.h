@@ -15,6 +15,8 @@
  * @write32: write a 32-bit register
  * @write64: write a 64-bit register or doorbell
  * @present: does the function answer in configuration space? Any context
+ * @stop_master: disable bus mastering. Process context. Returns true if the function
+ *	confirms, or is not there
  */
 struct erdma_mmio_ops {
 	u32 (*read32)(void *ctx, u32 off);
@@ -22,6 +24,7 @@ struct erdma_mmio_ops {
 	void (*write32)(void *ctx, u32 off, u32 value);
 	void (*write64)(void *ctx, u32 off, u64 value);
 	bool (*present)(void *ctx);
+	bool (*stop_master)(void *ctx);
 };
 
 /**
@@ -98,6 +101,7 @@ int erdma_mmio_init(struct erdma_mmio *m, struct pci_dev *pdev);
 void erdma_mmio_exit(struct erdma_mmio *m, struct pci_dev *pdev);
 bool erdma_device_is_gone(const struct erdma_mmio *m);
 int erdma_reset_device(const struct erdma_mmio *m);
+bool erdma_stop_dma(const struct erdma_mmio *m);
 int erdma_wait_init(const struct erdma_mmio *m);
 
 /* ---- erdma_eq_ring.c: event rings ---------------------------------------- */
@@ -114,6 +118,11 @@ int erdma_wait_init(const struct erdma_mmio *m);
  * @ci: consumer index, free-running; the doorbell carries its low 16 bits.
  *	Written by the interrupt handler only
  * @empty: handler runs in a row that found nothing
+ * @waiting: the last look found an entry at @waiting_ci that no handler had taken
+ * @waiting_ci: see @waiting
+ * @hidden: the last look found an entry behind the one at @hidden_ci, which was not
+ *	written
+ * @hidden_ci: see @hidden
  * @events: entries consumed
  * @interrupts: handler runs
  * @notifies: doorbells rung
@@ -130,6 +139,10 @@ struct erdma_eq {
 	u32 db;
 	u32 ci;
 	u32 empty;
+	bool waiting;
+	u32 waiting_ci;
+	bool hidden;
+	u32 hidden_ci;
 	atomic64_t events;
 	atomic64_t interrupts;
 	atomic64_t notifies;
@@ -143,6 +156,8 @@ void erdma_eq_exit(struct erdma_eq *eq, struct device *dma_dev, struct dma_pool 
 bool erdma_eq_next(struct erdma_eq *eq, void *entry);
 void erdma_eq_arm(struct erdma_eq *eq);
 void erdma_eq_rearm(struct erdma_eq *eq, bool found);
+bool erdma_eq_look(struct erdma_eq *eq);
+bool erdma_eq_is_hidden(struct erdma_eq *eq);
 
 /* ---- erdma_eq.c: asynchronous and completion events ---------------------- */
 
@@ -152,6 +167,7 @@ void erdma_eq_rearm(struct erdma_eq *eq, bool found);
  * @eq: ring
  * @eqn: 1..31, also the MSI-X vector
  * @irq: Linux interrupt number
+ * @at_device: the device may use the ring
  * @ready: created at the device, handler installed
  * @name: interrupt name
  * @affinity: CPU hint
@@ -161,6 +177,7 @@ struct erdma_ceq {
 	struct erdma_eq eq;
 	u32 eqn;
 	int irq;
+	bool at_device;
 	bool ready;
 	char name[40];
 	cpumask_t affinity;
@@ -171,6 +188,7 @@ void erdma_async_eq_exit(struct erdma_dev *dev);
 void erdma_async_eq_irq(struct erdma_dev *dev);
 int erdma_comp_eqs_init(struct erdma_dev *dev);
 void erdma_comp_eqs_exit(struct erdma_dev *dev);
+void erdma_eqs_watch(struct erdma_dev *dev);
 
 /* ---- erdma_cmdq.c: command transport ------------------------------------ */
 
@@ -179,8 +197,8 @@ void erdma_comp_eqs_exit(struct erdma_dev *dev);
  * @ERDMA_CMD_UNUSED: may be taken
  * @ERDMA_CMD_SUBMITTED: the device has it, a waiter waits
  * @ERDMA_CMD_DONE: answered; the waiter has not looked yet
- * @ERDMA_CMD_QUARANTINED: the waiter gave up; only the late answer or a reset
- *	of the device frees it
+ * @ERDMA_CMD_QUARANTINED: the waiter gave up; the late answer frees it, or its
+ *	slot of the ring being used again, or a reset of the device
  */
 enum erdma_cmd_state {
 	ERDMA_CMD_UNUSED = 0,
@@ -190,12 +208,42 @@ enum erdma_cmd_state {
 };
 
 /**
+ * enum erdma_cmd_outcome - what became of a command. The error code does not show
+ *	it: -ENODEV and -ETIMEDOUT stand for commands that were sent and not sent
+ * @ERDMA_CMD_NOT_SENT: the device never saw it
+ * @ERDMA_CMD_ANSWERED: the device is done with it; the status is known
+ * @ERDMA_CMD_UNANSWERED: the device has it and may carry it out at any time until
+ *	it is reset
+ */
+enum erdma_cmd_outcome {
+	ERDMA_CMD_NOT_SENT = 0,
+	ERDMA_CMD_ANSWERED,
+	ERDMA_CMD_UNANSWERED,
+};
+
+/**
+ * erdma_cmd_may_still_run - may the device yet carry out a command that failed?
+ * @outcome: what became of it
+ *
+ * Who asked the device to make something and failed frees what it was to be made
+ * of only if not; else that has to be destroyed at the device first.
+ *
+ * Return: true if it may.
+ */
+static inline bool erdma_cmd_may_still_run(enum erdma_cmd_outcome outcome)
+{
+	return outcome == ERDMA_CMD_UNANSWERED;
+}
+
+/**
  * struct erdma_resp_buf - memory the device writes a response to by DMA
+ * @list: in erdma_cmdq.lost_bufs, of a command that was lost
  * @pool: where it comes from
- * @virt: buffer, NULL = none
+ * @virt: buffer
  * @dma: its bus address
  */
 struct erdma_resp_buf {
+	struct list_head list;
 	struct dma_pool *pool;
 	void *virt;
 	dma_addr_t dma;
@@ -211,8 +259,9 @@ struct erdma_resp_buf {
  * @opcode: opcode within @submod
  * @syndrome: device status, 0 = success
  * @resp: response words
- * @submit_ns: ktime_get_ns() at submission
- * @buf: of a QUARANTINED command: freed when the device cannot write it any more
+ * @submit_ns: ktime_get_coarse_ns() at submission, for messages: a few ms early
+ * @buf: of a QUARANTINED command: freed when the device cannot write it any more,
+ *	NULL = none
  */
 struct erdma_cmd_ctx {
 	enum erdma_cmd_state state;
@@ -223,7 +272,7 @@ struct erdma_cmd_ctx {
 	u8 syndrome;
 	u64 resp[2];
 	u64 submit_ns;
-	struct erdma_resp_buf buf;
+	struct erdma_resp_buf *buf;
 };
 
 /* Commands in a row that timed out, nothing answered in between: queue is dead */
@@ -237,6 +286,9 @@ struct erdma_cmd_ctx {
  * @dbrec_pool: doorbell records
  * @stats: counters
  * @dev: for messages; NULL in KUnit
+ * @on_dead: the queue gave up on the device; @why says for which reason. Called once
+ *	in the life of the queue, and not by erdma_cmdq_kill(), whose caller knows.
+ *	Any context, with @lock: may queue work and nothing else. NULL = nobody
  * @lock: protects everything below but @eq
  * @credits: free contexts; taken before @lock
  * @state: ERDMA_DIAG_CMDQ_*
@@ -250,13 +302,18 @@ struct erdma_cmd_ctx {
  * @cq_dbrec: doorbell record
  * @cq_dbrec_dma: its bus address
  * @cq_ci: consumer index
+ * @cq_echo: fields of a completion's header that this device fills in as it should
+ *	(4.4): ERDMA_CQE_OPCODE, ERDMA_CQE_QTYPE
  * @cmdsn: event sequence number, carried by the arm doorbell
+ * @armed: the CQ was armed since the last event
  * @seen_ci: consumer index of the CQ at the last event
  * @empty_events: events in a row since which no completion was taken
  * @ctxs: contexts; the number of a context is the CTX field of the header
  * @slot_ctx: by slot of the SQ: context of the unanswered command in it,
  *	ERDMA_CMDQ_NO_CTX = none
- * @in_flight: submitted and not answered
+ * @lost_bufs: buffers of lost commands, struct erdma_resp_buf; the device may still
+ *	write them
+ * @in_flight: submitted, not answered and not lost
  * @max_in_flight: high-water mark
  * @quarantined: contexts in ERDMA_CMD_QUARANTINED
  * @stuck: commands that timed out since the device answered one
@@ -269,6 +326,7 @@ struct erdma_cmdq {
 	struct dma_pool *dbrec_pool;
 	struct erdma_stats *stats;
 	struct erdma_dev *dev;
+	void (*on_dead)(struct erdma_cmdq *q, const char *why);
 	spinlock_t lock;
 	struct semaphore credits;
 	u32 state;
@@ -282,11 +340,14 @@ struct erdma_cmdq {
 	__le64 *cq_dbrec;
 	dma_addr_t cq_dbrec_dma;
 	u32 cq_ci;
+	u32 cq_echo;
 	u32 cmdsn;
+	bool armed;
 	u32 seen_ci;
 	u32 empty_events;
 	struct erdma_cmd_ctx ctxs[ERDMA_CMDQ_SLOTS];
 	u8 slot_ctx[ERDMA_CMDQ_SLOTS];
+	struct list_head lost_bufs;
 	u32 in_flight;
 	u32 max_in_flight;
 	u32 quarantined;
@@ -296,11 +357,13 @@ struct erdma_cmdq {
 };
 
 /**
- * struct erdma_cmd_result - what the device answered
+ * struct erdma_cmd_result - what became of a command
+ * @outcome: how far it got
  * @resp: response words, valid after success
  * @syndrome: device status if the command failed with -EIO
  */
 struct erdma_cmd_result {
+	enum erdma_cmd_outcome outcome;
 	u64 resp[2];
 	u8 syndrome;
 };
@@ -314,7 +377,7 @@ int erdma_cmdq_exec(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
 		    struct erdma_cmd_result *res, u32 timeout_ms);
 int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
 			size_t size, struct erdma_cmd_result *res, u32 timeout_ms,
-			struct erdma_resp_buf *buf);
+			struct erdma_resp_buf **buf);
 
 /* ---- erdma_cmd.c: one function per command ------------------------------ */
 
@@ -412,19 +475,23 @@ int erdma_exec_query_device(struct erdma_dev *dev, u64 *cap0, u64 *cap1);
 int erdma_exec_query_fw(struct erdma_dev *dev, u32 *fw_version);
 int erdma_exec_conf_device(struct erdma_dev *dev);
 int erdma_exec_conf_mtu(struct erdma_dev *dev, u32 mtu);
-int erdma_exec_create_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq);
+int erdma_exec_create_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq,
+			 enum erdma_cmd_outcome *outcome);
 int erdma_exec_destroy_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq);
 int erdma_exec_alloc_db(struct erdma_dev *dev, struct erdma_db_pages *db);
 int erdma_exec_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db);
 int erdma_exec_create_cq(struct erdma_dev *dev, u32 cqn, u32 depth, u32 eqn,
-			 const struct erdma_queue_mem *mem, const struct erdma_db_pages *db);
+			 const struct erdma_queue_mem *mem, const struct erdma_db_pages *db,
+			 enum erdma_cmd_outcome *outcome);
 int erdma_exec_destroy_cq(struct erdma_dev *dev, u32 cqn);
-int erdma_exec_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie);
+int erdma_exec_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie,
+			 enum erdma_cmd_outcome *outcome);
 int erdma_exec_destroy_qp(struct erdma_dev *dev, u32 qpn);
 int erdma_exec_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state state,
 			 const struct erdma_conn *conn);
 int erdma_exec_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi);
-int erdma_exec_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec);
+int erdma_exec_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec,
+		      enum erdma_cmd_outcome *outcome);
 int erdma_exec_dereg_mr(struct erdma_dev *dev, u32 stag);
 int erdma_exec_get_stats(struct erdma_dev *dev, struct erdma_resp_stats *out);
 int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,

@@ -51,10 +51,16 @@ static int ctx_alloc_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
 	return -EIO;
 }
 
+/*
+ * Pages whose release was not confirmed are the device's; there is nothing of ours
+ * to retain. It must not give them to another process while they ring a QP or CQ
+ * of this one.
+ */
 static void ctx_free_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
 {
-	/* Lost pages are the device's; there is nothing of ours to retain */
-	if (ctx->db.valid && erdma_exec_free_db(dev, &ctx->db))
+	if (!ctx->db.valid)
+		return;
+	if (READ_ONCE(ctx->retained) || erdma_exec_free_db(dev, &ctx->db))
 		erdma_dbg(dev, CTX, ERR, "doorbell pages %u, %u, %u were not freed\n",
 			  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb);
 }

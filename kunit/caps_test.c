@@ -22,7 +22,6 @@ static void vector_gives_documented_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attrs.max_cqe, 1 << 20);
 	KUNIT_EXPECT_EQ(test, attrs.max_send_wr, 8192);
 	KUNIT_EXPECT_EQ(test, attrs.max_recv_wr, 32768);
-	KUNIT_EXPECT_EQ(test, attrs.max_mw, 1);
 	KUNIT_EXPECT_EQ(test, attrs.max_mr_size, 1ULL << 31);
 	KUNIT_EXPECT_EQ(test, attrs.local_dma_key, 0xFFFFFF00);
 	KUNIT_EXPECT_EQ(test, attrs.cc, ERDMA_CC_CUBIC);
@@ -53,7 +52,6 @@ static const struct limit_case limit_cases[] = {
 	{ "cqe_log_21", ERDMA_PREP(ERDMA_CAP0_MAX_CQE, 21), CAP1 },
 	{ "mr_size_log_64", ERDMA_PREP(ERDMA_CAP0_MAX_MR_SIZE, 64), CAP1 },
 	{ "qblock_513", CAP0, ERDMA_PREP(ERDMA_CAP1_QBLOCK, 513) },
-	{ "mw_log_200", CAP0, ERDMA_PREP(ERDMA_CAP1_MAX_MW, 200) | CAP1 },
 };
 
 KUNIT_ARRAY_PARAM(limit, limit_cases, limit_desc);
@@ -70,7 +68,6 @@ static void absurd_logarithms_are_cut(struct kunit *test)
 	KUNIT_EXPECT_LE(test, attrs.max_mr, 1U << 20);
 	KUNIT_EXPECT_LE(test, attrs.max_recv_wr, 32768U);
 	KUNIT_EXPECT_LE(test, attrs.max_cqe, 1U << 20);
-	KUNIT_EXPECT_LE(test, attrs.max_mw, 0x7fffffffU);
 	KUNIT_EXPECT_NE(test, attrs.max_recv_wr, 0);
 	KUNIT_EXPECT_NE(test, attrs.max_cqe, 0);
 	KUNIT_EXPECT_NE(test, attrs.max_mr_size, 0ULL);

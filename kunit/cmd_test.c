@@ -84,12 +84,13 @@ static void create_eq_has_documented_layout(struct kunit *test)
 {
 	struct erdma_dev *dev = fake_of(test)->dev;
 	struct erdma_ceq *ceq = &dev->comp_eqs[4];
+	enum erdma_cmd_outcome outcome;
 
 	ceq->eqn = 5;
 	ceq->eq.dma = 0x123456000ULL;
 	ceq->eq.depth = ERDMA_EQ_DEPTH;
 	ceq->eq.dbrec_dma = 0x1aabbccd8ULL;
-	KUNIT_ASSERT_EQ(test, erdma_exec_create_eq(dev, ceq), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_create_eq(dev, ceq, &outcome), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_COMMON(CREATE_EQ));
 	KUNIT_EXPECT_EQ(test, slot64(test, 8), 0x123456000ULL);
 	KUNIT_EXPECT_EQ(test, slot8(test, 16), 5);
@@ -152,8 +153,10 @@ static void create_cq_matches_vectors(struct kunit *test)
 		.page_cnt = 1, .addr = 0x1abcd2000ULL, .dbrec = 0x3344556678ULL, .first_off = 0x80,
 	};
 	const struct erdma_db_pages db = {};
+	enum erdma_cmd_outcome outcome;
 
-	KUNIT_ASSERT_EQ(test, erdma_exec_create_cq(fake_of(test)->dev, 0x12, 64, 1, &mem, &db), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_create_cq(fake_of(test)->dev, 0x12, 64, 1, &mem, &db,
+						   &outcome), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(CREATE_CQ));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x06000012);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0xabcd2000);
@@ -168,9 +171,10 @@ static void create_cq_names_doorbell_page(struct kunit *test)
 {
 	const struct erdma_queue_mem mem = { .page_code = 13, .level = 1, .page_cnt = 3 };
 	const struct erdma_db_pages db = { .valid = true, .cdb = 0x82 };
+	enum erdma_cmd_outcome outcome;
 
 	KUNIT_ASSERT_EQ(test, erdma_exec_create_cq(fake_of(test)->dev, 0xfffff, 1 << 20, 31, &mem,
-						   &db), 0);
+						   &db, &outcome), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x14dfffff);
 	KUNIT_EXPECT_EQ(test, slot32(test, 20), 0x0003881f);
 	KUNIT_EXPECT_EQ(test, slot32(test, 36), 0x82);
@@ -209,13 +213,15 @@ static void create_kernel_qp_has_one_big_page(struct kunit *test)
 {
 	struct erdma_qp *qp = qp_new(test);
 	u32 cookie;
+	enum erdma_cmd_outcome outcome;
 
 	qp->ksq.dma = 0x111000;
 	qp->krq.dma = 0x222000;
 	qp->ksq.dbrec_dma = 0x333008;
 	qp->krq.dbrec_dma = 0x444010;
 	fake_of(test)->default_answer.resp[0] = 0x5555555512345678ULL;
-	KUNIT_ASSERT_EQ(test, erdma_exec_create_qp(fake_of(test)->dev, qp, &cookie), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_create_qp(fake_of(test)->dev, qp, &cookie,
+						   &outcome), 0);
 	KUNIT_EXPECT_EQ(test, cookie, 0x12345678);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(CREATE_QP));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x0090002A);
@@ -235,6 +241,7 @@ static void create_user_qp_matches_vectors(struct kunit *test)
 {
 	struct erdma_qp *qp = qp_new(test);
 	u32 cookie, i;
+	enum erdma_cmd_outcome outcome;
 
 	qp->is_user = true;
 	qp->db = (struct erdma_db_pages){ .valid = true, .sdb = 0x80, .rdb = 0x81, .cdb = 0x82 };
@@ -244,7 +251,8 @@ static void create_user_qp_matches_vectors(struct kunit *test)
 					  .top_dma = 0x999000 };
 	for (i = 0; i < 4; i++)
 		qp->user_sq.inline_page[i] = 0x10000 + 0x1000 * i;
-	KUNIT_ASSERT_EQ(test, erdma_exec_create_qp(fake_of(test)->dev, qp, &cookie), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_create_qp(fake_of(test)->dev, qp, &cookie,
+						   &outcome), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 16), 0x02000012);
 	KUNIT_EXPECT_EQ(test, slot32(test, 20), 0x00000012);
 	KUNIT_EXPECT_EQ(test, slot64(test, 24), 0x10000ULL);
@@ -328,8 +336,9 @@ static void reg_mr_matches_vectors(struct kunit *test)
 		.va = 0x7f0000001080ULL, .len = 5000, .page_shift = 12, .page_cnt = 2,
 		.page = { 0x10000, 0x20000 },
 	};
+	enum erdma_cmd_outcome outcome;
 
-	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &outcome), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(REG_MR));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x80000007);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0x0000303C);
@@ -349,8 +358,9 @@ static void large_mr_uses_version_1(struct kunit *test)
 		.va = 0x100000000ULL, .len = 0x234567000ULL, .page_shift = 12,
 		.page_cnt = 0x234567, .level = 2, .page = { 0x5000 },
 	};
+	enum erdma_cmd_outcome outcome;
 
-	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &outcome), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x90000001);
 	KUNIT_EXPECT_EQ(test, slot32(test, 24), 0x34567000);
 	KUNIT_EXPECT_EQ(test, slot32(test, 28), 0x60234567);
@@ -360,14 +370,45 @@ static void large_mr_uses_version_1(struct kunit *test)
 	expect_zero_from(test, 48);
 }
 
+/* More than 64 GiB of 4 KiB pages: the page count needs both of its fields */
+static void region_of_512_gib_fits(struct kunit *test)
+{
+	const struct erdma_mr_spec spec = {
+		.index = 1, .type = ERDMA_MR_NORMAL, .rights = ERDMA_RIGHT_ALL,
+		.va = 0x100000000ULL, .len = 1ULL << 39, .page_shift = 12,
+		.page_cnt = 1 << 27, .level = 3, .page = { 0x5000 },
+	};
+	enum erdma_cmd_outcome outcome;
+
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &outcome), 0);
+	KUNIT_EXPECT_EQ(test, slot32(test, 24), 0);
+	KUNIT_EXPECT_EQ(test, slot32(test, 28), 0x60300000);
+	KUNIT_EXPECT_EQ(test, slot32(test, 40), 0x80);
+	KUNIT_EXPECT_EQ(test, slot32(test, 44), 0x80);
+}
+
+static void tables_have_as_many_levels_as_pages_need(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, erdma_mtt_tree_level(1), 1);
+	KUNIT_EXPECT_EQ(test, erdma_mtt_tree_level(512), 1);
+	KUNIT_EXPECT_EQ(test, erdma_mtt_tree_level(513), 2);
+	KUNIT_EXPECT_EQ(test, erdma_mtt_tree_level(1 << 18), 2);
+	KUNIT_EXPECT_EQ(test, erdma_mtt_tree_level((1 << 18) + 1), 3);
+	KUNIT_EXPECT_EQ(test, erdma_mtt_tree_level((1 << 24) + 1), 3);
+	KUNIT_EXPECT_EQ(test, erdma_mtt_tree_level(1 << 27), 3);
+	KUNIT_EXPECT_EQ(test, erdma_mtt_tree_level((1 << 27) + 1), 0);
+	KUNIT_EXPECT_EQ(test, erdma_mtt_tree_level(U32_MAX), 0);
+}
+
 static void frmr_is_registered_invalid(struct kunit *test)
 {
 	const struct erdma_mr_spec spec = {
 		.index = 9, .type = ERDMA_MR_FRMR, .rights = ERDMA_RIGHT_ALL,
 		.page_shift = 12, .page_cnt = 256, .level = 1, .page = { 0x7000 },
 	};
+	enum erdma_cmd_outcome outcome;
 
-	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &outcome), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 9);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0x7e);
 	KUNIT_EXPECT_EQ(test, slot32(test, 28), 0x60100100);
@@ -381,8 +422,9 @@ static void dma_mr_has_shift_31(struct kunit *test)
 	const struct erdma_mr_spec spec = {
 		.index = 2, .type = ERDMA_MR_DMA, .rights = ERDMA_RIGHT_LOCAL_READ,
 	};
+	enum erdma_cmd_outcome outcome;
 
-	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &outcome), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 2);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0x84);
 	KUNIT_EXPECT_EQ(test, slot32(test, 28), 0xf8000000);
@@ -510,6 +552,8 @@ static struct kunit_case cmd_cases[] = {
 	KUNIT_CASE(reflush_carries_16_bit_indices),
 	KUNIT_CASE(reg_mr_matches_vectors),
 	KUNIT_CASE(large_mr_uses_version_1),
+	KUNIT_CASE(region_of_512_gib_fits),
+	KUNIT_CASE(tables_have_as_many_levels_as_pages_need),
 	KUNIT_CASE(frmr_is_registered_invalid),
 	KUNIT_CASE(dma_mr_has_shift_31),
 	KUNIT_CASE(dereg_mr_names_index_and_key),

@@ -362,6 +362,7 @@ static void answer_qpc(struct fake_dev *f, const struct fake_cmd *cmd, struct fa
 	struct erdma_resp_qpc *qpc = fake_virt(le64_to_cpup((__le64 *)(cmd->slot + 16)));
 
 	qpc->hdr.magic = cpu_to_le16(ERDMA_RESP_MAGIC);
+	qpc->hdr.index = *(__le32 *)(cmd->slot + 12);
 	qpc->remote_qpn = *(__le32 *)(cmd->slot + 12);
 	qpc->sq_addr = cpu_to_le64(0x111000);
 	qpc->rq_addr = cpu_to_le64(0x222000);
@@ -384,6 +385,28 @@ static void device_context_is_returned(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(qpc->remote_qpn), 700);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(qpc->sq_addr), 0x111000ULL);
 	KUNIT_EXPECT_EQ(test, atomic_read(&setup_of(test)->diag.hw_credits), ERDMA_DIAG_HW_CREDITS);
+}
+
+static void answer_other_qpc(struct fake_dev *f, const struct fake_cmd *cmd,
+			     struct fake_answer *a)
+{
+	struct erdma_resp_qpc *qpc = fake_virt(le64_to_cpup((__le64 *)(cmd->slot + 16)));
+
+	answer_qpc(f, cmd, a);
+	le32_add_cpu(&qpc->hdr.index, 1);
+}
+
+static void device_context_of_another_object_is_none(struct kunit *test)
+{
+	static const u8 zero[sizeof_field(struct erdma_diag_hw, data)];
+	const struct erdma_diag_hw *hw;
+
+	setup_of(test)->f->dev->attrs.flags = ERDMA_FLAG_QUERY_QC;
+	setup_of(test)->f->answer = answer_other_qpc;
+	hw = hw_context(test, ERDMA_DIAG_OBJ_QP, 700);
+	KUNIT_EXPECT_EQ(test, hw->status, EBADMSG);
+	KUNIT_EXPECT_EQ(test, hw->len, 0);
+	KUNIT_EXPECT_EQ(test, memcmp(hw->data, zero, sizeof(zero)), 0);
 }
 
 static void device_context_without_addresses_under_lockdown(struct kunit *test)
@@ -525,6 +548,7 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE(cmdq_record_counts),
 	KUNIT_CASE(device_without_queries_is_not_asked),
 	KUNIT_CASE(device_context_is_returned),
+	KUNIT_CASE(device_context_of_another_object_is_none),
 	KUNIT_CASE(device_context_without_addresses_under_lockdown),
 	KUNIT_CASE(refused_query_reports_syndrome),
 	KUNIT_CASE(eq_numbers_are_translated),

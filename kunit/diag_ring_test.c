@@ -82,6 +82,27 @@ static void zero_entries_report_the_ring(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arg.out_ci, 40);
 }
 
+/* Whoever may see the record of an object may see how full its rings are */
+static void zero_entries_need_no_right_to_contents(struct kunit *test)
+{
+	static const struct erdma_diag_who debugger = { .ptrace = true };
+	struct erdma_diag_ring_read arg = {
+		.ring = ERDMA_DIAG_RING_EQ, .id = ERDMA_DIAG_EQ_AEQ,
+	};
+
+	setup_of(test)->req.who = &diag_nobody;
+	KUNIT_EXPECT_EQ(test, ring_read(test, &arg), 0);
+	KUNIT_EXPECT_EQ(test, arg.out_depth, 64);
+	arg.count = 1;
+	KUNIT_EXPECT_EQ(test, ring_read(test, &arg), -EPERM);
+	/* The record of a kernel QP is for administrators */
+	arg = (struct erdma_diag_ring_read){ .ring = ERDMA_DIAG_RING_SQ, .id = 1 };
+	KUNIT_EXPECT_EQ(test, ring_read(test, &arg), -EPERM);
+	setup_of(test)->req.who = &debugger;
+	KUNIT_EXPECT_EQ(test, ring_read(test, &arg), -EPERM);
+	diag_expect_no_reference_left(test);
+}
+
 struct read_case {
 	const char *name;
 	u32 ring;
@@ -194,6 +215,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(ring_read_wraps_around),
 	KUNIT_CASE(whole_ring_from_any_index),
 	KUNIT_CASE(zero_entries_report_the_ring),
+	KUNIT_CASE(zero_entries_need_no_right_to_contents),
 	KUNIT_CASE_PARAM(ring_read_judges_its_arguments, read_gen_params),
 	KUNIT_CASE(ring_read_into_small_buffer_reports_size),
 	KUNIT_CASE(ring_read_continues_after_each_chunk),

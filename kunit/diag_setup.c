@@ -85,16 +85,12 @@ static int setup_device(struct diag_setup *s)
  */
 int diag_setup_init(struct kunit *test)
 {
-	struct diag_setup *s;
-	int i, ret = fake_init(test);
+	struct diag_setup *s = fake_init_owner(test, sizeof(*s));
+	int i, ret;
 
-	if (ret)
-		return ret;
-	s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 	if (!s)
 		return -ENOMEM;
 	s->f = fake_of(test);
-	s->f->owner = s;
 	s->pd.pdn = 3;
 	atomic_set(&s->diag.hw_credits, ERDMA_DIAG_HW_CREDITS);
 	init_waitqueue_head(&s->diag.hw_wait);

@@ -65,7 +65,7 @@ static void near_misses_are_rejected(struct kunit *test)
 	}
 }
 
-static void sizes_up_to_a_page_are_accepted(struct kunit *test)
+static void sizes_up_to_the_limit_are_accepted(struct kunit *test)
 {
 	const struct cmd_case *c = test->param_value;
 	const struct erdma_diag_op *op = erdma_diag_find_op(c->cmd);
@@ -75,8 +75,8 @@ static void sizes_up_to_a_page_are_accepted(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, erdma_diag_check_size(op, size), -EINVAL);
 	for (; size <= c->size + 64; size++)
 		KUNIT_EXPECT_EQ(test, erdma_diag_check_size(op, size), 0);
-	KUNIT_EXPECT_EQ(test, erdma_diag_check_size(op, PAGE_SIZE), 0);
-	KUNIT_EXPECT_EQ(test, erdma_diag_check_size(op, PAGE_SIZE + 1), -E2BIG);
+	KUNIT_EXPECT_EQ(test, erdma_diag_check_size(op, ERDMA_DIAG_MAX_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, erdma_diag_check_size(op, ERDMA_DIAG_MAX_SIZE + 1), -E2BIG);
 	KUNIT_EXPECT_EQ(test, erdma_diag_check_size(op, U32_MAX), -E2BIG);
 }
 
@@ -118,6 +118,19 @@ static void reserved_fields_must_be_zero(struct kunit *test)
 						   &admin), -EINVAL);
 	KUNIT_EXPECT_EQ(test, erdma_diag_check_arg(erdma_diag_find_op(ERDMA_DIAG_RING_READ), &ring,
 						   &admin), -EINVAL);
+}
+
+static void debug_without_set_takes_nothing(struct kunit *test)
+{
+	const struct erdma_diag_op *op = erdma_diag_find_op(ERDMA_DIAG_DEBUG);
+	struct erdma_diag_debug args[] = { { .mask = 1 }, { .level = 1 }, { .duration_ms = 1 } };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(args); i++) {
+		KUNIT_EXPECT_EQ(test, erdma_diag_check_arg(op, &args[i], &admin), -EINVAL);
+		args[i].flags = ERDMA_DIAG_DEBUG_SET;
+		KUNIT_EXPECT_EQ(test, erdma_diag_check_arg(op, &args[i], &admin), 0);
+	}
 }
 
 static void only_admin_may_set(struct kunit *test)
@@ -385,10 +398,11 @@ static struct kunit_case diag_cases[] = {
 	KUNIT_CASE_PARAM(command_is_found, cmd_gen_params),
 	KUNIT_CASE(every_other_number_is_rejected),
 	KUNIT_CASE_PARAM(near_misses_are_rejected, cmd_gen_params),
-	KUNIT_CASE_PARAM(sizes_up_to_a_page_are_accepted, cmd_gen_params),
+	KUNIT_CASE_PARAM(sizes_up_to_the_limit_are_accepted, cmd_gen_params),
 	KUNIT_CASE_PARAM(unknown_flags_are_refused, cmd_gen_params),
 	KUNIT_CASE(known_flags_are_the_documented_ones),
 	KUNIT_CASE(reserved_fields_must_be_zero),
+	KUNIT_CASE(debug_without_set_takes_nothing),
 	KUNIT_CASE(only_admin_may_set),
 	KUNIT_CASE_PARAM(rights_follow_the_table, may_gen_params),
 	KUNIT_CASE(kernel_object_belongs_to_the_kernel),

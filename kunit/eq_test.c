@@ -226,6 +226,51 @@ static void completion_event_of_unknown_cq_is_refused(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, erdma_cq_event(dev, 0xfffff));
 }
 
+/* ---- lost interrupts -------------------------------------------------------- */
+
+static void entry_that_nobody_takes_shows_a_lost_interrupt(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_eq *eq = eq_of(test);
+
+	KUNIT_EXPECT_FALSE(test, erdma_eq_look(eq));
+	put_entry(eq, 0, ERDMA_AE_OTHER, 1);
+	KUNIT_EXPECT_FALSE(test, erdma_eq_look(eq));	/* perhaps it is on its way */
+	KUNIT_EXPECT_EQ(test, atomic64_read(&eq->notifies), 0);
+	KUNIT_EXPECT_TRUE(test, erdma_eq_look(eq));
+	/* With the true index, so that the device interrupts at once (7.4) */
+	KUNIT_EXPECT_EQ(test, f->wide[ERDMA_REG_AEQ_DB / 8], 0x80000000ULL);
+	KUNIT_EXPECT_TRUE(test, erdma_eq_look(eq));	/* that one was lost, too */
+	erdma_async_eq_irq(f->dev);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&eq->events), 1);
+	KUNIT_EXPECT_FALSE(test, erdma_eq_look(eq));
+}
+
+static void busy_ring_has_lost_nothing(struct kunit *test)
+{
+	struct erdma_eq *eq = eq_of(test);
+	struct erdma_aeqe entry;
+	u32 i;
+
+	for (i = 0; i < 100; i++) {
+		put_entry(eq, i, ERDMA_AE_OTHER, 1);
+		KUNIT_ASSERT_FALSE(test, erdma_eq_look(eq));
+		KUNIT_ASSERT_TRUE(test, erdma_eq_next(eq, &entry));
+	}
+}
+
+static void entry_behind_an_unwritten_one_shows_a_hidden_ring(struct kunit *test)
+{
+	struct erdma_eq *eq = eq_of(test);
+
+	KUNIT_EXPECT_FALSE(test, erdma_eq_is_hidden(eq));
+	put_entry(eq, 1, ERDMA_AE_OTHER, 1);
+	KUNIT_EXPECT_FALSE(test, erdma_eq_is_hidden(eq));	/* once may be a coincidence */
+	KUNIT_EXPECT_TRUE(test, erdma_eq_is_hidden(eq));
+	put_entry(eq, 0, ERDMA_AE_OTHER, 1);
+	KUNIT_EXPECT_FALSE(test, erdma_eq_is_hidden(eq));
+}
+
 static struct kunit_case eq_cases[] = {
 	KUNIT_CASE(fresh_ring_has_no_entry),
 	KUNIT_CASE(entry_is_copied_whole),
@@ -238,6 +283,9 @@ static struct kunit_case eq_cases[] = {
 	KUNIT_CASE(entry_that_cannot_be_seen_is_no_interrupt_storm),
 	KUNIT_CASE_PARAM(async_event_of_unknown_object_is_counted, ae_gen_params),
 	KUNIT_CASE(completion_event_of_unknown_cq_is_refused),
+	KUNIT_CASE(entry_that_nobody_takes_shows_a_lost_interrupt),
+	KUNIT_CASE(busy_ring_has_lost_nothing),
+	KUNIT_CASE(entry_behind_an_unwritten_one_shows_a_hidden_ring),
 	{}
 };
 

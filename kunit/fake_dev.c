@@ -53,9 +53,9 @@ static void fake_write_eqe(struct fake_dev *f)
  * @f: fake; its lock is held or nobody else uses it
  * @owner_of: index whose owner bit to write; the CQE goes to the next index
  * @index: SQ index
- * @syndrome: 0 = success
+ * @hdr: first word without the owner bit
  */
-void fake_write_cqe(struct fake_dev *f, u32 owner_of, u32 index, u8 syndrome)
+void fake_write_cqe(struct fake_dev *f, u32 owner_of, u32 index, u32 hdr)
 {
 	u32 depth = f->regs[ERDMA_REG_CMDQ_DEPTH / 4];
 	struct erdma_cqe *cq = fake_base(f, ERDMA_REG_CMDQ_CQ_BASE_LO, ERDMA_REG_CMDQ_CQ_BASE_HI);
@@ -63,10 +63,8 @@ void fake_write_cqe(struct fake_dev *f, u32 owner_of, u32 index, u8 syndrome)
 
 	cqe->qe_idx = cpu_to_be32(index);
 	dma_wmb(); /* body before owner bit */
-	WRITE_ONCE(cqe->hdr, cpu_to_be32(FIELD_PREP(ERDMA_CQE_OWNER,
-						    erdma_ring_owner(owner_of, depth)) |
-					 FIELD_PREP(ERDMA_CQE_QTYPE, ERDMA_CQE_QTYPE_CMDQ) |
-					 FIELD_PREP(ERDMA_CQE_SYNDROME, syndrome)));
+	WRITE_ONCE(cqe->hdr, cpu_to_be32(hdr | FIELD_PREP(ERDMA_CQE_OWNER,
+							  erdma_ring_owner(owner_of, depth))));
 	f->cq_pi++;
 	if (f->cq_armed) {
 		f->cq_armed = false;
@@ -90,11 +88,15 @@ static void fake_answer_locked(struct fake_dev *f, struct fake_cmd *cmd,
 			       const struct fake_answer *a)
 {
 	struct fake_answer own = a ? *a : f->default_answer;
+	u64 hdr = le64_to_cpup((__le64 *)cmd->slot);
 
 	if (!a && f->answer)
 		f->answer(f, cmd, &own);
 	fake_write_resp(f, &own);
-	fake_write_cqe(f, f->cq_pi, cmd->index, own.syndrome);
+	fake_write_cqe(f, f->cq_pi, cmd->index,
+		       (FIELD_PREP(ERDMA_CQE_OPCODE, FIELD_GET(ERDMA_CMD_HDR_OPCODE, hdr)) |
+			FIELD_PREP(ERDMA_CQE_QTYPE, ERDMA_CQE_QTYPE_CMDQ) |
+			FIELD_PREP(ERDMA_CQE_SYNDROME, own.syndrome)) ^ own.wrong);
 	cmd->answered = true;
 }
 
@@ -124,9 +126,11 @@ static void fake_fetch(struct fake_dev *f, u16 pi)
 		       FAKE_SLOT_BYTES);
 		hdr = le64_to_cpup((__le64 *)cmd->slot);
 		f->sq_ci += FIELD_GET(ERDMA_CMD_HDR_WQEBBS, hdr) + 1;
-		if (!f->hold)
+		if (!f->hold && !f->late)
 			fake_answer_locked(f, cmd, NULL);
 	}
+	if (f->late && !f->hold)
+		queue_work(system_highpri_wq, &f->answerer);
 }
 
 /* ---- registers ----------------------------------------------------------- */
@@ -153,6 +157,8 @@ static void fake_write32(void *ctx, u32 off, u32 value)
 	spin_lock_irqsave(&f->lock, flags);
 	f->regs[off / 4] = value;
 	f->writes++;
+	if (off == ERDMA_REG_CTRL && value == ERDMA_CTRL_RESET && !f->no_reset)
+		f->regs[ERDMA_REG_STATUS / 4] = ERDMA_STATUS_RESET_DONE;
 	spin_unlock_irqrestore(&f->lock, flags);
 }
 
@@ -198,12 +204,21 @@ static bool fake_present(void *ctx)
 	return !f->unplugged;
 }
 
+static bool fake_stop_master(void *ctx)
+{
+	struct fake_dev *f = ctx;
+
+	f->masters_stopped++;
+	return !f->is_master;
+}
+
 static const struct erdma_mmio_ops fake_ops = {
 	.read32 = fake_read32,
 	.read64 = fake_read64,
 	.write32 = fake_write32,
 	.write64 = fake_write64,
 	.present = fake_present,
+	.stop_master = fake_stop_master,
 };
 
 static void fake_irq(struct work_struct *work)
@@ -257,6 +272,22 @@ int fake_exec(struct fake_dev *f, u8 opcode, struct erdma_cmd_result *res)
 }
 
 /**
+ * fake_exec_for - run a command without body that nothing depends on
+ * @f: fake
+ * @res: result, may be NULL
+ * @timeout_ms: as for erdma_cmdq_exec()
+ *
+ * Return: of erdma_cmdq_exec().
+ */
+int fake_exec_for(struct fake_dev *f, struct erdma_cmd_result *res, u32 timeout_ms)
+{
+	__le64 req = 0;
+
+	return erdma_cmdq_exec(&f->dev->cmdq, ERDMA_SUBMOD_RDMA, ERDMA_CMD_QUERY_QPC, &req,
+			       sizeof(req), res, timeout_ms);
+}
+
+/**
  * fake_exec_short - run a command that will not be answered in time
  * @f: fake
  *
@@ -264,10 +295,7 @@ int fake_exec(struct fake_dev *f, u8 opcode, struct erdma_cmd_result *res)
  */
 int fake_exec_short(struct fake_dev *f)
 {
-	__le64 req = 0;
-
-	return erdma_cmdq_exec(&f->dev->cmdq, ERDMA_SUBMOD_RDMA, ERDMA_CMD_QUERY_QPC, &req,
-			       sizeof(req), NULL, FAKE_SHORT_MS);
+	return fake_exec_for(f, NULL, FAKE_SHORT_MS);
 }
 
 /**
@@ -285,21 +313,32 @@ void fake_answer_cmd(struct fake_dev *f, u32 n, const struct fake_answer *a)
 	spin_unlock_irqrestore(&f->lock, flags);
 }
 
+static void fake_answer_rest(struct fake_dev *f, bool and_later_ones)
+{
+	unsigned long flags;
+	u32 i;
+
+	spin_lock_irqsave(&f->lock, flags);
+	if (and_later_ones)
+		f->hold = false;
+	for (i = 0; i < f->n_cmds && !f->hold; i++)
+		if (!f->cmds[i].answered)
+			fake_answer_locked(f, &f->cmds[i], NULL);
+	spin_unlock_irqrestore(&f->lock, flags);
+}
+
+static void fake_answerer(struct work_struct *work)
+{
+	fake_answer_rest(container_of(work, struct fake_dev, answerer), false);
+}
+
 /**
  * fake_answer_all - answer everything that was held, in order
  * @f: fake; @f->hold is cleared
  */
 void fake_answer_all(struct fake_dev *f)
 {
-	unsigned long flags;
-	u32 i;
-
-	spin_lock_irqsave(&f->lock, flags);
-	f->hold = false;
-	for (i = 0; i < f->n_cmds; i++)
-		if (!f->cmds[i].answered)
-			fake_answer_locked(f, &f->cmds[i], NULL);
-	spin_unlock_irqrestore(&f->lock, flags);
+	fake_answer_rest(f, true);
 }
 
 /**
@@ -393,11 +432,13 @@ int fake_init(struct kunit *test)
 		return -ENOMEM;
 	spin_lock_init(&f->lock);
 	INIT_WORK(&f->irq, fake_irq);
+	INIT_WORK(&f->answerer, fake_answerer);
 	f->eq_armed = true;
 	f->dev->pdev = f->pci;
 	fake_pci(f);
 	xa_init_flags(&f->dev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&f->dev->cqs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	spin_lock_init(&f->dev->lost_lock);
 	erdma_debug_init(&f->dev->dbg);
 
 	ret = fake_pools(f);
@@ -411,6 +452,21 @@ int fake_init(struct kunit *test)
 }
 
 /**
+ * fake_init_owner - fake_init() of suites that need more than a device
+ * @test: test; fake_of(test)->owner is what they need
+ * @size: bytes of that
+ *
+ * Return: the owner, zeroed, or NULL: the device or its owner cannot be made.
+ */
+void *fake_init_owner(struct kunit *test, size_t size)
+{
+	if (fake_init(test))
+		return NULL;
+	fake_of(test)->owner = kunit_kzalloc(test, size, GFP_KERNEL);
+	return fake_of(test)->owner;
+}
+
+/**
  * fake_exit - exit function of suites that need a device
  * @test: test
  */
@@ -420,6 +476,7 @@ void fake_exit(struct kunit *test)
 
 	if (!f)
 		return;
+	cancel_work_sync(&f->answerer);
 	cancel_work_sync(&f->irq);
 	erdma_cmdq_exit(&f->dev->cmdq);
 	erdma_debug_exit(&f->dev->dbg);

@@ -32,10 +32,12 @@ struct fake_cmd {
 /**
  * struct fake_answer - what the device answers
  * @syndrome: 0 = success
+ * @wrong: bits of the header of the completion that are not as they should be
  * @resp: response words
  */
 struct fake_answer {
 	u8 syndrome;
+	u32 wrong;
 	u64 resp[2];
 };
 
@@ -54,8 +56,12 @@ struct fake_answer {
  * @cq_armed: the next CQE makes an event
  * @eq_armed: the next event makes an interrupt; an EQ is born armed
  * @hold: do not answer; fake_answer_cmd() does it later
+ * @late: answer, but not before the doorbell has been rung: @answerer does it
  * @mute: interrupts get lost
  * @unplugged: no answer in configuration space
+ * @no_reset: a reset is not confirmed
+ * @is_master: nor the end of bus mastering
+ * @masters_stopped: how often that was asked for
  * @default_answer: for every command without @answer
  * @answer: decides per command
  * @cmds: newest commands, oldest first
@@ -65,6 +71,7 @@ struct fake_answer {
  * @arms: arm doorbells of the command CQ
  * @last_arm: newest of them
  * @irq: calls the driver's handler
+ * @answerer: answers what was not answered yet
  * @owner: whoever needs more than a fake device
  */
 struct fake_dev {
@@ -81,8 +88,12 @@ struct fake_dev {
 	bool cq_armed;
 	bool eq_armed;
 	bool hold;
+	bool late;
 	bool mute;
 	bool unplugged;
+	bool no_reset;
+	bool is_master;
+	u32 masters_stopped;
 	struct fake_answer default_answer;
 	void (*answer)(struct fake_dev *f, const struct fake_cmd *cmd, struct fake_answer *a);
 	struct fake_cmd cmds[FAKE_MAX_CMDS];
@@ -92,19 +103,22 @@ struct fake_dev {
 	u32 arms;
 	u64 last_arm;
 	struct work_struct irq;
+	struct work_struct answerer;
 	void *owner;
 };
 
 int fake_init(struct kunit *test);
+void *fake_init_owner(struct kunit *test, size_t size);
 void fake_exit(struct kunit *test);
 struct fake_dev *fake_of(struct kunit *test);
 void *fake_virt(u64 bus);
 const void *fake_last_slot(struct fake_dev *f);
 int fake_exec(struct fake_dev *f, u8 opcode, struct erdma_cmd_result *res);
+int fake_exec_for(struct fake_dev *f, struct erdma_cmd_result *res, u32 timeout_ms);
 int fake_exec_short(struct fake_dev *f);
 void fake_answer_cmd(struct fake_dev *f, u32 n, const struct fake_answer *a);
 void fake_answer_all(struct fake_dev *f);
-void fake_write_cqe(struct fake_dev *f, u32 owner_of, u32 index, u8 syndrome);
+void fake_write_cqe(struct fake_dev *f, u32 owner_of, u32 index, u32 hdr);
 void fake_event(struct fake_dev *f);
 void fake_settle(struct fake_dev *f);
 

@@ -9,9 +9,8 @@ static int idtab_test_init(struct kunit *test)
 
 	if (!tab)
 		return -ENOMEM;
-	erdma_idtab_init(tab, 1, 0, 7);
 	test->priv = tab;
-	return 0;
+	return erdma_idtab_init(tab, 1, 0, 7);
 }
 
 static void idtab_test_exit(struct kunit *test)
@@ -45,9 +44,24 @@ static void full_table_refuses(struct kunit *test)
 
 	for (i = 0; i < 8; i++)
 		KUNIT_ASSERT_GE(test, erdma_idtab_alloc(tab), 0);
-	KUNIT_EXPECT_EQ(test, erdma_idtab_alloc(tab), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, erdma_idtab_alloc(tab), -ENOMEM);
 	erdma_idtab_free(tab, 5);
 	KUNIT_EXPECT_EQ(test, erdma_idtab_alloc(tab), 5);
+}
+
+static void reserved_number_is_never_handed_out(struct kunit *test)
+{
+	struct erdma_idtab *tab = test->priv;
+	int i, id;
+
+	erdma_idtab_reserve(tab, 4);
+	for (i = 0; i < 7; i++) {
+		id = erdma_idtab_alloc(tab);
+		KUNIT_EXPECT_GE(test, id, 0);
+		KUNIT_EXPECT_NE(test, id, 4);
+	}
+	KUNIT_EXPECT_EQ(test, erdma_idtab_alloc(tab), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, atomic_read(&tab->used), 7);
 }
 
 static void use_is_counted(struct kunit *test)
@@ -65,6 +79,7 @@ static struct kunit_case idtab_cases[] = {
 	KUNIT_CASE(starts_at_first_then_wraps_to_lowest),
 	KUNIT_CASE(freed_number_rests),
 	KUNIT_CASE(full_table_refuses),
+	KUNIT_CASE(reserved_number_is_never_handed_out),
 	KUNIT_CASE(use_is_counted),
 	{}
 };

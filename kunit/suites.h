@@ -11,13 +11,23 @@ extern struct kunit_suite erdma_names_suite;
 extern struct kunit_suite erdma_mpa_suite;
 extern struct kunit_suite erdma_cmd_suite;
 extern struct kunit_suite erdma_cmdq_suite;
+extern struct kunit_suite erdma_cmdq_answer_suite;
+extern struct kunit_suite erdma_cmdq_lost_suite;
 extern struct kunit_suite erdma_eq_suite;
+extern struct kunit_suite erdma_cq_suite;
+extern struct kunit_suite erdma_cq_look_suite;
+extern struct kunit_suite erdma_verbs_suite;
+extern struct kunit_suite erdma_qp_suite;
 extern struct kunit_suite erdma_caps_suite;
 extern struct kunit_suite erdma_idtab_suite;
 extern struct kunit_suite erdma_deferred_suite;
+extern struct kunit_suite erdma_flush_suite;
+extern struct kunit_suite erdma_outcome_suite;
+extern struct kunit_suite erdma_recovery_suite;
 extern struct kunit_suite erdma_debug_suite;
 extern struct kunit_suite erdma_diag_suite;
 extern struct kunit_suite erdma_diag_objects_suite;
 extern struct kunit_suite erdma_diag_ring_suite;
+extern struct kunit_suite erdma_restrack_suite;
 
 #endif /* ERDMA_KUNIT_SUITES_H */

@@ -36,31 +36,50 @@
 	X(CMDQ_FAILED, "cmdq_failed", CMDQ, 1) \
 	X(CMDQ_TIMEOUTS, "cmdq_timeouts", CMDQ, 1) \
 	X(CMDQ_LATE, "cmdq_late", CMDQ, 1) \
+	X(CMDQ_LOST, "cmdq_lost", CMDQ, 1) \
 	X(CMDQ_LOST_IRQS, "cmdq_lost_irqs", CMDQ, 1) \
 	X(CMDQ_BAD_CQES, "cmdq_bad_cqes", CMDQ, 1) \
 	X(CMDQ_EVENTS, "cmdq_events", CMDQ, 0) \
 	X(CMDQ_ARMS, "cmdq_arms", CMDQ, 0) \
+	X(CMDQ_EQ_ARMS, "cmdq_eq_arms", CMDQ, 0) \
 	X(GET_STATS_FAILED, "get_stats_failed", VERBS, 1) \
 	X(AEQ_EVENTS, "aeq_events", EVENTS, 0) \
+	X(AEQ_ARMS, "aeq_arms", EVENTS, 0) \
 	X(AEQ_QP_FATAL, "aeq_qp_fatal", EVENTS, 1) \
 	X(AEQ_RQ_ERR, "aeq_rq_err", EVENTS, 1) \
 	X(AEQ_ACCESS_ERR, "aeq_access_err", EVENTS, 1) \
 	X(AEQ_CQ_ERR, "aeq_cq_err", EVENTS, 1) \
 	X(AEQ_OTHER, "aeq_other", EVENTS, 1) \
 	X(AEQ_UNKNOWN, "aeq_unknown", EVENTS, 1) \
+	X(AEQ_LOST_IRQS, "aeq_lost_irqs", EVENTS, 1) \
 	X(CEQ_EVENTS, "ceq_events", EVENTS, 0) \
 	X(CEQ_UNKNOWN, "ceq_unknown", EVENTS, 1) \
+	X(CEQ_LOST_IRQS, "ceq_lost_irqs", EVENTS, 1) \
+	X(CEQ_LOST_EVENTS, "ceq_lost_events", EVENTS, 1) \
+	X(CQ_HIDDEN, "cq_hidden", EVENTS, 1) \
+	X(LOST_CMDQ_DEAD, "lost_cmdq_dead", EVENTS, 1) \
+	X(LOST_QP_STOP, "lost_qp_stop", EVENTS, 1) \
+	X(LOST_EQ_HIDDEN, "lost_eq_hidden", EVENTS, 1) \
+	X(LOST_PCI_ERROR, "lost_pci_error", EVENTS, 1) \
+	X(LOST_PCI_RESET, "lost_pci_reset", EVENTS, 0) \
+	X(LOST_SUSPEND, "lost_suspend", EVENTS, 0) \
+	X(LOST_UNPLUGGED, "lost_unplugged", EVENTS, 1) \
+	X(RECOVERED, "recovered", EVENTS, 0) \
+	X(RECOVERY_FAILED, "recovery_failed", EVENTS, 1) \
 	X(CM_LISTEN, "cm_listen", CM, 0) \
 	X(CM_LISTEN_FAILED, "cm_listen_failed", CM, 1) \
 	X(CM_LISTEN_DESTROY, "cm_listen_destroy", CM, 0) \
 	X(CM_ACCEPT, "cm_accept", CM, 0) \
+	X(CM_ACCEPT_OK, "cm_accept_ok", CM, 0) \
 	X(CM_ACCEPT_FAILED, "cm_accept_failed", CM, 1) \
 	X(CM_REJECT, "cm_reject", CM, 0) \
+	X(CM_REJECT_FAILED, "cm_reject_failed", CM, 1) \
 	X(CM_CONNECT, "cm_connect", CM, 0) \
 	X(CM_CONNECT_OK, "cm_connect_ok", CM, 0) \
-	X(CM_CONNECT_FAILED, "cm_report_failure", CM, 0) \
+	X(CM_CONNECT_FAILED, "cm_connect_failed", CM, 1) \
 	X(CM_CONNECT_TIMEOUTS, "cm_connect_timeouts", CM, 1) \
 	X(CM_CONNECT_REJECTED, "cm_connect_rejected", CM, 1) \
+	X(CM_CONNECT_RESET, "cm_connect_reset", CM, 1) \
 	X(CM_MPA_ERR, "cm_mpa_err", CM, 1) \
 	X(CM_DISCONNECT, "cm_disconnect", CM, 0) \
 	X(ALLOC_PD, "alloc_pd", VERBS, 0) \

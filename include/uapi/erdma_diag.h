@@ -26,6 +26,8 @@
 #define ERDMA_DIAG_DEBUG	_IO(ERDMA_DIAG_IOC_TYPE, 4)	/* struct erdma_diag_debug */
 #define ERDMA_DIAG_CMD_COUNT	5
 
+#define ERDMA_DIAG_MAX_SIZE	4096	/* of an argument; E2BIG above */
+
 /* ---- records ------------------------------------------------------------ */
 
 /**
@@ -491,7 +493,8 @@ struct erdma_diag_context {
  * @ring: ERDMA_DIAG_RING_*
  * @id: owner of the ring
  * @first: index of the first entry, reduced modulo the depth
- * @count: entries, 1..depth; EINVAL otherwise. 0 asks for the out_ fields only
+ * @count: entries, 1..depth; EINVAL otherwise. 0 asks for the out_ fields only,
+ *	   which needs no more than ERDMA_DIAG_CONTEXT does (S1)
  * @buf: user buffer
  * @buf_len: its bytes; EMSGSIZE with @out_entry_size set if too small
  * @out_entry_size: bytes
@@ -574,7 +577,8 @@ struct erdma_diag_ring_read {
  * @mask: set: bit n: category n
  * @level: set: ERDMA_DIAG_LEVEL_*
  * @duration_ms: set: back to the default after this time, 0 = never,
- *		 at most ERDMA_DIAG_DEBUG_MAX_MS
+ *		 at most ERDMA_DIAG_DEBUG_MAX_MS. These three are zero without
+ *		 ERDMA_DIAG_DEBUG_SET, else EINVAL
  * @out_count: categories
  * @out_level: level of each category
  * @out_default: level each category returns to

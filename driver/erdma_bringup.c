@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * A device from nothing and back: a ladder of steps, undone in reverse order
+ * (docs/erdma-hardware.md, sections 1, 2.4, 15.1 and 15.2).
+ */
+#include <linux/cpumask.h>
+#include <linux/dma-mapping.h>
+#include <linux/etherdevice.h>
+#include <linux/interrupt.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+
+#include <net/addrconf.h>
+
+#include <rdma/ib_verbs.h>
+
+#include "compat/compat_ops.h"
+#include "erdma.h"
+#include "erdma_recovery.h"
+#include "uapi/erdma-abi.h"
+
+static const struct ib_device_ops erdma_dev_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = ERDMA_RDMA_DRIVER_ID,
+	.uverbs_abi_ver = ERDMA_ABI_VERSION,
+
+	ERDMA_ALLOC_HW_STATS_OP
+	.alloc_mr = erdma_alloc_mr,
+	.alloc_pd = erdma_alloc_pd,
+	.alloc_ucontext = erdma_alloc_ucontext,
+	.create_cq = erdma_create_cq_op,
+	.create_qp = erdma_create_qp_op,
+	.dealloc_pd = erdma_dealloc_pd,
+	.dealloc_ucontext = erdma_dealloc_ucontext,
+	.dereg_mr = erdma_dereg_mr_op,
+	.destroy_cq = erdma_destroy_cq,
+	.destroy_qp = erdma_destroy_qp_op,
+	.disassociate_ucontext = erdma_disassociate_ucontext,
+	.fill_res_cq_entry = erdma_fill_res_cq_entry,
+	.fill_res_mr_entry = erdma_fill_res_mr_entry,
+	.fill_res_qp_entry = erdma_fill_res_qp_entry,
+	.get_dev_fw_str = erdma_get_dev_fw_str,
+	.get_dma_mr = erdma_get_dma_mr,
+	.get_hw_stats = erdma_get_hw_stats_op,
+	.get_port_immutable = erdma_get_port_immutable_op,
+	.iw_accept = erdma_accept,
+	.iw_add_ref = erdma_iw_add_ref,
+	.iw_connect = erdma_connect,
+	.iw_create_listen = erdma_create_listen,
+	.iw_destroy_listen = erdma_destroy_listen,
+	.iw_get_qp = erdma_iw_get_qp,
+	.iw_reject = erdma_reject,
+	.iw_rem_ref = erdma_iw_rem_ref,
+	.map_mr_sg = erdma_map_mr_sg,
+	.mmap = erdma_mmap,
+	.mmap_free = erdma_mmap_free,
+	.modify_qp = erdma_modify_qp,
+	.poll_cq = erdma_poll_cq,
+	.post_recv = erdma_post_recv,
+	.post_send = erdma_post_send,
+	.query_device = erdma_query_device,
+	.query_gid = erdma_query_gid_op,
+	.query_port = erdma_query_port_op,
+	.query_qp = erdma_query_qp,
+	.reg_user_mr = erdma_reg_user_mr_op,
+	ERDMA_REG_USER_MR_DMABUF_OP
+	.req_notify_cq = erdma_req_notify_cq,
+
+	INIT_RDMA_OBJ_SIZE(ib_cq, erdma_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_pd, erdma_pd, ibpd),
+	ERDMA_QP_SIZE_OP
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, erdma_ucontext, ibucontext),
+};
+
+/* ---- PCI function -------------------------------------------------------- */
+
+/* Mapped as part of a larger page, an application would get its neighbours', too (2.6) */
+static int pci_check_page_size(struct erdma_dev *dev)
+{
+	if (erdma_page_size_fits(PAGE_SIZE))
+		return 0;
+	dev_err(&dev->pdev->dev,
+		"doorbell pages have %lu bytes, pages of this kernel %lu: not supported\n",
+		BIT(ERDMA_DB_PAGE_SHIFT), PAGE_SIZE);
+	return -EOPNOTSUPP;
+}
+
+/* Registers that show whether we can drive this function (2.2, 2.3) */
+static int pci_identify(struct erdma_dev *dev)
+{
+	struct device *parent = &dev->pdev->dev;
+	u32 version = erdma_read32(&dev->mmio, ERDMA_REG_VERSION);
+
+	if (version == 0 || version == U32_MAX) {
+		dev_err(parent,
+			"the function is not usable: version register is %#x, expected neither 0 nor %#x\n",
+			version, U32_MAX);
+		return -ENODEV;
+	}
+	dev->proto = erdma_read32(&dev->mmio, ERDMA_REG_PROTO);
+	if (dev->proto != ERDMA_PROTO_IWARP) {
+		dev_err(parent, "protocol register is %u (%s), expected %u (iWARP)\n", dev->proto,
+			dev->proto == ERDMA_PROTO_ROCEV2 ? "RoCEv2" : "unknown protocol",
+			ERDMA_PROTO_IWARP);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/* A crashed or kexec'ed kernel may have left its queues behind (15.3) */
+static void pci_stop_leftovers(struct erdma_dev *dev)
+{
+	u32 status = erdma_read32(&dev->mmio, ERDMA_REG_STATUS);
+	int err;
+
+	if (!(status & ERDMA_STATUS_INIT_DONE))
+		return;
+	dev_info(&dev->pdev->dev, "the function was left running (status %#x): reset\n", status);
+	err = erdma_reset_device(&dev->mmio);
+	if (err)
+		dev_warn(&dev->pdev->dev, "reset was not confirmed: %pe\n", ERR_PTR(err));
+}
+
+static int erdma_pci_init(struct erdma_dev *dev)
+{
+	struct pci_dev *pdev = dev->pdev;
+	int err;
+
+	err = pci_check_page_size(dev);
+	if (err)
+		return err;
+	err = pci_enable_device(pdev);
+	if (err)
+		return err;
+	err = erdma_mmio_init(&dev->mmio, pdev);
+	if (err)
+		goto err_disable;
+	err = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	if (err)
+		goto err_mmio;
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	err = pci_identify(dev);
+	if (err)
+		goto err_mmio;
+	pci_stop_leftovers(dev);
+	pci_set_master(pdev);
+	return 0;
+
+err_mmio:
+	erdma_mmio_exit(&dev->mmio, pdev);
+err_disable:
+	pci_disable_device(pdev);
+	return err;
+}
+
+static void erdma_pci_exit(struct erdma_dev *dev)
+{
+	erdma_mmio_exit(&dev->mmio, dev->pdev);
+	pci_disable_device(dev->pdev); /* also clears bus mastering */
+}
+
+/* ---- vectors and pools --------------------------------------------------- */
+
+static int erdma_vectors_init(struct erdma_dev *dev)
+{
+	int want = min_t(int, num_possible_cpus() + 1, ERDMA_MAX_VECTORS);
+	int got;
+
+	/* One is not enough: it serves no completion EQ (1.4) */
+	got = pci_alloc_irq_vectors(dev->pdev, 2, want, PCI_IRQ_MSIX);
+	if (got < 0) {
+		dev_err(&dev->pdev->dev, "no MSI-X vectors: %pe, expected 2 to %d\n",
+			ERR_PTR(got), want);
+		return got;
+	}
+	dev->vectors = got;
+	return 0;
+}
+
+static void erdma_vectors_exit(struct erdma_dev *dev)
+{
+	pci_free_irq_vectors(dev->pdev);
+}
+
+static int erdma_pools_init(struct erdma_dev *dev)
+{
+	struct device *parent = &dev->pdev->dev;
+
+	dev->dbrec_pool = dma_pool_create("erdma_dbrec", parent, ERDMA_DBREC_SIZE,
+					  ERDMA_DBREC_SIZE, 0);
+	if (!dev->dbrec_pool)
+		return -ENOMEM;
+	dev->response_pool = dma_pool_create("erdma_resp", parent, ERDMA_RESP_BUF_SIZE,
+					     ERDMA_RESP_BUF_SIZE, 0);
+	if (!dev->response_pool) {
+		dma_pool_destroy(dev->dbrec_pool);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void erdma_pools_exit(struct erdma_dev *dev)
+{
+	if (!dev->dma_off)
+		return;
+	dma_pool_destroy(dev->response_pool);
+	dma_pool_destroy(dev->dbrec_pool);
+}
+
+/* ---- bring-up ------------------------------------------------------------ */
+
+static irqreturn_t common_irq(int irq, void *arg)
+{
+	struct erdma_dev *dev = arg;
+
+	erdma_cmdq_irq(&dev->cmdq);
+	erdma_async_eq_irq(dev);
+	return IRQ_HANDLED;
+}
+
+static int bringup_queues(struct erdma_dev *dev)
+{
+	int err;
+
+	err = erdma_async_eq_init(dev);
+	if (err)
+		return err;
+
+	dev->cmdq.mmio = &dev->mmio;
+	dev->cmdq.dma_dev = &dev->pdev->dev;
+	dev->cmdq.dbrec_pool = dev->dbrec_pool;
+	dev->cmdq.stats = &dev->stats;
+	dev->cmdq.dev = dev;
+	dev->cmdq.on_dead = erdma_lost_cmdq_died;
+	err = erdma_cmdq_init(&dev->cmdq);
+	if (err)
+		erdma_async_eq_exit(dev);
+	return err;
+}
+
+/* Frees what the device used, if it certainly does not use it any more */
+static void erdma_bringup_exit(struct erdma_dev *dev)
+{
+	dev->dma_off = erdma_stop_dma(&dev->mmio);
+	free_irq(dev->common_irq, dev);
+	if (!dev->dma_off) {
+		dev_err(&dev->pdev->dev,
+			"neither the reset nor the end of bus mastering was confirmed: memory is leaked\n");
+		return;
+	}
+	erdma_cmdq_exit(&dev->cmdq);
+	erdma_async_eq_exit(dev);
+	erdma_free_deferred(dev);
+}
+
+/*
+ * AEQ, command queue, vector 0, INIT. The rings exist before their handler is
+ * installed, and until after it is removed.
+ */
+static int erdma_bringup_init(struct erdma_dev *dev)
+{
+	struct device *parent = &dev->pdev->dev;
+	int err;
+
+	err = bringup_queues(dev);
+	if (err)
+		return err;
+
+	dev->common_irq = pci_irq_vector(dev->pdev, ERDMA_VECTOR_COMMON);
+	snprintf(dev->common_name, sizeof(dev->common_name), "erdma-common@pci:%s",
+		 pci_name(dev->pdev));
+	err = request_irq(dev->common_irq, common_irq, 0, dev->common_name, dev);
+	if (err) {
+		dev_err(parent, "no common interrupt: %pe\n", ERR_PTR(err));
+		goto err_queues;
+	}
+	dev->dma_off = false;
+	err = erdma_wait_init(&dev->mmio);
+	if (err) {
+		dev_err(parent, "the function does not become ready: %pe\n", ERR_PTR(err));
+		erdma_bringup_exit(dev);
+		return err;
+	}
+	return 0;
+
+err_queues:
+	erdma_cmdq_exit(&dev->cmdq);
+	erdma_async_eq_exit(dev);
+	return err;
+}
+
+/* Completion EQs are created while completions are still polled (15.1, step 8) */
+static int erdma_events_init(struct erdma_dev *dev)
+{
+	int err;
+
+	err = erdma_comp_eqs_init(dev);
+	if (err) {
+		dev_err(&dev->pdev->dev, "no completion EQs: %pe\n", ERR_PTR(err));
+		return err;
+	}
+	erdma_cmdq_start_events(&dev->cmdq);
+	return 0;
+}
+
+static void erdma_events_exit(struct erdma_dev *dev)
+{
+	erdma_comp_eqs_exit(dev);
+}
+
+/* ---- what the device is and has ------------------------------------------ */
+
+static void attrs_read_mac(struct erdma_dev *dev)
+{
+	u32 lo = erdma_read32(&dev->mmio, ERDMA_REG_MAC_LO);
+	u32 hi = erdma_read32(&dev->mmio, ERDMA_REG_MAC_HI);
+
+	u64_to_ether_addr((u64)(hi & 0xffff) << 32 | lo, dev->attrs.mac);
+}
+
+static int erdma_attrs_init(struct erdma_dev *dev)
+{
+	struct device *parent = &dev->pdev->dev;
+	u64 cap0, cap1;
+	int err;
+
+	err = erdma_exec_query_device(dev, &cap0, &cap1);
+	if (err)
+		return err;
+	err = erdma_parse_caps(&dev->attrs, cap0, cap1);
+	if (err) {
+		dev_err(parent, "the device offers no queue pairs: QBLOCK of capability word %#llx is 0\n",
+			cap1);
+		return err;
+	}
+	if (!erdma_has_local_dma_key(&dev->attrs))
+		dev_warn(parent, "local DMA key %#x names a memory region, expected index %u or above: not used\n",
+			 dev->attrs.local_dma_key, dev->attrs.max_mr);
+
+	err = erdma_exec_query_fw(dev, &dev->attrs.fw_version);
+	if (err)
+		return err;
+	if (dev->attrs.flags & ERDMA_FLAG_EXT_DB) {
+		err = erdma_exec_conf_device(dev);
+		if (err)
+			return err;
+	}
+	attrs_read_mac(dev);
+	return 0;
+}
+
+/* Numbers, tables and work queues of the objects */
+static int erdma_objects_init(struct erdma_dev *dev)
+{
+	int err;
+
+	/* Reclaim may wait for a QP to be flushed */
+	dev->reflusher = alloc_workqueue("erdma-reflush-%s", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
+					 pci_name(dev->pdev));
+	if (!dev->reflusher)
+		return -ENOMEM;
+
+	/* First number 1; the lowest may be handed out once it is its turn (6.4) */
+	err = erdma_idtab_init(&dev->pd_ids, 1, 0, ERDMA_MAX_PD - 1);
+	if (err)
+		goto err_reflusher;
+	err = erdma_idtab_init(&dev->mr_ids, 1, 0, dev->attrs.max_mr - 1);
+	if (err)
+		goto err_pd_ids;
+	if (!erdma_has_local_dma_key(&dev->attrs))
+		erdma_idtab_reserve(&dev->mr_ids, FIELD_GET(ERDMA_STAG_INDEX,
+							    dev->attrs.local_dma_key));
+	dev->next_qpn = 1;
+	dev->next_cqn = 1;
+	erdma_cm_dev_init(dev);
+	erdma_lost_watch(dev);
+	return 0;
+
+err_pd_ids:
+	erdma_idtab_exit(&dev->pd_ids);
+err_reflusher:
+	destroy_workqueue(dev->reflusher);
+	return err;
+}
+
+static void erdma_objects_exit(struct erdma_dev *dev)
+{
+	unsigned long first = 0;
+
+	erdma_cm_dev_exit(dev);
+	erdma_lost_unwatch(dev);
+	destroy_workqueue(dev->reflusher);
+	erdma_idtab_exit(&dev->mr_ids);
+	erdma_idtab_exit(&dev->pd_ids);
+	/* Numbers may be left, of objects that the device did not give back */
+	WARN_ON(xa_find(&dev->qps, &first, ULONG_MAX, XA_PRESENT));
+	first = 0;
+	WARN_ON(xa_find(&dev->cqs, &first, ULONG_MAX, XA_PRESENT));
+}
+
+/* ---- registration -------------------------------------------------------- */
+
+/* Under the name of the device before, if that is still free */
+static int register_by_name(struct erdma_dev *dev)
+{
+	const char *name = dev->adapter->name;
+	int err = -ENFILE;
+
+	if (*name)
+		err = ib_register_device(&dev->ibdev, name, &dev->pdev->dev);
+	if (err == -ENFILE)
+		err = ib_register_device(&dev->ibdev, "erdma_%d", &dev->pdev->dev);
+	return err;
+}
+
+static int erdma_register(struct erdma_dev *dev)
+{
+	struct ib_device *ibdev = &dev->ibdev;
+	int err;
+
+	ibdev->num_comp_vectors = dev->n_comp_eqs;
+	if (erdma_has_local_dma_key(&dev->attrs))
+		ibdev->local_dma_lkey = dev->attrs.local_dma_key;
+	addrconf_addr_eui48((u8 *)&ibdev->node_guid, dev->netdev->dev_addr);
+	strscpy(ibdev->iw_ifname, dev->netdev->name, sizeof(ibdev->iw_ifname));
+	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP; /* TCP ports are real ones (12.1) */
+	ib_set_device_ops(ibdev, &erdma_dev_ops);
+	erdma_allow_commands(ibdev);
+
+	err = register_by_name(dev);
+	if (err) {
+		dev_err(&dev->pdev->dev, "no RDMA device: %pe\n", ERR_PTR(err));
+		return err;
+	}
+	WRITE_ONCE(dev->registered, true);
+	err = erdma_netdev_watch(dev);
+	if (err)
+		goto err_unregister;
+	/* The adapter works without its diagnostics node */
+	if (!erdma_diag_has_node(dev))
+		ibdev_warn(ibdev, "no diagnostics node\n");
+	return 0;
+
+err_unregister:
+	ib_unregister_device(ibdev);
+	return err;
+}
+
+static void erdma_unregister(struct erdma_dev *dev)
+{
+	erdma_diag_remove(dev);
+	erdma_netdev_unwatch(dev);
+	ib_unregister_device(&dev->ibdev);
+}
+
+/* ---- up and down ---------------------------------------------------------- */
+
+/* In the order of section 15.1; the way down goes backwards */
+static const struct erdma_step {
+	int (*init)(struct erdma_dev *dev);
+	void (*exit)(struct erdma_dev *dev);
+} erdma_steps[] = {
+	{ erdma_pci_init, erdma_pci_exit },
+	{ erdma_vectors_init, erdma_vectors_exit },
+	{ erdma_pools_init, erdma_pools_exit },
+	{ erdma_bringup_init, erdma_bringup_exit },
+	{ erdma_events_init, erdma_events_exit },
+	{ erdma_attrs_init, NULL },
+	{ erdma_netdev_pair, erdma_netdev_unpair },
+	{ erdma_objects_init, erdma_objects_exit },
+	{ erdma_register, erdma_unregister },
+};
+
+static void erdma_undo_steps(struct erdma_dev *dev, int n)
+{
+	while (n--)
+		if (erdma_steps[n].exit)
+			erdma_steps[n].exit(dev);
+}
+
+static struct erdma_dev *erdma_alloc(struct erdma_adapter *adapter)
+{
+	struct erdma_dev *dev;
+
+	dev = ib_alloc_device(erdma_dev, ibdev);
+	if (!dev)
+		return NULL;
+	dev->adapter = adapter;
+	dev->pdev = adapter->pdev;
+	dev->diag_minor = adapter->diag_minor;
+	dev->stats = adapter->stats;
+	dev->ibdev.dev.parent = &dev->pdev->dev;
+	dev->ibdev.node_type = RDMA_NODE_RNIC;
+	dev->ibdev.phys_port_cnt = 1;
+	dev->dma_off = true;	/* not started */
+	spin_lock_init(&dev->lost_lock);
+	INIT_WORK(&dev->stop_work, erdma_stop_work);
+	erdma_debug_init(&dev->dbg);
+	erdma_debug_copy(&dev->dbg, &adapter->dbg);
+	INIT_LIST_HEAD(&dev->deferred);
+	mutex_init(&dev->deferred_lock);
+	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&dev->cqs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	return dev;
+}
+
+static void erdma_free(struct erdma_dev *dev)
+{
+	xa_destroy(&dev->cqs);
+	xa_destroy(&dev->qps);
+	mutex_destroy(&dev->deferred_lock);
+	erdma_debug_exit(&dev->dbg);
+	ib_dealloc_device(&dev->ibdev);
+}
+
+/**
+ * erdma_up - bring up a device for an adapter that has none
+ * @adapter: adapter; on success @adapter->dev is its registered device
+ *
+ * Context: process, under the lock of the PCI function's struct device.
+ * Return: 0; -EPROBE_DEFER: no network interface yet; the error of a step.
+ */
+int erdma_up(struct erdma_adapter *adapter)
+{
+	char fw[IB_FW_VERSION_NAME_MAX];
+	struct erdma_dev *dev;
+	int err, i;
+
+	dev = erdma_alloc(adapter);
+	if (!dev)
+		return -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(erdma_steps); i++) {
+		err = erdma_steps[i].init(dev);
+		if (err)
+			goto err_undo;
+	}
+	adapter->dev = dev;
+	erdma_get_dev_fw_str(&dev->ibdev, fw);
+	ibdev_info(&dev->ibdev, "paired with %s, firmware %s, completion vectors: %u\n",
+		   netdev_name(dev->netdev), fw, dev->n_comp_eqs);
+	return 0;
+
+err_undo:
+	erdma_undo_steps(dev, i);
+	adapter->stats = dev->stats;
+	erdma_free(dev);
+	return err;
+}
+
+/**
+ * erdma_down - take down the device of an adapter
+ * @adapter: adapter with a device, lost or not
+ *
+ * Unregisters the RDMA device and waits for its consumers to leave. Counters, debug
+ * levels and the name of the RDMA device stay for the next erdma_up().
+ *
+ * Context: process, under the lock of the PCI function's struct device.
+ */
+void erdma_down(struct erdma_adapter *adapter)
+{
+	struct erdma_dev *dev = adapter->dev;
+
+	adapter->dev = NULL;
+	strscpy(adapter->name, dev_name(&dev->ibdev.dev), sizeof(adapter->name));
+	erdma_undo_steps(dev, ARRAY_SIZE(erdma_steps));
+	adapter->stats = dev->stats;
+	erdma_debug_copy(&adapter->dbg, &dev->dbg);
+	erdma_free(dev);
+}

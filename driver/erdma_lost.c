@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * A lost device: the one way from whoever notices that the device does not work
+ * any more to the work that stops it (erdma_recovery.c). Nothing here waits.
+ */
+#include "erdma.h"
+
+#define LOST_REASON_ROW(id, text)					\
+	[ERDMA_LOST_##id] = { text, ERDMA_STAT_LOST_##id },
+
+static const struct {
+	const char *text;
+	enum erdma_sw_stat stat;
+} lost_reasons[ERDMA_LOST_COUNT] = {
+	ERDMA_LOST_REASONS(LOST_REASON_ROW)
+};
+
+/**
+ * erdma_lost_reason_text - why a device was lost, in words
+ * @reason: reason
+ *
+ * Return: text for a message.
+ */
+const char *erdma_lost_reason_text(enum erdma_lost_reason reason)
+{
+	return lost_reasons[reason].text;
+}
+
+/* The first reason counts. Return: it is this one. */
+static bool lost_mark(struct erdma_dev *dev, enum erdma_lost_reason reason)
+{
+	unsigned long flags;
+
+	if (cmpxchg(&dev->lost, ERDMA_LOST_NOT, reason) != ERDMA_LOST_NOT)
+		return false;
+	erdma_stat_inc(&dev->stats, lost_reasons[reason].stat);
+	dev_err(&dev->pdev->dev, "the device is lost: %s\n", lost_reasons[reason].text);
+
+	spin_lock_irqsave(&dev->lost_lock, flags);
+	if (dev->lost_watch)
+		queue_work(dev->reflusher, &dev->stop_work);
+	spin_unlock_irqrestore(&dev->lost_lock, flags);
+	return true;
+}
+
+/**
+ * erdma_device_lost - declare a device lost
+ * @dev: device
+ * @reason: why, not ERDMA_LOST_NOT
+ *
+ * Final for this struct erdma_dev: commands fail from now on, work stops the
+ * device and its QPs, and the adapter gets a fresh one. Only the first call has
+ * an effect.
+ *
+ * Context: any; takes @dev->lost_lock and @dev->cmdq.lock, one after the other.
+ */
+void erdma_device_lost(struct erdma_dev *dev, enum erdma_lost_reason reason)
+{
+	if (lost_mark(dev, reason))
+		erdma_cmdq_kill(&dev->cmdq);
+}
+
+/**
+ * erdma_lost_cmdq_died - erdma_cmdq.on_dead: the command queue gave up
+ * @q: command queue of a device
+ * @why: logged already
+ *
+ * Context: any, with @q->lock; takes erdma_dev.lost_lock.
+ */
+void erdma_lost_cmdq_died(struct erdma_cmdq *q, const char *why)
+{
+	lost_mark(q->dev, erdma_device_is_gone(q->mmio) ? ERDMA_LOST_UNPLUGGED :
+							  ERDMA_LOST_CMDQ_DEAD);
+}
+
+/**
+ * erdma_lost_watch - from now on a loss is handled by @dev->stop_work
+ * @dev: device; @dev->reflusher and @dev->stop_work are ready
+ *
+ * Context: process.
+ */
+void erdma_lost_watch(struct erdma_dev *dev)
+{
+	spin_lock_irq(&dev->lost_lock);
+	dev->lost_watch = true;
+	if (erdma_is_lost(dev))
+		queue_work(dev->reflusher, &dev->stop_work);
+	spin_unlock_irq(&dev->lost_lock);
+}
+
+/**
+ * erdma_lost_unwatch - undo erdma_lost_watch()
+ * @dev: device without objects
+ *
+ * Context: process. @dev->stop_work neither runs nor begins on return.
+ */
+void erdma_lost_unwatch(struct erdma_dev *dev)
+{
+	spin_lock_irq(&dev->lost_lock);
+	dev->lost_watch = false;
+	spin_unlock_irq(&dev->lost_lock);
+	cancel_work_sync(&dev->stop_work);
+}
+
+/**
+ * erdma_lost_wait_stopped - wait until a lost device reaches no memory any more
+ * @dev: device; lost or not
+ *
+ * Context: process; not from @dev->stop_work. Waits for a reset, about a second.
+ * Return: true if the device is lost and reaches no memory any more.
+ */
+bool erdma_lost_wait_stopped(struct erdma_dev *dev)
+{
+	bool watched;
+
+	if (!erdma_is_lost(dev))
+		return false;
+	spin_lock_irq(&dev->lost_lock);
+	watched = dev->lost_watch;
+	spin_unlock_irq(&dev->lost_lock);
+	if (!watched)
+		return false;
+	flush_work(&dev->stop_work);
+	return READ_ONCE(dev->flushing) && dev->dma_off;
+}

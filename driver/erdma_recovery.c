@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What follows the loss of a device, in two parts.
+ *
+ * Stop (erdma_stop_work(), of the device): reset, bus mastering off, QPs stopped
+ * and their connections closed, kernel consumers served by erdma_flush.c. It
+ * takes no lock that somebody may hold who waits for a QP to drain.
+ *
+ * Replace (recover_work(), of the adapter): the RDMA device is unregistered, all
+ * its memory is freed, and a fresh one is registered under the same name.
+ * Consumers see the removal and connect again; no file of an application
+ * survives. It runs under the lock of the PCI function's struct device, as probe
+ * and removal do, and never under rtnl.
+ */
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+
+#include "compat/compat.h"
+#include "erdma_recovery.h"
+
+/* The work outlives the binding: it has a queue of its own. Not during suspend. */
+static struct workqueue_struct *recovery_wq;
+
+/* ---- stop ---------------------------------------------------------------- */
+
+static void stop_all_qps(struct erdma_dev *dev)
+{
+	struct erdma_qp *qp;
+	u32 qpn = 0;
+
+	while ((qp = erdma_qp_get_from(dev, qpn))) {
+		qpn = qp->qpn + 1;
+		erdma_qp_device_lost(qp);
+		erdma_qp_put(qp);
+		cond_resched();
+	}
+}
+
+static void adapter_free(struct kref *refs)
+{
+	struct erdma_adapter *adapter = container_of(refs, struct erdma_adapter, refs);
+
+	pci_dev_put(adapter->pdev);
+	kfree(adapter);
+}
+
+/* A retry that waits for its time is brought forward; what is due at once is not put off */
+static void adapter_schedule(struct erdma_adapter *adapter, unsigned int delay_s)
+{
+	bool pending;
+
+	kref_get(&adapter->refs);
+	if (delay_s)
+		pending = !queue_delayed_work(recovery_wq, &adapter->recover, delay_s * HZ);
+	else
+		pending = mod_delayed_work(recovery_wq, &adapter->recover, 0);
+	if (pending)	/* with a reference of its own */
+		kref_put(&adapter->refs, adapter_free);
+}
+
+/**
+ * erdma_stop_work - stop a lost device and everything that waits for it
+ * @work: erdma_dev.stop_work
+ *
+ * Context: process; takes erdma_ep.lock and state_lock.
+ */
+void erdma_stop_work(struct work_struct *work)
+{
+	struct erdma_dev *dev = container_of(work, struct erdma_dev, stop_work);
+
+	dev->dma_off = erdma_stop_dma(&dev->mmio);
+	WRITE_ONCE(dev->flushing, true);
+	stop_all_qps(dev);
+	/* The core sends DEVICE_FATAL to each application when the device is unregistered */
+	adapter_schedule(dev->adapter, 0);
+}
+
+/* ---- replace ------------------------------------------------------------- */
+
+static bool adapter_take_try(struct erdma_adapter *adapter)
+{
+	u64 *oldest = &adapter->tries[adapter->n_tries % ERDMA_RECOVERY_TRIES];
+	u64 now = get_jiffies_64();
+
+	if (adapter->n_tries >= ERDMA_RECOVERY_TRIES &&
+	    time_before64(now, *oldest + ERDMA_RECOVERY_WINDOW_S * HZ))
+		return false;
+	*oldest = now;
+	adapter->n_tries++;
+	return true;
+}
+
+static bool adapter_may_try(struct erdma_adapter *adapter)
+{
+	struct device *parent = &adapter->pdev->dev;
+
+	if (adapter->frozen || adapter->gave_up)
+		return false;
+	if (!pci_device_is_present(adapter->pdev)) {
+		dev_err(parent, "not recovered: the function has left the bus\n");
+		return false;
+	}
+	if (adapter->requested)
+		return true;
+	if (adapter_take_try(adapter))
+		return true;
+	adapter->gave_up = true;
+	dev_err(parent, "not recovered: %u tries within %u s, last loss: %s. Reset the function or bind the driver again\n",
+		ERDMA_RECOVERY_TRIES, ERDMA_RECOVERY_WINDOW_S,
+		erdma_lost_reason_text(adapter->reason));
+	return false;
+}
+
+static void adapter_bring_up(struct erdma_adapter *adapter)
+{
+	struct device *parent = &adapter->pdev->dev;
+	int err;
+
+	if (!adapter_may_try(adapter))
+		return;
+	adapter->requested = false;
+	err = erdma_up(adapter);
+	if (err == -EPROBE_DEFER) {
+		/* Not the device's fault: erdma_adapter_interface_came(), and that is no try */
+		adapter->requested = true;
+		return;
+	}
+	if (err) {
+		erdma_stat_inc(&adapter->stats, ERDMA_STAT_RECOVERY_FAILED);
+		dev_err(parent, "not recovered: %pe, next try in %u s\n", ERR_PTR(err),
+			ERDMA_RECOVERY_RETRY_S);
+		adapter_schedule(adapter, ERDMA_RECOVERY_RETRY_S);
+		return;
+	}
+	adapter->generation++;
+	erdma_stat_inc(&adapter->dev->stats, ERDMA_STAT_RECOVERED);
+	dev_info(parent, "recovered as %s, generation %u, after: %s\n",
+		 dev_name(&adapter->dev->ibdev.dev), adapter->generation,
+		 erdma_lost_reason_text(adapter->reason));
+}
+
+static void recover_work(struct work_struct *work)
+{
+	struct erdma_adapter *adapter = container_of(to_delayed_work(work),
+						     struct erdma_adapter, recover);
+	struct device *parent = &adapter->pdev->dev;
+
+	device_lock(parent);
+	if (!adapter->removed) {
+		if (adapter->dev && erdma_is_lost(adapter->dev)) {
+			adapter->reason = adapter->dev->lost;
+			erdma_down(adapter);
+		}
+		if (!adapter->dev)
+			adapter_bring_up(adapter);
+	}
+	device_unlock(parent);
+	kref_put(&adapter->refs, adapter_free);
+}
+
+/* ---- adapters ------------------------------------------------------------ */
+
+/**
+ * erdma_adapter_create - an adapter without device
+ * @pdev: PCI function
+ *
+ * Context: process.
+ * Return: adapter, for erdma_adapter_destroy(); NULL: no memory.
+ */
+struct erdma_adapter *erdma_adapter_create(struct pci_dev *pdev)
+{
+	struct erdma_adapter *adapter = kzalloc(sizeof(*adapter), GFP_KERNEL);
+
+	if (!adapter)
+		return NULL;
+	kref_init(&adapter->refs);
+	adapter->pdev = pci_dev_get(pdev);
+	INIT_DELAYED_WORK(&adapter->recover, recover_work);
+	adapter->diag_minor = erdma_diag_alloc_minor();
+	erdma_debug_init(&adapter->dbg);
+	/* What a slot reset restores */
+	pci_save_state(pdev);
+	return adapter;
+}
+
+/**
+ * erdma_adapter_retire - never bring up a device for this adapter again
+ * @adapter: adapter
+ *
+ * Context: process, under the lock of the PCI function's struct device.
+ */
+void erdma_adapter_retire(struct erdma_adapter *adapter)
+{
+	adapter->removed = true;
+	if (cancel_delayed_work(&adapter->recover))
+		kref_put(&adapter->refs, adapter_free);
+}
+
+/**
+ * erdma_adapter_destroy - undo erdma_adapter_create()
+ * @adapter: adapter without device
+ *
+ * Context: process, under the lock of the PCI function's struct device.
+ */
+void erdma_adapter_destroy(struct erdma_adapter *adapter)
+{
+	erdma_adapter_retire(adapter);
+	erdma_debug_exit(&adapter->dbg);
+	erdma_diag_free_minor(adapter->diag_minor);
+	kref_put(&adapter->refs, adapter_free);
+}
+
+/**
+ * erdma_adapter_interface_came - the network interface of an adapter is there
+ * @pdev: PCI function that the adapter is for, if our driver has it
+ *
+ * Brings up the device of an adapter that has none. One that is up is left alone.
+ *
+ * Context: process; takes the lock of the PCI function's struct device.
+ */
+void erdma_adapter_interface_came(struct pci_dev *pdev)
+{
+	const struct pci_driver *driver;
+	struct erdma_adapter *adapter;
+
+	device_lock(&pdev->dev);
+	driver = pci_dev_driver(pdev);
+	adapter = pci_get_drvdata(pdev);
+	if (driver && driver->err_handler == &erdma_pci_err_handler && adapter && !adapter->dev)
+		adapter_schedule(adapter, 0);
+	device_unlock(&pdev->dev);
+}
+
+/* ---- events of the PCI function, under the lock of its struct device -------- */
+
+/* On return the driver touches neither registers nor memory for the device */
+static void adapter_freeze(struct pci_dev *pdev, enum erdma_lost_reason reason)
+{
+	struct erdma_adapter *adapter = pci_get_drvdata(pdev);
+
+	adapter->frozen = true;
+	if (!adapter->dev)
+		return;
+	erdma_device_lost(adapter->dev, reason);
+	flush_work(&adapter->dev->stop_work);
+}
+
+static void adapter_thaw(struct pci_dev *pdev)
+{
+	struct erdma_adapter *adapter = pci_get_drvdata(pdev);
+
+	adapter->frozen = false;
+	adapter->gave_up = false;
+	adapter->n_tries = 0;
+	adapter->requested = true;
+	adapter_schedule(adapter, 0);
+}
+
+static pci_ers_result_t pci_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
+{
+	adapter_freeze(pdev, ERDMA_LOST_PCI_ERROR);
+	return state == pci_channel_io_perm_failure ? PCI_ERS_RESULT_DISCONNECT :
+						      PCI_ERS_RESULT_NEED_RESET;
+}
+
+static pci_ers_result_t pci_slot_reset(struct pci_dev *pdev)
+{
+	pci_restore_state(pdev);
+	pci_save_state(pdev);
+	return PCI_ERS_RESULT_RECOVERED;
+}
+
+/* An error is no request: it counts as a try */
+static void pci_error_resume(struct pci_dev *pdev)
+{
+	struct erdma_adapter *adapter = pci_get_drvdata(pdev);
+
+	adapter->frozen = false;
+	adapter_schedule(adapter, 0);
+}
+
+static void pci_reset_prepare(struct pci_dev *pdev)
+{
+	adapter_freeze(pdev, ERDMA_LOST_PCI_RESET);
+}
+
+static void pci_reset_done(struct pci_dev *pdev)
+{
+	adapter_thaw(pdev);
+}
+
+const struct pci_error_handlers erdma_pci_err_handler = {
+	.error_detected = pci_error_detected,
+	.slot_reset = pci_slot_reset,
+	.resume = pci_error_resume,
+	.reset_prepare = pci_reset_prepare,
+	.reset_done = pci_reset_done,
+};
+
+static int pm_suspend_device(struct device *parent)
+{
+	adapter_freeze(to_pci_dev(parent), ERDMA_LOST_SUSPEND);
+	return 0;
+}
+
+static int pm_resume_device(struct device *parent)
+{
+	adapter_thaw(to_pci_dev(parent));
+	return 0;
+}
+
+const struct dev_pm_ops erdma_pm_ops = {
+	SYSTEM_SLEEP_PM_OPS(pm_suspend_device, pm_resume_device)
+};
+
+/* ---- module -------------------------------------------------------------- */
+
+/**
+ * erdma_recovery_module_init - for the module
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int erdma_recovery_module_init(void)
+{
+	recovery_wq = alloc_workqueue("erdma-recovery",
+				      WQ_UNBOUND | WQ_FREEZABLE | WQ_MEM_RECLAIM, 0);
+	return recovery_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * erdma_recovery_module_exit - for the module, after all adapters are removed
+ */
+void erdma_recovery_module_exit(void)
+{
+	destroy_workqueue(recovery_wq);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * An adapter: what outlives the loss of its device.
+ */
+#ifndef ERDMA_RECOVERY_H
+#define ERDMA_RECOVERY_H
+
+#include <linux/kref.h>
+#include <linux/pci.h>
+#include <linux/pm.h>
+#include <linux/workqueue.h>
+
+#include "erdma.h"
+
+#define ERDMA_RECOVERY_TRIES	3	/* in ERDMA_RECOVERY_WINDOW_S */
+#define ERDMA_RECOVERY_WINDOW_S	600
+#define ERDMA_RECOVERY_RETRY_S	5	/* after a device that did not come up */
+
+/**
+ * struct erdma_adapter - a PCI function that the driver is bound to
+ * @refs: the driver's binding, and @recover while it is queued
+ * @pdev: PCI function
+ * @dev: its device, NULL while there is none
+ * @recover: takes down a lost device and brings up a fresh one
+ * @removed: the driver is not bound any more
+ * @frozen: a reset or suspend is under way: bring up nothing
+ * @gave_up: too many tries: bring up nothing until an administrator resets it
+ * @requested: the next bring-up was asked for and is no try
+ * @reason: of the latest loss
+ * @generation: devices brought up after a loss
+ * @tries: jiffies_64 of the latest tries, oldest replaced first
+ * @n_tries: tries since the last reset that was asked for
+ * @diag_minor: reserved for the diagnostics node, or negative
+ * @name: of the RDMA device, once there was one
+ * @stats: counters while there is no device
+ * @dbg: debug levels while there is no device
+ *
+ * All but @refs and @recover is protected by the lock of the PCI function's
+ * struct device.
+ */
+struct erdma_adapter {
+	struct kref refs;
+	struct pci_dev *pdev;
+	struct erdma_dev *dev;
+	struct delayed_work recover;
+	bool removed;
+	bool frozen;
+	bool gave_up;
+	bool requested;
+	enum erdma_lost_reason reason;
+	u32 generation;
+	u64 tries[ERDMA_RECOVERY_TRIES];
+	u32 n_tries;
+	int diag_minor;
+	char name[IB_DEVICE_NAME_MAX];
+	struct erdma_stats stats;
+	struct erdma_debug dbg;
+};
+
+/* erdma_bringup.c */
+int erdma_up(struct erdma_adapter *adapter);
+void erdma_down(struct erdma_adapter *adapter);
+
+/* erdma_recovery.c */
+struct erdma_adapter *erdma_adapter_create(struct pci_dev *pdev);
+void erdma_adapter_retire(struct erdma_adapter *adapter);
+void erdma_adapter_destroy(struct erdma_adapter *adapter);
+void erdma_adapter_interface_came(struct pci_dev *pdev);
+void erdma_stop_work(struct work_struct *work);
+int erdma_recovery_module_init(void);
+void erdma_recovery_module_exit(void);
+
+extern const struct pci_error_handlers erdma_pci_err_handler;
+extern const struct dev_pm_ops erdma_pm_ops;
+
+#endif /* ERDMA_RECOVERY_H */

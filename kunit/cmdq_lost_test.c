@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Commands and interrupts that get lost, and a command queue that dies: erdma_cmdq.c */
+#include "cmdq_setup.h"
+#include "suites.h"
+
+/* ---- lost commands -------------------------------------------------------- */
+
+/* More than there are contexts, over the life of a host */
+static void two_hundred_lost_commands_cost_nothing(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_cmdq *q = queue_of(test);
+	int i, j;
+
+	erdma_cmdq_start_events(q);
+	for (i = 0; i < 200; i++) {
+		f->hold = true;
+		KUNIT_ASSERT_EQ(test, fake_exec_for(f, NULL, 1), -ETIMEDOUT);
+		f->hold = false;
+		for (j = 0; j < 20; j++)
+			KUNIT_ASSERT_EQ(test, fake_exec(f, 0, NULL), 0);
+	}
+	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
+		KUNIT_ASSERT_EQ(test, fake_exec(f, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, q->state, ERDMA_DIAG_CMDQ_RUN);
+	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_LOST), 200ULL);
+	KUNIT_EXPECT_EQ(test, q->quarantined, 0);
+	KUNIT_EXPECT_EQ(test, q->in_flight, 0);
+	KUNIT_EXPECT_EQ(test, q->credits.count, (unsigned int)ERDMA_CMDQ_SLOTS);
+}
+
+/* The position is another command's by then, and the context may be */
+static void answer_to_a_lost_command_is_nobodys(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct fake_cmd lost;
+	int i;
+
+	erdma_cmdq_start_events(queue_of(test));
+	f->hold = true;
+	KUNIT_ASSERT_EQ(test, fake_exec_for(f, NULL, 1), -ETIMEDOUT);
+	f->hold = false;
+	lost = f->cmds[0];
+	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
+		KUNIT_ASSERT_EQ(test, fake_exec(f, 0, NULL), 0);
+	KUNIT_ASSERT_EQ(test, stat(f, ERDMA_STAT_CMDQ_LOST), 1ULL);
+	fake_write_cqe(f, f->cq_pi, lost.index, 0);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_BAD_CQES), 1ULL);
+	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_LATE), 0ULL);
+	KUNIT_EXPECT_EQ(test, queue_of(test)->credits.count, (unsigned int)ERDMA_CMDQ_SLOTS);
+}
+
+/* The device may write it in a year: it is nobody else's until the reset */
+static void buffer_of_a_lost_command_is_retained(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_cmdq *q = queue_of(test);
+	struct erdma_resp_stats stats;
+	int i;
+
+	erdma_cmdq_start_events(q);
+	f->hold = true;
+	KUNIT_ASSERT_EQ(test, erdma_exec_get_stats(f->dev, &stats), -ETIMEDOUT);
+	f->hold = false;
+	KUNIT_EXPECT_TRUE(test, list_empty(&q->lost_bufs));
+	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
+		KUNIT_ASSERT_EQ(test, fake_exec(f, 0, NULL), 0);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&q->lost_bufs));
+}
+
+static void timeout_quarantines_slot(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_cmdq *q = queue_of(test);
+
+	f->hold = true;
+	erdma_cmdq_start_events(q);
+	KUNIT_EXPECT_EQ(test, fake_exec_short(f), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, q->quarantined, 1);
+	KUNIT_EXPECT_EQ(test, q->in_flight, 1);
+	KUNIT_EXPECT_EQ(test, q->credits.count, ERDMA_CMDQ_SLOTS - 1U);
+	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_TIMEOUTS), 1ULL);
+	KUNIT_EXPECT_EQ(test, q->state, ERDMA_DIAG_CMDQ_RUN);
+}
+
+static void timeout_quarantines_slot_when_polling(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	f->hold = true;
+	KUNIT_EXPECT_EQ(test, fake_exec_short(f), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, queue_of(test)->quarantined, 1);
+	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_POLL);
+}
+
+static void short_timeouts_do_not_kill_queue(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	int i;
+
+	f->hold = true;
+	erdma_cmdq_start_events(queue_of(test));
+	for (i = 0; i < 3 * ERDMA_CMDQ_MAX_STUCK; i++)
+		KUNIT_ASSERT_EQ(test, fake_exec_short(f), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_RUN);
+	fake_answer_all(f);
+	fake_settle(f);
+	KUNIT_EXPECT_EQ(test, queue_of(test)->quarantined, 0);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), 0);
+}
+
+/* A device that drops one query and answers everything else stays usable */
+static void one_dropped_query_does_not_kill_queue(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	int i;
+
+	erdma_cmdq_start_events(queue_of(test));
+	f->hold = true;
+	KUNIT_ASSERT_EQ(test, fake_exec_short(f), -ETIMEDOUT);
+	f->hold = false;
+	for (i = 0; i < 2 * ERDMA_CMDQ_SLOTS; i++)
+		KUNIT_ASSERT_EQ(test, fake_exec(f, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_RUN);
+}
+
+/* ---- lost and empty events ------------------------------------------------- */
+
+/* Within 200 ms of the machine's own time, and not when the waiter gives up */
+static void lost_interrupt_is_found(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	unsigned long end = jiffies + msecs_to_jiffies(FAKE_TIMEOUT_MS);
+
+	f->late = true;
+	f->mute = true;
+	erdma_cmdq_start_events(queue_of(test));
+	KUNIT_EXPECT_EQ(test, fake_exec_for(f, NULL, 5 * FAKE_TIMEOUT_MS), 0);
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, end));
+	KUNIT_EXPECT_GE(test, f->lost, 1U);
+	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_LOST_IRQS), 1ULL);
+	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_TIMEOUTS), 0ULL);
+}
+
+static void interrupts_work_again_after_a_lost_one(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	int i;
+
+	f->late = true;
+	f->mute = true;
+	erdma_cmdq_start_events(queue_of(test));
+	KUNIT_ASSERT_EQ(test, fake_exec(f, 0, NULL), 0);
+	f->mute = false;
+	for (i = 0; i < 10; i++)
+		KUNIT_ASSERT_EQ(test, fake_exec(f, 0, NULL), 0);
+	KUNIT_EXPECT_LE(test, stat(f, ERDMA_STAT_CMDQ_LOST_IRQS), 2ULL);
+}
+
+static void command_after_an_event_without_completion_gets_one(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	f->late = true;
+	erdma_cmdq_start_events(queue_of(test));
+	fake_event(f);
+	fake_settle(f);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_LOST_IRQS), 0ULL);
+}
+
+/* As if each arm showed the device that we have not seen what it wrote (4.6) */
+static void events_without_completions_do_not_go_on_for_ever(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct crowd c;
+	u64 armed;
+	int i;
+
+	f->hold = true;
+	erdma_cmdq_start_events(queue_of(test));
+	crowd_start(test, &c, 1);
+	KUNIT_EXPECT_TRUE(test, cmdq_gets_in_flight(f, 1));
+	armed = stat(f, ERDMA_STAT_CMDQ_ARMS);
+	for (i = 0; i < 300; i++) {
+		fake_event(f);
+		fake_settle(f);
+	}
+	armed = stat(f, ERDMA_STAT_CMDQ_ARMS) - armed;
+	KUNIT_EXPECT_GT(test, armed, 1ULL);
+	KUNIT_EXPECT_LT(test, armed, 100ULL);
+	fake_answer_all(f);
+	KUNIT_EXPECT_EQ(test, crowd_wait(&c, 0), 1);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), 0);
+}
+
+/* ---- a queue that dies ----------------------------------------------------- */
+
+static u32 deaths;
+
+static void count_death(struct erdma_cmdq *q, const char *why)
+{
+	lockdep_assert_held(&q->lock);
+	deaths++;
+}
+
+static void death_is_reported_once(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	int i;
+
+	deaths = 0;
+	queue_of(test)->on_dead = count_death;
+	queue_of(test)->timeout_ms = FAKE_SHORT_MS;
+	f->hold = true;
+	erdma_cmdq_start_events(queue_of(test));
+	for (i = 0; i < ERDMA_CMDQ_MAX_STUCK; i++) {
+		KUNIT_EXPECT_EQ(test, deaths, 0);
+		fake_exec_short(f);
+	}
+	KUNIT_EXPECT_EQ(test, deaths, 1);
+	fake_exec_short(f);
+	erdma_cmdq_kill(queue_of(test));
+	KUNIT_EXPECT_EQ(test, deaths, 1);
+}
+
+static void who_kills_the_queue_is_not_notified(struct kunit *test)
+{
+	deaths = 0;
+	queue_of(test)->on_dead = count_death;
+	erdma_cmdq_kill(queue_of(test));
+	KUNIT_EXPECT_EQ(test, deaths, 0);
+}
+
+static void full_timeouts_in_a_row_kill_queue(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	int i;
+
+	queue_of(test)->timeout_ms = FAKE_SHORT_MS;
+	f->hold = true;
+	erdma_cmdq_start_events(queue_of(test));
+	for (i = 0; i < ERDMA_CMDQ_MAX_STUCK; i++) {
+		KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_RUN);
+		KUNIT_EXPECT_EQ(test, fake_exec_short(f), -ETIMEDOUT);
+	}
+	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_DEAD);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, f->total, ERDMA_CMDQ_MAX_STUCK);
+}
+
+/* Nor for the first one */
+static void device_that_left_is_noticed_while_waiting(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	unsigned long end = jiffies + msecs_to_jiffies(3 * FAKE_TIMEOUT_MS);
+	struct erdma_cmd_result res;
+
+	f->hold = true;
+	f->unplugged = true;
+	KUNIT_EXPECT_EQ(test, fake_exec_for(f, &res, 5 * FAKE_TIMEOUT_MS), -ENODEV);
+	KUNIT_EXPECT_EQ(test, res.outcome, ERDMA_CMD_UNANSWERED);
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, end));
+	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_DEAD);
+}
+
+static void device_that_left_is_noticed_while_waiting_for_an_interrupt(struct kunit *test)
+{
+	erdma_cmdq_start_events(queue_of(test));
+	device_that_left_is_noticed_while_waiting(test);
+}
+
+/* It left the bus: nobody needs to wait for three more time-outs */
+static void registers_of_ones_kill_queue(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	f->hold = true;
+	erdma_cmdq_start_events(queue_of(test));
+	f->regs[ERDMA_REG_STATUS / 4] = U32_MAX;
+	KUNIT_ASSERT_EQ(test, fake_exec_short(f), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_RUN);
+	f->regs[ERDMA_REG_VERSION / 4] = U32_MAX;
+	KUNIT_ASSERT_EQ(test, fake_exec_short(f), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_DEAD);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), -ENODEV);
+}
+
+/* Its registers may read as anything, also as zeros */
+static void empty_slot_kills_queue(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	f->hold = true;
+	erdma_cmdq_start_events(queue_of(test));
+	f->unplugged = true;
+	KUNIT_ASSERT_EQ(test, fake_exec_short(f), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_DEAD);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), -ENODEV);
+}
+
+static void kill_wakes_waiters_at_once(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	unsigned long end = jiffies + 5 * msecs_to_jiffies(FAKE_TIMEOUT_MS);
+	struct crowd c;
+
+	f->hold = true;
+	erdma_cmdq_start_events(queue_of(test));
+	crowd_start(test, &c, ERDMA_CMDQ_SLOTS + 5);
+	KUNIT_EXPECT_TRUE(test, cmdq_gets_in_flight(f, ERDMA_CMDQ_SLOTS));
+	erdma_cmdq_kill(queue_of(test));
+	KUNIT_EXPECT_EQ(test, crowd_wait(&c, -ENODEV), ERDMA_CMDQ_SLOTS + 5);
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, end));
+	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_DEAD);
+}
+
+static void dead_queue_refuses_commands(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	u32 writes;
+
+	erdma_cmdq_kill(queue_of(test));
+	writes = f->writes;
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), -ENODEV);
+	erdma_cmdq_start_events(queue_of(test));
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, f->writes, writes);
+	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_DEAD);
+}
+
+static void answer_after_kill_is_harmless(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct crowd c;
+
+	f->hold = true;
+	erdma_cmdq_start_events(queue_of(test));
+	crowd_start(test, &c, ERDMA_CMDQ_SLOTS);
+	KUNIT_EXPECT_TRUE(test, cmdq_gets_in_flight(f, ERDMA_CMDQ_SLOTS));
+	erdma_cmdq_kill(queue_of(test));
+	fake_answer_all(f);
+	fake_settle(f);
+	crowd_wait(&c, -ENODEV);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), -ENODEV);
+}
+
+static struct kunit_case cmdq_lost_cases[] = {
+	KUNIT_CASE(two_hundred_lost_commands_cost_nothing),
+	KUNIT_CASE(answer_to_a_lost_command_is_nobodys),
+	KUNIT_CASE(buffer_of_a_lost_command_is_retained),
+	KUNIT_CASE(timeout_quarantines_slot),
+	KUNIT_CASE(timeout_quarantines_slot_when_polling),
+	KUNIT_CASE(short_timeouts_do_not_kill_queue),
+	KUNIT_CASE(one_dropped_query_does_not_kill_queue),
+	KUNIT_CASE(lost_interrupt_is_found),
+	KUNIT_CASE(interrupts_work_again_after_a_lost_one),
+	KUNIT_CASE(command_after_an_event_without_completion_gets_one),
+	KUNIT_CASE(events_without_completions_do_not_go_on_for_ever),
+	KUNIT_CASE(death_is_reported_once),
+	KUNIT_CASE(who_kills_the_queue_is_not_notified),
+	KUNIT_CASE(full_timeouts_in_a_row_kill_queue),
+	KUNIT_CASE(device_that_left_is_noticed_while_waiting),
+	KUNIT_CASE(device_that_left_is_noticed_while_waiting_for_an_interrupt),
+	KUNIT_CASE(registers_of_ones_kill_queue),
+	KUNIT_CASE(empty_slot_kills_queue),
+	KUNIT_CASE(kill_wakes_waiters_at_once),
+	KUNIT_CASE(dead_queue_refuses_commands),
+	KUNIT_CASE(answer_after_kill_is_harmless),
+	{}
+};
+
+struct kunit_suite erdma_cmdq_lost_suite = {
+	.name = "erdma_cmdq_lost",
+	.init = fake_init,
+	.exit = fake_exit,
+	.test_cases = cmdq_lost_cases,
+};

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What is freed after which outcome of a command, and what is not: creation and
+ * destruction of CQs, QPs and memory regions, PD numbers, counters.
+ */
+#include <linux/delay.h>
+#include <linux/slab.h>
+
+#include "fake_dev.h"
+#include "suites.h"
+
+/* Enough of an adapter to create kernel objects on the fake */
+struct objects {
+	struct fake_dev *f;
+	struct erdma_dev *dev;
+	struct erdma_pd *pd;
+	struct erdma_cq *cq;
+	struct erdma_qp *qp;
+	struct work_struct work;
+	int (*op)(struct objects *o);
+	int ret;
+};
+
+static struct objects *objects_of(struct kunit *test)
+{
+	return fake_of(test)->owner;
+}
+
+static void nothing(struct work_struct *work)
+{
+}
+
+static void objects_dev(struct erdma_dev *dev)
+{
+	dev->attrs.max_qp = 100;
+	dev->attrs.max_cq = 200;
+	dev->attrs.max_cqe = 4096;
+	dev->attrs.max_send_wr = 1024;
+	dev->attrs.max_recv_wr = 1024;
+	dev->n_comp_eqs = 1;
+	dev->next_qpn = 1;
+	dev->next_cqn = 1;
+	INIT_LIST_HEAD(&dev->deferred);
+	mutex_init(&dev->deferred_lock);
+	spin_lock_init(&dev->ep_lock);
+	INIT_LIST_HEAD(&dev->endpoints);
+	init_waitqueue_head(&dev->endpoints_wait);
+	INIT_DELAYED_WORK(&dev->eq_look, nothing);
+}
+
+static int objects_init(struct kunit *test)
+{
+	struct objects *o = fake_init_owner(test, sizeof(*o));
+
+	if (!o)
+		return -ENOMEM;
+	o->f = fake_of(test);
+	o->dev = o->f->dev;
+	o->pd = kunit_kzalloc(test, sizeof(*o->pd), GFP_KERNEL);
+	o->cq = kunit_kzalloc(test, sizeof(*o->cq), GFP_KERNEL);
+	o->qp = kunit_kzalloc(test, sizeof(*o->qp), GFP_KERNEL);
+	if (!o->pd || !o->cq || !o->qp)
+		return -ENOMEM;
+	objects_dev(o->dev);
+	if (erdma_idtab_init(&o->dev->pd_ids, 1, 0, 63) ||
+	    erdma_idtab_init(&o->dev->mr_ids, 1, 0, 63))
+		return -ENOMEM;
+	o->pd->ibpd.device = &o->dev->ibdev;
+	o->cq->ibcq.device = &o->dev->ibdev;
+	o->qp->ibqp.device = &o->dev->ibdev;
+	o->qp->ibqp.pd = &o->pd->ibpd;
+	o->qp->ibqp.qp_type = IB_QPT_RC;
+	o->dev->eq_watcher = alloc_workqueue("erdma_kunit", WQ_UNBOUND, 0);
+	o->dev->reflusher = alloc_workqueue("erdma_kunit", WQ_UNBOUND, 0);
+	if (!o->dev->eq_watcher || !o->dev->reflusher)
+		return -ENOMEM;
+	erdma_cmdq_start_events(&o->dev->cmdq);
+	return erdma_alloc_pd(&o->pd->ibpd, NULL);
+}
+
+static void objects_exit(struct kunit *test)
+{
+	struct objects *o;
+
+	if (!fake_of(test) || !fake_of(test)->owner)
+		return fake_exit(test);
+	o = objects_of(test);
+	if (o->dev->eq_watcher) {
+		cancel_delayed_work_sync(&o->dev->eq_look);
+		destroy_workqueue(o->dev->eq_watcher);
+	}
+	if (o->dev->reflusher)
+		destroy_workqueue(o->dev->reflusher);
+	erdma_free_deferred(o->dev);
+	erdma_idtab_exit(&o->dev->pd_ids);
+	erdma_idtab_exit(&o->dev->mr_ids);
+	fake_exit(test);
+}
+
+/* ---- what the tests do to objects ------------------------------------------ */
+
+static int create_cq(struct objects *o)
+{
+	const struct ib_cq_init_attr attr = { .cqe = 16 };
+
+	return erdma_create_cq(&o->cq->ibcq, &attr, NULL);
+}
+
+static int create_qp(struct objects *o)
+{
+	struct ib_qp_init_attr attr = {
+		.qp_type = IB_QPT_RC,
+		.send_cq = &o->cq->ibcq,
+		.recv_cq = &o->cq->ibcq,
+		.cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+
+	return erdma_create_qp(&o->qp->ibqp, &attr, NULL);
+}
+
+static int create_mr(struct objects *o)
+{
+	return PTR_ERR_OR_ZERO(erdma_get_dma_mr(&o->pd->ibpd, 0));
+}
+
+static void run_op(struct work_struct *work)
+{
+	struct objects *o = container_of(work, struct objects, work);
+
+	o->ret = o->op(o);
+}
+
+/* The device gets the command of @op, then the queue dies. Return: of @op. */
+static int die_after_sending(struct kunit *test, int (*op)(struct objects *o))
+{
+	struct objects *o = objects_of(test);
+	u32 sent = o->f->total;
+	int i;
+
+	o->f->hold = true;
+	o->op = op;
+	INIT_WORK(&o->work, run_op);
+	schedule_work(&o->work);
+	for (i = 0; i < 2000 && READ_ONCE(o->f->total) == sent; i++)
+		usleep_range(500, 1000);
+	KUNIT_EXPECT_EQ(test, o->f->total, sent + 1);
+	erdma_cmdq_kill(&o->dev->cmdq);
+	flush_work(&o->work);
+	return o->ret;
+}
+
+static bool is_taken(struct xarray *numbers, u32 n)
+{
+	if (xa_insert_irq(numbers, n, xa_mk_value(1), GFP_KERNEL))
+		return true;
+	xa_erase_irq(numbers, n);
+	return false;
+}
+
+/* ---- creation --------------------------------------------------------------- */
+
+/* -ENODEV, and the device has the command: it may still write to the ring */
+static void cq_that_may_still_come_is_retained(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+
+	KUNIT_EXPECT_EQ(test, die_after_sending(test, create_cq), -ENODEV);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&o->dev->deferred));
+	KUNIT_EXPECT_TRUE(test, is_taken(&o->dev->cqs, 1));
+	erdma_free_deferred(o->dev);
+	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->cqs, 1));
+}
+
+static void qp_that_may_still_come_is_retained(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+
+	KUNIT_ASSERT_EQ(test, create_cq(o), 0);
+	KUNIT_EXPECT_EQ(test, die_after_sending(test, create_qp), -ENODEV);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&o->dev->deferred));
+	KUNIT_EXPECT_TRUE(test, is_taken(&o->dev->qps, 1));
+	/* What it names is not given to others */
+	KUNIT_EXPECT_TRUE(test, o->pd->retained);
+	KUNIT_EXPECT_TRUE(test, o->cq->retained);
+	erdma_destroy_cq(&o->cq->ibcq, NULL);
+}
+
+static void mr_that_may_still_come_is_retained(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+
+	KUNIT_EXPECT_EQ(test, die_after_sending(test, create_mr), -ENODEV);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&o->dev->deferred));
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mr_ids.used), 1);
+	KUNIT_EXPECT_TRUE(test, o->pd->retained);
+}
+
+static void nothing_is_retained_of_what_was_not_sent(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+
+	KUNIT_ASSERT_EQ(test, create_cq(o), 0);
+	erdma_cmdq_kill(&o->dev->cmdq);
+	KUNIT_EXPECT_EQ(test, create_qp(o), -ENODEV);
+	KUNIT_EXPECT_EQ(test, create_mr(o), -ENODEV);
+	KUNIT_EXPECT_TRUE(test, list_empty(&o->dev->deferred));
+	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->qps, 1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mr_ids.used), 0);
+	KUNIT_EXPECT_FALSE(test, o->pd->retained);
+	erdma_destroy_cq(&o->cq->ibcq, NULL);
+}
+
+/* -ETIMEDOUT, and the device never saw the command */
+static void nothing_is_retained_without_a_free_context(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+	int i;
+
+	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
+		KUNIT_ASSERT_EQ(test, down_trylock(&o->dev->cmdq.credits), 0);
+	o->dev->cmdq.timeout_ms = FAKE_SHORT_MS;
+	KUNIT_EXPECT_EQ(test, create_cq(o), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, create_mr(o), -ETIMEDOUT);
+	KUNIT_EXPECT_TRUE(test, list_empty(&o->dev->deferred));
+	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->cqs, 1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mr_ids.used), 0);
+	KUNIT_EXPECT_EQ(test, o->f->total, 0);
+}
+
+static void refused_creation_leaves_nothing(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+
+	o->f->default_answer.syndrome = ERDMA_CMD_ENOMEM;
+	KUNIT_EXPECT_EQ(test, create_cq(o), -EIO);
+	KUNIT_EXPECT_EQ(test, create_mr(o), -EIO);
+	KUNIT_EXPECT_TRUE(test, list_empty(&o->dev->deferred));
+	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->cqs, 1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mr_ids.used), 0);
+	KUNIT_EXPECT_EQ(test, o->f->total, 2);	/* and nothing was to be destroyed */
+}
+
+static void drop_reg_mr(struct fake_dev *f, const struct fake_cmd *cmd, struct fake_answer *a)
+{
+	u64 hdr = le64_to_cpup((__le64 *)cmd->slot);
+
+	/* An answer to no command: the command itself goes without */
+	if (FIELD_GET(ERDMA_CMD_HDR_OPCODE, hdr) == ERDMA_CMD_REG_MR)
+		a->wrong = FIELD_PREP(ERDMA_CQE_OPCODE, 0xff);
+}
+
+/* The device keeps the order: what it confirmed to have destroyed cannot come any more */
+static void creation_without_answer_is_undone(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+
+	o->dev->cmdq.timeout_ms = FAKE_SHORT_MS;
+	o->f->answer = drop_reg_mr;
+	KUNIT_EXPECT_EQ(test, create_mr(o), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, o->f->total, 2);
+	KUNIT_EXPECT_TRUE(test, list_empty(&o->dev->deferred));
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mr_ids.used), 0);
+}
+
+/* ---- destruction ------------------------------------------------------------ */
+
+static void confirmed_destruction_frees_all(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+
+	KUNIT_ASSERT_EQ(test, create_cq(o), 0);
+	KUNIT_ASSERT_EQ(test, create_qp(o), 0);
+	erdma_destroy_qp(&o->qp->ibqp, NULL);
+	erdma_destroy_cq(&o->cq->ibcq, NULL);
+	KUNIT_EXPECT_TRUE(test, list_empty(&o->dev->deferred));
+	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->qps, 1));
+	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->cqs, 1));
+	erdma_dealloc_pd(&o->pd->ibpd, NULL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->pd_ids.used), 0);
+}
+
+static void refuse_destroy_qp(struct fake_dev *f, const struct fake_cmd *cmd,
+			      struct fake_answer *a)
+{
+	u64 hdr = le64_to_cpup((__le64 *)cmd->slot);
+
+	if (FIELD_GET(ERDMA_CMD_HDR_OPCODE, hdr) == ERDMA_CMD_DESTROY_QP)
+		a->syndrome = ERDMA_CMD_EINVAL;
+}
+
+/* A QP that the device may have must not find itself among new objects of others */
+static void numbers_of_a_lost_qp_rest_until_the_reset(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+
+	KUNIT_ASSERT_EQ(test, create_cq(o), 0);
+	KUNIT_ASSERT_EQ(test, create_qp(o), 0);
+	o->f->answer = refuse_destroy_qp;
+	erdma_destroy_qp(&o->qp->ibqp, NULL);
+	erdma_destroy_cq(&o->cq->ibcq, NULL);
+	erdma_dealloc_pd(&o->pd->ibpd, NULL);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&o->dev->deferred));
+	KUNIT_EXPECT_TRUE(test, is_taken(&o->dev->qps, 1));
+	KUNIT_EXPECT_TRUE(test, is_taken(&o->dev->cqs, 1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->pd_ids.used), 1);
+	erdma_free_deferred(o->dev);
+	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->qps, 1));
+	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->cqs, 1));
+}
+
+/* Never sent, so the device certainly has the object */
+static void destruction_that_was_not_sent_keeps_all(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+
+	KUNIT_ASSERT_EQ(test, create_cq(o), 0);
+	erdma_cmdq_kill(&o->dev->cmdq);
+	erdma_destroy_cq(&o->cq->ibcq, NULL);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&o->dev->deferred));
+	KUNIT_EXPECT_TRUE(test, is_taken(&o->dev->cqs, 1));
+}
+
+/* ---- doorbell pages ----------------------------------------------------------- */
+
+static void doorbell_pages_of_a_lost_object_are_not_given_back(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+	struct erdma_ucontext *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct erdma_dbrec_page page = { .ctx = ctx };
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ctx);
+	KUNIT_EXPECT_FALSE(test, ctx->retained);
+	erdma_dbrec_retain(&page);
+	KUNIT_EXPECT_TRUE(test, ctx->retained);
+	KUNIT_EXPECT_EQ(test, o->f->total, 0);
+}
+
+/* ---- memory under a device that does not stop --------------------------------- */
+
+static void reset_that_is_confirmed_is_enough(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	f->is_master = true;
+	KUNIT_EXPECT_TRUE(test, erdma_stop_dma(&f->dev->mmio));
+}
+
+static void without_bus_mastering_memory_is_safe(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	f->no_reset = true;
+	KUNIT_EXPECT_TRUE(test, erdma_stop_dma(&f->dev->mmio));
+	KUNIT_EXPECT_EQ(test, f->masters_stopped, 1);
+}
+
+static void device_that_does_not_stop_keeps_the_memory(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	f->no_reset = true;
+	f->is_master = true;
+	KUNIT_EXPECT_FALSE(test, erdma_stop_dma(&f->dev->mmio));
+}
+
+/* ---- counters ------------------------------------------------------------------ */
+
+/* World-readable, so everybody can ask as often as he likes */
+static void reading_counters_does_not_use_up_slots(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+	struct rdma_hw_stats *stats = erdma_alloc_hw_port_stats(&o->dev->ibdev, 1);
+	int i;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, stats);
+	o->f->hold = true;
+	stats->value[0] = 4711;
+	for (i = 0; i < 300; i++) {
+		KUNIT_ASSERT_EQ(test, erdma_get_hw_stats(&o->dev->ibdev, stats, 1, 0),
+				stats->num_counters);
+		KUNIT_ASSERT_EQ(test, o->f->total, 1);
+	}
+	KUNIT_EXPECT_EQ(test, o->dev->cmdq.quarantined, 1);
+	KUNIT_EXPECT_EQ(test, stats->value[0], 4711ULL);	/* the last one known */
+	KUNIT_EXPECT_EQ(test, atomic64_read(&o->dev->stats.v[ERDMA_STAT_GET_STATS_FAILED]), 300LL);
+
+	/* It is asked again after a while */
+	o->dev->stats_resume = jiffies - 1;
+	erdma_get_hw_stats(&o->dev->ibdev, stats, 1, 0);
+	KUNIT_EXPECT_EQ(test, o->f->total, 2);
+	kfree(stats);
+}
+
+static struct kunit_case outcome_cases[] = {
+	KUNIT_CASE(cq_that_may_still_come_is_retained),
+	KUNIT_CASE(qp_that_may_still_come_is_retained),
+	KUNIT_CASE(mr_that_may_still_come_is_retained),
+	KUNIT_CASE(nothing_is_retained_of_what_was_not_sent),
+	KUNIT_CASE(nothing_is_retained_without_a_free_context),
+	KUNIT_CASE(refused_creation_leaves_nothing),
+	KUNIT_CASE(creation_without_answer_is_undone),
+	KUNIT_CASE(confirmed_destruction_frees_all),
+	KUNIT_CASE(numbers_of_a_lost_qp_rest_until_the_reset),
+	KUNIT_CASE(destruction_that_was_not_sent_keeps_all),
+	KUNIT_CASE(doorbell_pages_of_a_lost_object_are_not_given_back),
+	KUNIT_CASE(reset_that_is_confirmed_is_enough),
+	KUNIT_CASE(without_bus_mastering_memory_is_safe),
+	KUNIT_CASE(device_that_does_not_stop_keeps_the_memory),
+	KUNIT_CASE(reading_counters_does_not_use_up_slots),
+	{}
+};
+
+struct kunit_suite erdma_outcome_suite = {
+	.name = "erdma_outcome",
+	.init = objects_init,
+	.exit = objects_exit,
+	.test_cases = outcome_cases,
+};

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Who may connect a QP, and fatal events: erdma_cm_access.c, erdma_qp_fatal.c
+ * (docs/connections.md)
+ */
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+
+#include "erdma_cm.h"
+#include "suites.h"
+
+#define QPN 5
+
+/**
+ * struct qp_test - a QP in a table
+ * @dev: device, as far as it is needed here
+ * @qp: the QP
+ * @other: a QP of the kernel
+ * @events: what its consumer got
+ * @works: how often its work ran
+ */
+struct qp_test {
+	struct erdma_dev dev;
+	struct erdma_qp qp;
+	struct ib_qp other;
+	int events;
+	int works;
+};
+
+static void consumer(struct ib_event *event, void *context)
+{
+	struct qp_test *t = context;
+
+	t->events += event->event == IB_EVENT_QP_FATAL && event->element.qp == &t->qp.ibqp;
+}
+
+static void count_work(struct work_struct *work)
+{
+	container_of(work, struct qp_test, qp.fatal_work)->works++;
+}
+
+static int qp_test_init(struct kunit *test)
+{
+	struct qp_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	if (!t)
+		return -ENOMEM;
+	spin_lock_init(&t->dev.lost_lock);
+	erdma_debug_init(&t->dev.dbg);
+	xa_init_flags(&t->dev.qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	t->qp.dev = &t->dev;
+	t->qp.qpn = QPN;
+	kref_init(&t->qp.refs);
+	INIT_WORK(&t->qp.fatal_work, count_work);
+	t->qp.ibqp.event_handler = consumer;
+	t->qp.ibqp.qp_context = t;
+	t->dev.reflusher = alloc_workqueue("erdma-kunit", WQ_UNBOUND, 0);
+	if (!t->dev.reflusher)
+		return -ENOMEM;
+	test->priv = t;
+	return xa_err(xa_store_irq(&t->dev.qps, QPN, &t->qp, GFP_KERNEL));
+}
+
+static void qp_test_exit(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	if (!t)
+		return;
+	destroy_workqueue(t->dev.reflusher);
+	xa_destroy(&t->dev.qps);
+	erdma_debug_exit(&t->dev.dbg);
+}
+
+static void qp_of_an_application_belongs_to_its_process(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	struct erdma_qp *qp = &t->qp;
+
+	qp->is_user = true;
+	qp->owner = task_tgid(current);
+	KUNIT_EXPECT_TRUE(test, erdma_qp_is_owned(qp, NULL));
+	qp->owner = task_tgid(current->group_leader->parent);
+	KUNIT_EXPECT_FALSE(test, erdma_qp_is_owned(qp, NULL));
+}
+
+/* Only the kernel creates QPs through ids */
+static void qp_of_an_application_is_not_for_ids_with_a_qp(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	struct erdma_qp *qp = &t->qp;
+
+	qp->is_user = true;
+	qp->owner = task_tgid(current);
+	KUNIT_EXPECT_FALSE(test, erdma_qp_is_owned(qp, &qp->ibqp));
+	KUNIT_EXPECT_FALSE(test, erdma_qp_is_owned(qp, &t->other));
+}
+
+static void qp_of_the_kernel_belongs_to_its_id(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	KUNIT_EXPECT_TRUE(test, erdma_qp_is_owned(&t->qp, &t->qp.ibqp));
+	KUNIT_EXPECT_FALSE(test, erdma_qp_is_owned(&t->qp, &t->other));
+	KUNIT_EXPECT_FALSE(test, erdma_qp_is_owned(&t->qp, NULL));
+}
+
+static void fatal_events_are_reported_once(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_TRUE(test, erdma_qp_async_event(&t->dev, QPN, i));
+	flush_workqueue(t->dev.reflusher);
+	KUNIT_EXPECT_EQ(test, t->events, 1);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->qp.async_events), 3);
+	KUNIT_EXPECT_EQ(test, t->qp.last_ae_type, 2);
+	KUNIT_EXPECT_EQ(test, kref_read(&t->qp.refs), 1);
+}
+
+static void qp_that_left_the_table_gets_no_work(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	xa_store_irq(&t->dev.qps, QPN, NULL, GFP_KERNEL);
+	KUNIT_EXPECT_FALSE(test, erdma_qp_async_event(&t->dev, QPN, 0));
+	flush_workqueue(t->dev.reflusher);
+	KUNIT_EXPECT_EQ(test, t->events + t->works, 0);
+}
+
+static void query_says_err_before_the_work_ran(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+
+	t->qp.state = ERDMA_QPS_RTS;
+	KUNIT_EXPECT_EQ(test, erdma_query_qp(&t->qp.ibqp, &attr, 0, &init), 0);
+	KUNIT_EXPECT_EQ(test, (int)attr.qp_state, (int)IB_QPS_RTS);
+	erdma_qp_async_event(&t->dev, QPN, 0);
+	KUNIT_EXPECT_EQ(test, erdma_query_qp(&t->qp.ibqp, &attr, 0, &init), 0);
+	KUNIT_EXPECT_EQ(test, (int)attr.qp_state, (int)IB_QPS_ERR);
+}
+
+static struct kunit_case qp_cases[] = {
+	KUNIT_CASE(qp_of_an_application_belongs_to_its_process),
+	KUNIT_CASE(qp_of_an_application_is_not_for_ids_with_a_qp),
+	KUNIT_CASE(qp_of_the_kernel_belongs_to_its_id),
+	KUNIT_CASE(fatal_events_are_reported_once),
+	KUNIT_CASE(qp_that_left_the_table_gets_no_work),
+	KUNIT_CASE(query_says_err_before_the_work_ran),
+	{}
+};
+
+struct kunit_suite erdma_qp_suite = {
+	.name = "erdma_qp",
+	.init = qp_test_init,
+	.exit = qp_test_exit,
+	.test_cases = qp_cases,
+};

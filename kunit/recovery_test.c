@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What PM and PCI call: suspend, resume, errors of the bus, reset of the function
+ * (erdma_recovery.c). On return the device is stopped, or a fresh one is to come.
+ */
+#include <linux/slab.h>
+
+#include "erdma_recovery.h"
+#include "fake_dev.h"
+#include "suites.h"
+
+/**
+ * struct recovery_setup - an adapter with a device
+ * @adapter: adapter, whose work only counts
+ * @f: device
+ * @scheduled: how often the work ran
+ */
+struct recovery_setup {
+	struct erdma_adapter adapter;
+	struct fake_dev *f;
+	int scheduled;
+};
+
+static struct recovery_setup *setup_of(struct kunit *test)
+{
+	return fake_of(test)->owner;
+}
+
+static void nobody_frees_it(struct kref *refs)
+{
+}
+
+static void count_recover(struct work_struct *work)
+{
+	struct recovery_setup *s = container_of(to_delayed_work(work), struct recovery_setup,
+						adapter.recover);
+
+	s->scheduled++;
+	kref_put(&s->adapter.refs, nobody_frees_it);
+}
+
+static int recovery_test_init(struct kunit *test)
+{
+	struct recovery_setup *s = fake_init_owner(test, sizeof(*s));
+	struct erdma_dev *dev;
+
+	if (!s)
+		return -ENOMEM;
+	s->f = fake_of(test);
+	dev = s->f->dev;
+	dev->reflusher = alloc_workqueue("erdma_kunit", WQ_UNBOUND, 0);
+	if (!dev->reflusher)
+		return -ENOMEM;
+	INIT_WORK(&dev->stop_work, erdma_stop_work);
+	spin_lock_init(&dev->lost_lock);
+	dev->adapter = &s->adapter;
+	kref_init(&s->adapter.refs);
+	s->adapter.pdev = s->f->pci;
+	s->adapter.dev = dev;
+	INIT_DELAYED_WORK(&s->adapter.recover, count_recover);
+	pci_set_drvdata(s->f->pci, &s->adapter);
+	erdma_lost_watch(dev);
+	return erdma_recovery_module_init();
+}
+
+static void recovery_test_exit(struct kunit *test)
+{
+	struct recovery_setup *s = fake_of(test) ? setup_of(test) : NULL;
+
+	if (s) {
+		erdma_lost_unwatch(s->f->dev);
+		flush_delayed_work(&s->adapter.recover);
+		erdma_recovery_module_exit();
+		destroy_workqueue(s->f->dev->reflusher);
+	}
+	fake_exit(test);
+}
+
+static void expect_stopped(struct kunit *test, enum erdma_lost_reason reason)
+{
+	struct recovery_setup *s = setup_of(test);
+
+	KUNIT_EXPECT_TRUE(test, s->adapter.frozen);
+	KUNIT_EXPECT_EQ(test, s->f->dev->lost, reason);
+	KUNIT_EXPECT_TRUE(test, s->f->dev->flushing);
+	KUNIT_EXPECT_TRUE(test, s->f->dev->dma_off);
+	KUNIT_EXPECT_EQ(test, fake_exec(s->f, 0, NULL), -ENODEV);
+}
+
+/* @requested: what comes then was asked for, and is no try */
+static void expect_scheduled(struct kunit *test, bool requested)
+{
+	struct recovery_setup *s = setup_of(test);
+
+	flush_delayed_work(&s->adapter.recover);
+	KUNIT_EXPECT_FALSE(test, s->adapter.frozen);
+	KUNIT_EXPECT_EQ(test, s->adapter.requested, requested);
+	KUNIT_EXPECT_EQ(test, s->adapter.n_tries, requested ? 0 : 2);
+	KUNIT_EXPECT_EQ(test, s->scheduled, 1);
+	KUNIT_EXPECT_EQ(test, kref_read(&s->adapter.refs), 1);
+}
+
+/* What was left to do when the device stopped is done */
+static void forget_the_stop(struct recovery_setup *s)
+{
+	flush_delayed_work(&s->adapter.recover);
+	s->scheduled = 0;
+	s->adapter.n_tries = 2;
+}
+
+static void suspend_stops_and_resume_brings_back(struct kunit *test)
+{
+	struct recovery_setup *s = setup_of(test);
+
+	if (!erdma_pm_ops.suspend)
+		kunit_skip(test, "no CONFIG_PM_SLEEP");
+	KUNIT_EXPECT_EQ(test, erdma_pm_ops.suspend(&s->f->pci->dev), 0);
+	expect_stopped(test, ERDMA_LOST_SUSPEND);
+	forget_the_stop(s);
+	KUNIT_EXPECT_EQ(test, erdma_pm_ops.resume(&s->f->pci->dev), 0);
+	expect_scheduled(test, true);
+}
+
+static void hibernation_stops_too(struct kunit *test)
+{
+	struct recovery_setup *s = setup_of(test);
+
+	if (!erdma_pm_ops.freeze)
+		kunit_skip(test, "no CONFIG_PM_SLEEP");
+	KUNIT_EXPECT_EQ(test, erdma_pm_ops.freeze(&s->f->pci->dev), 0);
+	expect_stopped(test, ERDMA_LOST_SUSPEND);
+	KUNIT_EXPECT_EQ(test, erdma_pm_ops.thaw(&s->f->pci->dev), 0);
+	KUNIT_EXPECT_FALSE(test, s->adapter.frozen);
+	/* The one that was in the image */
+	KUNIT_EXPECT_EQ(test, erdma_pm_ops.poweroff(&s->f->pci->dev), 0);
+	KUNIT_EXPECT_TRUE(test, s->adapter.frozen);
+	forget_the_stop(s);
+	KUNIT_EXPECT_EQ(test, erdma_pm_ops.restore(&s->f->pci->dev), 0);
+	expect_scheduled(test, true);
+}
+
+static void error_of_the_bus_stops_and_is_a_try(struct kunit *test)
+{
+	struct recovery_setup *s = setup_of(test);
+
+	KUNIT_EXPECT_EQ(test, erdma_pci_err_handler.error_detected(s->f->pci,
+								   pci_channel_io_frozen),
+			(pci_ers_result_t)PCI_ERS_RESULT_NEED_RESET);
+	expect_stopped(test, ERDMA_LOST_PCI_ERROR);
+	forget_the_stop(s);
+	erdma_pci_err_handler.resume(s->f->pci);
+	expect_scheduled(test, false);
+}
+
+static void permanent_error_is_the_end(struct kunit *test)
+{
+	struct recovery_setup *s = setup_of(test);
+
+	KUNIT_EXPECT_EQ(test, erdma_pci_err_handler.error_detected(s->f->pci,
+								   pci_channel_io_perm_failure),
+			(pci_ers_result_t)PCI_ERS_RESULT_DISCONNECT);
+	expect_stopped(test, ERDMA_LOST_PCI_ERROR);
+}
+
+static void reset_of_the_function_is_a_request(struct kunit *test)
+{
+	struct recovery_setup *s = setup_of(test);
+
+	s->adapter.gave_up = true;
+	erdma_pci_err_handler.reset_prepare(s->f->pci);
+	expect_stopped(test, ERDMA_LOST_PCI_RESET);
+	forget_the_stop(s);
+	erdma_pci_err_handler.reset_done(s->f->pci);
+	expect_scheduled(test, true);
+	KUNIT_EXPECT_FALSE(test, s->adapter.gave_up);
+}
+
+/* There is none after three tries, or while it comes up again */
+static void adapter_without_device_is_prepared_for_all(struct kunit *test)
+{
+	struct recovery_setup *s = setup_of(test);
+
+	s->adapter.dev = NULL;
+	s->adapter.n_tries = 2;
+	erdma_pci_err_handler.reset_prepare(s->f->pci);
+	KUNIT_EXPECT_TRUE(test, s->adapter.frozen);
+	KUNIT_EXPECT_EQ(test, s->f->dev->lost, ERDMA_LOST_NOT);
+	erdma_pci_err_handler.reset_done(s->f->pci);
+	expect_scheduled(test, true);
+}
+
+static struct kunit_case recovery_cases[] = {
+	KUNIT_CASE(suspend_stops_and_resume_brings_back),
+	KUNIT_CASE(hibernation_stops_too),
+	KUNIT_CASE(error_of_the_bus_stops_and_is_a_try),
+	KUNIT_CASE(permanent_error_is_the_end),
+	KUNIT_CASE(reset_of_the_function_is_a_request),
+	KUNIT_CASE(adapter_without_device_is_prepared_for_all),
+	{}
+};
+
+struct kunit_suite erdma_recovery_suite = {
+	.name = "erdma_recovery",
+	.init = recovery_test_init,
+	.exit = recovery_test_exit,
+	.test_cases = recovery_cases,
+};
