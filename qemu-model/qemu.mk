@@ -2,7 +2,7 @@
 #
 # The card inside QEMU. See README.md.
 #
-#   make preload QEMU_SRC=DIR                 build/erdma-qemu.so
+#   make preload QEMU_SRC=DIR                 build/erdma-qemu.so; MODEL_CFLAGS= of a package
 #   make overlay-base QEMU_SRC=DIR BASE=DIR   QEMU without the card, for overlay
 #   make overlay QEMU_SRC=DIR BASE=DIR OUT=DIR    OUT/qemu-system-x86_64, with ASan
 #   make qtest OUT=DIR                        tests against it (pytest)
@@ -30,7 +30,8 @@ QEMU_PACKAGE = $(shell sed -n '1s/.*(\(.*\)).*/Debian \1/p' $(QEMU_SRC)/debian/c
 QEMU_WARN := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Wmissing-prototypes -Wshadow=local
 QEMU_CFLAGS := -std=gnu11 -O2 -g -fPIC -fno-strict-aliasing -fno-common -fwrapv \
-	-fvisibility=hidden -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DERDMA_PRELOAD -MMD -MP
+	-fvisibility=hidden -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DERDMA_PRELOAD -MMD -MP \
+	$(MODEL_CFLAGS)
 # What the core sees: no QEMU header.
 QEMU_CORE_INC := $(CORE_INC)
 QEMU_GLUE_INC = -isystem $(QEMU_SRC)/linux-headers -isystem $(QEMU_GEN)/linux-headers \
@@ -82,7 +83,7 @@ $(QEMU_GEN)/trace/%.o: $(QEMU_GEN)/trace/%.c
 $(QEMU_BUILD)/erdma-qemu.so: $(QEMU_OBJS)
 	$(LD) -r -o $(QEMU_GEN)/all.o $^
 	objcopy --weaken $(QEMU_GEN)/all.o
-	$(CC) -shared -Wl,-z,now,-z,relro,--hash-style=sysv -o $@.tmp $(QEMU_GEN)/all.o
+	$(CC) $(MODEL_CFLAGS) -shared -Wl,-z,now,-z,relro,--hash-style=sysv -o $@.tmp $(QEMU_GEN)/all.o
 	@mv $@.tmp $@
 
 -include $(QEMU_OBJS:.o=.d)

@@ -104,8 +104,8 @@ static void preload_refuse(const char *fmt, ...)
     va_start(ap, fmt);
     vfprintf(stderr, fmt, ap);
     va_end(ap);
-    fputs("\n" ME "build it for this QEMU: make -C qemu-model preload "
-          "QEMU_SRC=$(tools/setup qemu-src)\n", stderr);
+    fputs("\n" ME "install the erdma-qemu-model made for this QEMU, or build "
+          "it from source: make model\n", stderr);
     _exit(1);
 }
 

@@ -20,7 +20,7 @@
 
 /* ---- configuration ---- */
 #define ERDMA_LIMIT_BAR0_SIZE           (256u * 1024 * 1024)
-#define ERDMA_LIMIT_MR_SIZE_LOG         36u
+#define ERDMA_LIMIT_MR_SIZE_LOG         39u
 #define ERDMA_LIMIT_GRP_NUM             24u
 #define ERDMA_LIMIT_HOLD_NS             (3600ull * 1000000000ull)
 

@@ -78,7 +78,7 @@ static const char *config_check_limits(const ErdmaConfig *cfg)
     }
     if (cfg->max_mr_size < ERDMA_LIMIT_PAGE_SHIFT_MIN ||
         cfg->max_mr_size > ERDMA_LIMIT_MR_SIZE_LOG) {
-        return "max_mr_size is a power of two from 12 to 36";
+        return "max_mr_size is a power of two from 12 to 39";
     }
     if (cfg->max_ah > 31 || cfg->max_gid > 15 || cfg->max_mw > 31) {
         return "max_ah and max_mw are powers of two of at most 31, max_gid 15";

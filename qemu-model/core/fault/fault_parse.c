@@ -103,7 +103,8 @@ static const struct {
     uint32_t hostile;           /* the one that "hostile-index" means */
 } objects[] = {
     { "command", ENTRY_VERBS, ERDMA_POINT_COMMAND, K(OPCODE),
-      K(STATUS) | K(INDEX) | K(OWNER) | K(MAGIC) | K(RESP0) | K(RESP1),
+      K(STATUS) | K(KIND) | K(TYPE) | K(INDEX) | K(OWNER) | K(MAGIC) |
+      K(RESP0) | K(RESP1),
       KEY_INDEX },
     { "cqe", ENTRY_VERBS, ERDMA_POINT_CQE, K(QPN) | K(CQN) | K(OPCODE),
       K(SYNDROME) | K(KIND) | K(TYPE) | K(INDEX) | K(NUMBER) | K(SIZE) |
