@@ -138,6 +138,7 @@ struct cmd;
  * @raw_cap: room for them
  * @printed: a document is out already (streaming)
  * @looked: @src knows the adapters
+ * @lines: counters as lines "name : value"
  */
 struct ctx {
 	struct pool pool;
@@ -157,6 +158,7 @@ struct ctx {
 	size_t raw_cap;
 	bool printed;
 	bool looked;
+	bool lines;
 };
 
 /**
@@ -181,6 +183,7 @@ struct ctx {
  * @OPT_INTERVAL: --interval
  * @OPT_COUNT: --count
  * @OPT_LIVE: --live
+ * @OPT_STYLE: --style
  * @OPT_FOR: --for
  * @OPT_DRY_RUN: --dry-run
  * @OPT_MAX: their number
@@ -188,7 +191,7 @@ struct ctx {
 enum opt_id {
 	OPT_STATE, OPT_PID, OPT_COMM, OPT_PEER, OPT_SORT, OPT_SQ, OPT_RQ, OPT_CQ, OPT_EQ,
 	OPT_RANGE, OPT_INFLIGHT, OPT_LAST, OPT_HEX, OPT_RAW, OPT_GROUP, OPT_NONZERO, OPT_ERRORS,
-	OPT_INTERVAL, OPT_COUNT, OPT_LIVE, OPT_FOR, OPT_DRY_RUN,
+	OPT_INTERVAL, OPT_COUNT, OPT_LIVE, OPT_STYLE, OPT_FOR, OPT_DRY_RUN,
 	OPT_MAX
 };
 
@@ -355,6 +358,7 @@ void note_hidden(struct ctx *c, const struct dev *dev, enum target t, uint32_t s
 
 #define DEVS_MANY	(1 << 0)	/* without -d all devices */
 #define DEVS_NODE	(1 << 1)	/* the node is needed */
+#define DEVS_FALLBACK	(1 << 2)	/* without it rdma netlink will do: info.size is 0 */
 
 int ctx_each_dev(struct ctx *c, unsigned int flags,
 		 int (*fn)(struct ctx *c, struct dev *dev, void *arg), void *arg);
@@ -407,6 +411,8 @@ int cmd_dump_cmdq(struct ctx *c, const struct args *a);
 int cmd_stat(struct ctx *c, const struct args *a);
 int cmd_debug_level(struct ctx *c, const struct args *a);
 int cmd_version(struct ctx *c, const struct args *a);
+int cmd_ver(struct ctx *c, const struct args *a);
+int cmd_schema(struct ctx *c, const struct args *a);
 int cmd_explain(struct ctx *c, const struct args *a);
 int cmd_help(struct ctx *c, const struct args *a);
 int cmd_completion(struct ctx *c, const struct args *a);

@@ -4,6 +4,7 @@
 
 #include "decode.h"
 #include "dump.h"
+#include "fallback.h"
 
 #define CQE_OWNER_BYTE 0
 
@@ -12,6 +13,16 @@ struct cq_list {
 	struct dev *dev;
 	uint32_t seen;
 };
+
+static struct obj *cq_new_row(const struct cq_list *l)
+{
+	struct obj *o = obj_new(&l->c->pool, &schema_cq_list);
+
+	obj_str(o, CL_DEV, dev_title(l->dev));
+	if (l->dev->index >= 0)
+		obj_u64(o, CL_INDEX, (uint64_t)l->dev->index);
+	return o;
+}
 
 static void cq_row(void *arg, uint32_t id, const struct rec *rec)
 {
@@ -24,22 +35,41 @@ static void cq_row(void *arg, uint32_t id, const struct rec *rec)
 		return;
 	l->seen++;
 	rec_copy(rec, &cq, sizeof(cq));
-	o = obj_new(&l->c->pool, &schema_cq_list);
-	obj_str(o, CL_DEV, dev_title(l->dev));
-	if (l->dev->index >= 0)
-		obj_u64(o, CL_INDEX, (uint64_t)l->dev->index);
+	o = cq_new_row(l);
 	decode_cq_row(o, &cq, l->dev->info.time_mono_ns);
 	obj_u64(o, CL_TORN, !!(rec->flags & ERDMA_DIAG_REC_F_TORN));
 	obj_u64(o, CL_HIDDEN, !!(rec->flags & ERDMA_DIAG_REC_F_HIDDEN));
 	ctx_add(l->c, o);
 }
 
+static void cq_res_row(void *arg, const struct res *res)
+{
+	struct cq_list *l = arg;
+	struct obj *o = cq_new_row(l);
+
+	fallback_cq(o, res);
+	ctx_add(l->c, o);
+}
+
+static int cq_list_res(struct cq_list *l)
+{
+	int ret = l->c->src.ops->objects(&l->c->src, l->dev, RES_CQ, cq_res_row, l);
+
+	if (ret)
+		return ctx_call_failed(l->c, l->dev, ret, TARGET_DEV, 0);
+	fallback_note(l->c, l->dev, "indices, events, ages, completion queues of other containers");
+	return 0;
+}
+
 static int cq_list_dev(struct ctx *c, struct dev *dev, void *arg)
 {
 	struct cq_list l = { .c = c, .dev = dev };
-	int ret = list_objects(c, dev, TARGET_CQ, cq_row, &l);
+	int ret;
 
 	(void)arg;
+	if (!dev->info.size)
+		return cq_list_res(&l);
+	ret = list_objects(c, dev, TARGET_CQ, cq_row, &l);
 	if (!ret)
 		note_hidden(c, dev, TARGET_CQ, l.seen, dev->info.n_cq);
 	return ret;
@@ -54,7 +84,7 @@ static int cq_list_dev(struct ctx *c, struct dev *dev, void *arg)
  */
 int cmd_list_cq(struct ctx *c, const struct args *a)
 {
-	int ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE, cq_list_dev, NULL);
+	int ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE | DEVS_FALLBACK, cq_list_dev, NULL);
 
 	sort_data(c, a);
 	return ret;

@@ -8,6 +8,7 @@
 
 #include "cmd.h"
 #include "decode.h"
+#include "fallback.h"
 #include "schema.h"
 
 /* ---- list dev ----------------------------------------------------------- */
@@ -26,7 +27,7 @@ static void row_from_node(struct obj *o, const struct erdma_diag_info *info)
 	obj_u64(o, DL_MR, info->n_mr);
 }
 
-static void row_state(struct ctx *c, struct obj *o, struct dev *d)
+static void row_reason(struct obj *o, const struct dev *d, int err)
 {
 	static const char *const words[] = {
 		[DEV_OK] = "ok",
@@ -40,21 +41,29 @@ static void row_state(struct ctx *c, struct obj *o, struct dev *d)
 		[DEV_NO_RDMA] = "its driver made no RDMA device",
 		[DEV_NO_DRIVER] = "no driver bound",
 	};
-	int ret;
 
 	obj_str(o, DL_STATE, words[d->state]);
 	if (reasons[d->state])
 		obj_str(o, DL_REASON, reasons[d->state]);
-	if (d->state != DEV_OK)
+	if (!err)
 		return;
-	ret = source_open_dev(&c->src, d);
+	obj_str(o, DL_STATE, err == EPERM || err == EACCES ? "no-access" :
+			     err == ENOENT ? "no-node" : "broken-node");
+	obj_strf(o, DL_REASON, "%s: %s [%s]", d->node, strerror(err), errno_name(err));
+}
+
+static void row_state(struct ctx *c, struct obj *o, struct dev *d)
+{
+	struct dev_facts facts;
+	int ret = d->state == DEV_OK ? source_open_dev(&c->src, d) : -ENOENT;
+
+	row_reason(o, d, d->state == DEV_OK ? -ret : 0);
 	if (!ret) {
 		row_from_node(o, &d->info);
 		c->time_ns = d->info.time_real_ns;
-		return;
+	} else if (d->name[0] && c->src.ops->facts(&c->src, d, &facts)) {
+		fallback_row(o, &facts);
 	}
-	obj_str(o, DL_STATE, ret == -EPERM || ret == -EACCES ? "no-access" : "broken-node");
-	obj_strf(o, DL_REASON, "%s: %s [%s]", d->node, strerror(-ret), errno_name(-ret));
 }
 
 static int list_dev(struct ctx *c, struct dev *d, void *arg)
@@ -120,6 +129,7 @@ int cmd_list_dev(struct ctx *c, const struct args *a)
 static int info_dev(struct ctx *c, struct dev *d, void *arg)
 {
 	struct obj *o = obj_new(&c->pool, &schema_dev_info);
+	struct dev_facts facts;
 
 	(void)arg;
 	obj_str(o, DI_DEV, d->name);
@@ -128,8 +138,13 @@ static int info_dev(struct ctx *c, struct dev *d, void *arg)
 	else
 		obj_u64(o, DI_INDEX, d->info.ib_index);
 	obj_str(o, DI_DRIVER, d->driver);
-	obj_str(o, DI_NODE, d->node);
-	decode_info(o, &d->info);
+	if (d->info.size) {
+		obj_str(o, DI_NODE, d->node);
+		decode_info(o, &d->info);
+	} else if (c->src.ops->facts(&c->src, d, &facts)) {
+		fallback_info(o, d, &facts);
+		fallback_note(c, d, "capabilities, limits, registers");
+	}
 	ctx_add(c, o);
 	return 0;
 }
@@ -144,5 +159,5 @@ static int info_dev(struct ctx *c, struct dev *d, void *arg)
 int cmd_info_dev(struct ctx *c, const struct args *a)
 {
 	(void)a;
-	return ctx_each_dev(c, DEVS_MANY | DEVS_NODE, info_dev, NULL);
+	return ctx_each_dev(c, DEVS_MANY | DEVS_NODE | DEVS_FALLBACK, info_dev, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include "decode.h"
 #include "dump.h"
+#include "fallback.h"
 
 /* ---- list qp ------------------------------------------------------------ */
 
@@ -46,6 +47,16 @@ static bool qp_wanted(const struct qp_filter *f, const struct obj *o)
 	return !f->by_port || obj_get_u64(o, QL_PEER_PORT, 0) == f->port;
 }
 
+static struct obj *qp_new_row(const struct qp_list *l)
+{
+	struct obj *o = obj_new(&l->c->pool, &schema_qp_list);
+
+	obj_str(o, QL_DEV, dev_title(l->dev));
+	if (l->dev->index >= 0)
+		obj_u64(o, QL_INDEX, (uint64_t)l->dev->index);
+	return o;
+}
+
 static void qp_row(void *arg, uint32_t id, const struct rec *rec)
 {
 	struct qp_list *l = arg;
@@ -57,10 +68,7 @@ static void qp_row(void *arg, uint32_t id, const struct rec *rec)
 		return;
 	l->seen++;
 	rec_copy(rec, &qp, sizeof(qp));
-	o = obj_new(&l->c->pool, &schema_qp_list);
-	obj_str(o, QL_DEV, dev_title(l->dev));
-	if (l->dev->index >= 0)
-		obj_u64(o, QL_INDEX, (uint64_t)l->dev->index);
+	o = qp_new_row(l);
 	decode_qp_row(o, &qp, l->dev->info.time_mono_ns);
 	obj_u64(o, QL_TORN, !!(rec->flags & ERDMA_DIAG_REC_F_TORN));
 	obj_u64(o, QL_HIDDEN, !!(rec->flags & ERDMA_DIAG_REC_F_HIDDEN));
@@ -68,11 +76,34 @@ static void qp_row(void *arg, uint32_t id, const struct rec *rec)
 		ctx_add(l->c, o);
 }
 
+static void qp_res_row(void *arg, const struct res *res)
+{
+	struct qp_list *l = arg;
+	struct obj *o = qp_new_row(l);
+
+	fallback_qp(o, res);
+	if (qp_wanted(l->f, o))
+		ctx_add(l->c, o);
+}
+
+static int qp_list_res(struct qp_list *l)
+{
+	int ret = l->c->src.ops->objects(&l->c->src, l->dev, RES_QP, qp_res_row, l);
+
+	if (ret)
+		return ctx_call_failed(l->c, l->dev, ret, TARGET_DEV, 0);
+	fallback_note(l->c, l->dev, "peers, use of the queues, ages, queue pairs of other containers");
+	return 0;
+}
+
 static int qp_list_dev(struct ctx *c, struct dev *dev, void *arg)
 {
 	struct qp_list l = { .c = c, .dev = dev, .f = arg };
-	int ret = list_objects(c, dev, TARGET_QP, qp_row, &l);
+	int ret;
 
+	if (!dev->info.size)
+		return qp_list_res(&l);
+	ret = list_objects(c, dev, TARGET_QP, qp_row, &l);
 	if (!ret)
 		note_hidden(c, dev, TARGET_QP, l.seen, dev->info.n_qp);
 	return ret;
@@ -118,7 +149,7 @@ int cmd_list_qp(struct ctx *c, const struct args *a)
 
 	if (ret)
 		return ret;
-	ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE, qp_list_dev, &f);
+	ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE | DEVS_FALLBACK, qp_list_dev, &f);
 	sort_data(c, a);
 	return ret;
 }

@@ -17,6 +17,8 @@
 struct counter {
 	char name[NAME_LEN];
 	char native[NAME_LEN];
+	const char *group;
+	bool error;
 	uint64_t value;
 };
 
@@ -41,6 +43,7 @@ struct stat_run {
 	bool nonzero;
 	bool errors;
 	bool deltas;
+	bool vendor;
 	struct last *last;
 };
 
@@ -62,22 +65,31 @@ static uint64_t now_ns(void)
 
 /* ---- samples ------------------------------------------------------------ */
 
-static void sample_add(void *arg, const char *name, uint64_t value)
+static struct counter *sample_new(struct sample *s)
 {
-	struct sample *s = arg;
-	struct counter *grown, *c;
+	struct counter *grown;
 
 	if (s->n == s->cap) {
 		grown = realloc(s->v, (s->cap ? 2 * s->cap : 64) * sizeof(*grown));
 		if (!grown)
-			return;
+			return NULL;
 		s->v = grown;
 		s->cap = s->cap ? 2 * s->cap : 64;
 	}
-	c = &s->v[s->n++];
-	memset(c, 0, sizeof(*c));
+	memset(&s->v[s->n], 0, sizeof(s->v[0]));
+	return &s->v[s->n++];
+}
+
+static void sample_add(void *arg, const char *name, uint64_t value)
+{
+	struct counter *c = sample_new(arg);
+
+	if (!c)
+		return;
 	if (counter_canonical(name, c->name, sizeof(c->name)))
 		strncpy(c->native, name, sizeof(c->native) - 1);
+	c->group = counter_group(c->name);
+	c->error = counter_is_error(c->name);
 	c->value = value;
 }
 
@@ -89,6 +101,52 @@ static const struct counter *sample_find(const struct sample *s, const char *nam
 		if (!strcmp(s->v[i].name, name))
 			return &s->v[i];
 	return NULL;
+}
+
+/* The counters that a counter of the vendor's is made of; false if one is not there */
+static bool vendor_value(const struct sample *s, const struct vendor_counter *v,
+			 struct counter *out)
+{
+	const struct counter *part;
+	size_t i;
+
+	out->group = v->group;
+	for (i = 0; i < 2 && v->from[i]; i++) {
+		part = sample_find(s, v->from[i]);
+		if (!part)
+			return false;
+		out->value += part->value;
+		out->group = part->group;
+		out->error |= part->error;
+		if (!v->from[1])
+			memcpy(out->native, part->native[0] ? part->native : part->name,
+			       sizeof(out->native));
+	}
+	return true;
+}
+
+/* A sample with the names of the vendor's driver, and what they count */
+static void sample_vendor(struct sample *s)
+{
+	struct sample theirs = { .time_ns = s->time_ns };
+	const struct vendor_counter *v;
+	struct counter *c, made;
+	size_t i;
+
+	for (i = 0; (v = vendor_counter(i)); i++) {
+		made = (struct counter){ 0 };
+		if (!vendor_value(s, v, &made))
+			continue;
+		c = sample_new(&theirs);
+		if (!c)
+			break;
+		*c = made;
+		strncpy(c->name, v->name, sizeof(c->name) - 1);
+		if (!strcmp(c->native, c->name))
+			c->native[0] = '\0';
+	}
+	free(s->v);
+	*s = theirs;
 }
 
 static struct last *last_of(struct ctx *c, struct stat_run *run, struct dev *dev)
@@ -107,16 +165,25 @@ static struct last *last_of(struct ctx *c, struct stat_run *run, struct dev *dev
 
 /* ---- objects ------------------------------------------------------------ */
 
+/* Does a word of the command line mean this counter? The vendor's may mean two */
+static bool means(const char *word, const struct counter *cn)
+{
+	const struct vendor_counter *v = vendor_find(word);
+	char ours[NAME_LEN];
+
+	counter_canonical(word, ours, sizeof(ours));
+	return !strcmp(word, cn->name) || !strcmp(ours, cn->name) || !strcmp(ours, cn->native) ||
+	       !strcmp(word, cn->native) ||
+	       (v && v->from[1] && (!strcmp(v->from[0], cn->name) || !strcmp(v->from[1], cn->name)));
+}
+
 static bool named(const struct args *a, const struct counter *cn)
 {
-	char ours[NAME_LEN];
 	int i;
 
-	for (i = 0; i < a->n; i++) {
-		counter_canonical(a->v[i], ours, sizeof(ours));
-		if (!strcmp(ours, cn->name) || !strcmp(a->v[i], cn->native))
+	for (i = 0; i < a->n; i++)
+		if (means(a->v[i], cn))
 			return true;
-	}
 	return !a->n;
 }
 
@@ -124,9 +191,9 @@ static bool wanted(const struct stat_run *run, const struct counter *cn)
 {
 	if (run->nonzero && !cn->value)
 		return false;
-	if (run->errors && !counter_is_error(cn->name))
+	if (run->errors && !cn->error)
 		return false;
-	if (run->group && strcmp(run->group, counter_group(cn->name)))
+	if (run->group && strcmp(run->group, cn->group))
 		return false;
 	return named(run->a, cn);
 }
@@ -154,7 +221,7 @@ static void add_counters(struct ctx *c, struct obj *o, const struct stat_run *ru
 		if (!wanted(run, &s->v[i]))
 			continue;
 		row = obj_new(&c->pool, &schema_counter);
-		obj_str(row, SC_GROUP, counter_group(s->v[i].name));
+		obj_str(row, SC_GROUP, s->v[i].group);
 		obj_str(row, SC_NAME, s->v[i].name);
 		if (s->v[i].native[0])
 			obj_str(row, SC_NATIVE, s->v[i].native);
@@ -168,12 +235,13 @@ static void add_counters(struct ctx *c, struct obj *o, const struct stat_run *ru
 static int missing_names(struct ctx *c, const struct dev *dev, const struct args *a,
 			 const struct sample *s)
 {
-	char ours[NAME_LEN];
 	int i, ret = 0;
+	size_t j;
 
 	for (i = 0; i < a->n; i++) {
-		counter_canonical(a->v[i], ours, sizeof(ours));
-		if (!sample_find(s, ours))
+		for (j = 0; j < s->n && !means(a->v[i], &s->v[j]); j++)
+			;
+		if (j == s->n)
 			ret = ctx_problem(c, ENOENT, target_path(c, dev, TARGET_STAT, 0),
 					  "'eadm stat' shows all counters.", "no counter '%s'",
 					  a->v[i]);
@@ -193,6 +261,8 @@ static int stat_dev(struct ctx *c, struct dev *dev, void *arg)
 		c->src.why = NULL;
 		ret = ctx_call_failed(c, dev, ret, TARGET_STAT, 0);
 	}
+	if (run->vendor)
+		sample_vendor(&s);
 	if (!ret || s.n)
 		ret = missing_names(c, dev, run->a, &s);
 	if (s.n && (!run->deltas || l->s.n)) {
@@ -237,7 +307,7 @@ static int stat_loop(struct ctx *c, struct stat_run *run, uint64_t interval_ms, 
 	sigaction(SIGTERM, &act, NULL);
 	run->deltas = true;
 	ret = ctx_each_dev(c, DEVS_MANY, stat_dev, run);
-	mark = c->pool.blocks;
+	mark = pool_mark(&c->pool);
 	for (i = 0; !ret && (!count || i < count); i++) {
 		next += interval_ms * 1000000;
 		if (!sleep_until(next))
@@ -263,6 +333,18 @@ static void stat_end(struct stat_run *run)
 
 	for (l = run->last; l; l = l->next)
 		free(l->s.v);
+}
+
+/* --style, else EADM_STYLE; false after reporting a bad value of the latter */
+static bool stat_style(struct ctx *c, const struct args *a, bool *vendor)
+{
+	const char *style = a->opt[OPT_STYLE] ? a->opt[OPT_STYLE] : getenv("EADM_STYLE");
+
+	*vendor = style && !strcmp(style, "vendor");
+	if (*vendor || !style || !*style || !strcmp(style, "native"))
+		return true;
+	ctx_usage(c, "one of: native, vendor", "bad value '%s' of EADM_STYLE", style);
+	return false;
 }
 
 /**
@@ -292,6 +374,9 @@ int cmd_stat(struct ctx *c, const struct args *a)
 		return ctx_usage(c, NULL, "bad number '%s' of option --count", a->opt[OPT_COUNT]);
 	if (count && !every && !a->opt[OPT_LIVE])
 		return ctx_usage(c, "add -i 1.", "--count needs --interval");
+	if (!stat_style(c, a, &run.vendor))
+		return -EINVAL;
+	c->lines = run.vendor && !every && !a->opt[OPT_LIVE];
 	if (every || a->opt[OPT_LIVE])
 		ret = stat_loop(c, &run, ms, count);
 	else

@@ -68,6 +68,8 @@ static const struct opt_def stat_opts[] = {
 	{ OPT_INTERVAL, "interval", 'i', "TIME", NULL, "again and again, with changes and rates" },
 	{ OPT_COUNT, "count", 'n', "N", NULL, "stop after N intervals" },
 	{ OPT_LIVE, "live", 'l', NULL, NULL, "same as --interval 1s" },
+	{ OPT_STYLE, "style", 0, "STYLE", "native|vendor",
+	  "names of this driver, or of the vendor's as lines 'name : value'; also EADM_STYLE" },
 	{ 0 }
 };
 
@@ -153,8 +155,17 @@ const struct cmd cmd_table[] = {
 	{ .verb = "explain", .operands = "[CODE|WORD]", .max = 1, .section = TOOL,
 	  .help = "codes and words of the hardware, exit codes",
 	  .schema = &schema_explain, .run = cmd_explain },
-	{ .verb = "version", .alias = "ver", .operands = "", .section = TOOL,
-	  .help = "version of eadm", .schema = &schema_version, .run = cmd_version },
+	{ .verb = "ver", .operands = "", .section = TOOL,
+	  .help = "versions of the loaded driver and of eadm",
+	  .more = "The line of the driver is the one that the vendor's eadm prints. Without a loaded "
+		  "driver it\nhas '-'.",
+	  .schema = &schema_ver, .run = cmd_ver },
+	{ .verb = "version", .operands = "", .section = TOOL,
+	  .help = "version of eadm, without asking the kernel",
+	  .schema = &schema_version, .run = cmd_version },
+	{ .verb = "schema", .operands = "[NAME]", .max = 1, .section = TOOL,
+	  .help = "JSON schemas of the documents: their names, or one of them",
+	  .schema = &schema_names, .run = cmd_schema },
 	{ .verb = "help", .operands = "[VERB [OBJECT]]", .max = 2, .operand = OPERAND_CMD,
 	  .section = TOOL, .help = "commands and options", .run = cmd_help },
 	{ .verb = "completion", .operands = "bash", .min = 1, .max = 1, .operand = OPERAND_SHELL,

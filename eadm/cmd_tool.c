@@ -12,6 +12,7 @@
 #include "erdma/erdma_names.h"
 
 #include "cmd.h"
+#include "emit.h"
 #include "schema.h"
 
 /**
@@ -39,6 +40,65 @@ int cmd_version(struct ctx *c, const struct args *a)
 	obj_str(o, VE_LICENSE, "GPL-2.0-or-later");
 	ctx_add(c, o);
 	return 0;
+}
+
+/**
+ * cmd_ver - versions of the loaded driver and of eadm
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0.
+ */
+int cmd_ver(struct ctx *c, const struct args *a)
+{
+	struct obj *o = obj_new(&c->pool, &schema_ver);
+	char version[DEV_NAME_LEN];
+	int ret;
+
+	(void)a;
+	ret = c->src.ops->driver_version(&c->src, version, sizeof(version));
+	if (!ret)
+		obj_str(o, VR_DRIVER, version);
+	else
+		ctx_note(c, "NO_VERSION", NULL, ret == -ENOENT ? "the driver is not loaded" :
+			 "the loaded driver states no version: it is the kernel's own");
+	obj_str(o, VR_EADM, EADM_VERSION);
+	ctx_add(c, o);
+	return 0;
+}
+
+/**
+ * cmd_schema - names of the JSON schemas, or one of them
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_schema(struct ctx *c, const struct args *a)
+{
+	const struct schema *s;
+	unsigned int i = 0;
+	struct obj *o;
+
+	while ((s = schema_next(&i))) {
+		if (!s->name)
+			continue;
+		if (a->n && !strcmp(s->name, a->v[0])) {
+			c->printed = true;
+			emit_json_schema(c, s);
+			return 0;
+		}
+		if (a->n)
+			continue;
+		o = obj_new(&c->pool, &schema_names);
+		obj_str(o, SN_NAME, s->name);
+		obj_str(o, SN_TITLE, json_schema_title(&c->pool, s));
+		ctx_add(c, o);
+	}
+	if (!a->n)
+		return 0;
+	return ctx_problem(c, ENOENT, NULL, "'eadm schema' shows their names.", "no schema '%s'",
+			   a->v[0]);
 }
 
 /* ---- explain ------------------------------------------------------------ */

@@ -8,6 +8,7 @@
 
 #include "counters.h"
 #include "erdma/erdma_counters.h"
+#include "vendor.h"
 
 struct counter_row {
 	const char *name;
@@ -33,11 +34,6 @@ static const struct counter_row *counter_find(const char *name)
 		if (!strcmp(counters[i].name, name))
 			return &counters[i];
 	return NULL;
-}
-
-static bool starts(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
 }
 
 static bool ends(const char *s, const char *suffix)
@@ -82,41 +78,60 @@ static void replace_end(char *s, size_t size, const char *from, const char *to)
 		strcpy(s + n - m, to);
 }
 
+static const struct vendor_counter vendor_counters[] = {
+#define VENDOR_ROW(name, group, a, b) { name, group, { a, b } },
+	VENDOR_COUNTERS(VENDOR_ROW)
+};
+
+/**
+ * vendor_counter - walk over the counters of the vendor's driver
+ * @i: number, from 0
+ *
+ * Return: a counter, or NULL after the last one.
+ */
+const struct vendor_counter *vendor_counter(size_t i)
+{
+	return i < sizeof(vendor_counters) / sizeof(vendor_counters[0]) ? &vendor_counters[i] :
+	       NULL;
+}
+
+/**
+ * vendor_find - a counter of the vendor's driver
+ * @name: its name there
+ *
+ * Return: the counter, or NULL if that driver has none of this name.
+ */
+const struct vendor_counter *vendor_find(const char *name)
+{
+	const struct vendor_counter *v;
+	size_t i;
+
+	for (i = 0; (v = vendor_counter(i)); i++)
+		if (!strcmp(v->name, name))
+			return v;
+	return NULL;
+}
+
 /**
  * counter_canonical - our name for a counter of another driver
  * @name: its name there
  * @out: result
  * @size: room for it
  *
- * The in-tree and the vendor's driver append "_cnt", and differ in some words.
+ * The in-tree and the vendor's driver append "_cnt", and differ in some words. What
+ * the vendor's counts together has no name of ours.
  *
  * Return: true if the name was another one.
  */
 bool counter_canonical(const char *name, char *out, size_t size)
 {
-	static const struct {
-		const char *theirs;
-		const char *ours;
-	} words[] = {
-		{ "listen_create", "cm_listen" }, { "listen_failed", "cm_listen_failed" },
-		{ "listen_destroy", "cm_listen_destroy" }, { "accept_success", "cm_accept" },
-		{ "accept_failed", "cm_accept_failed" }, { "reject", "cm_reject" },
-		{ "connect_total", "cm_connect" }, { "connect_success", "cm_connect_ok" },
-		{ "connect_failed", "cm_connect_failed" },
-		{ "connect_timeout", "cm_connect_timeouts" },
-	};
-	size_t i;
+	const struct vendor_counter *v = vendor_find(name);
 
-	snprintf(out, size, "%s", name);
+	snprintf(out, size, "%s", v && v->from[0] && !v->from[1] ? v->from[0] : name);
 	if (!ends(out, "_cnt"))
-		return false;
+		return strcmp(out, name);
 	replace_end(out, size, "_cnt", "");
 	replace_end(out, size, "_packets", "_pkts");
 	replace_end(out, size, "_drop", "_drops");
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(out, words[i].theirs))
-			snprintf(out, size, "%s", words[i].ours);
-	if (starts(out, "verbs_"))
-		memmove(out, out + 6, strlen(out + 6) + 1);
 	return true;
 }

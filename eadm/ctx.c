@@ -228,9 +228,24 @@ static const char *target_noun(struct ctx *c, enum target t, uint32_t id)
 	return pool_printf(&c->pool, "%s %s", targets[t].noun, target_id(t, id, buf));
 }
 
+static bool is_locked_down(struct ctx *c)
+{
+	return c->src.ops->lockdown && c->src.ops->lockdown(&c->src);
+}
+
+/* An adapter has no driver: how it gets one */
+static const char *driver_hint(struct ctx *c)
+{
+	if (is_locked_down(c))
+		return "modprobe erdma; the kernel is locked down (/sys/kernel/security/lockdown) "
+		       "and takes only signed modules: mokutil --import /var/lib/dkms/mok.pub, "
+		       "reboot, enrol the key.";
+	return "modprobe erdma; if that fails: dmesg | grep -i erdma";
+}
+
 static const char *denied_hint(struct ctx *c)
 {
-	if (c->src.ops->lockdown && c->src.ops->lockdown(&c->src) && !geteuid())
+	if (is_locked_down(c) && !geteuid())
 		return "the kernel is locked down (/sys/kernel/security/lockdown); this needs a "
 		       "kernel without lockdown.";
 	return "run as root, or with CAP_NET_ADMIN.";
@@ -379,8 +394,7 @@ static int dev_unusable(struct ctx *c, const struct dev *d)
 
 	switch (d->state) {
 	case DEV_NO_DRIVER:
-		return ctx_problem_exit(c, EX_NO_DRIVER, ENODEV, d->pci,
-					"modprobe erdma; if that fails: dmesg | grep -i erdma",
+		return ctx_problem_exit(c, EX_NO_DRIVER, ENODEV, d->pci, driver_hint(c),
 					"1 ERDMA adapter at %s, no driver bound", d->pci);
 	case DEV_NO_RDMA:
 		hint = strcmp(d->driver, "erdma") ?
@@ -429,6 +443,29 @@ static int dev_open(struct ctx *c, struct dev *d)
 	return ctx_problem(c, -ret, d->name, NULL, "cannot open %s: %s", d->node, strerror(-ret));
 }
 
+/* The node is not there, and rdma netlink knows the device */
+static bool dev_falls_back(struct ctx *c, struct dev *d)
+{
+	struct dev_facts facts;
+	int ret;
+
+	if (d->state == DEV_OK) {
+		ret = source_open_dev(&c->src, d);
+		if (d->fd >= 0 || (ret != -ENOENT && ret != -ENXIO))
+			return false;
+	}
+	return c->src.ops->facts(&c->src, d, &facts);
+}
+
+static int dev_ready(struct ctx *c, struct dev *d, unsigned int flags)
+{
+	if (d->state == DEV_NO_DRIVER || d->state == DEV_NO_RDMA)
+		return dev_unusable(c, d);
+	if (!(flags & DEVS_NODE) || (flags & DEVS_FALLBACK && dev_falls_back(c, d)))
+		return 0;
+	return d->state == DEV_OK ? dev_open(c, d) : dev_unusable(c, d);
+}
+
 /**
  * ctx_devices - find the adapters, if that was not done yet
  * @c: run
@@ -463,8 +500,7 @@ static bool all_without_driver(struct ctx *c)
 			return false;
 	if (n < 2)
 		return false;
-	ctx_problem_exit(c, EX_NO_DRIVER, ENODEV, NULL,
-			 "modprobe erdma; if that fails: dmesg | grep -i erdma",
+	ctx_problem_exit(c, EX_NO_DRIVER, ENODEV, NULL, driver_hint(c),
 			 "%u ERDMA adapters at %s, no driver bound", n,
 			 join_devs(c, has_no_driver));
 	return true;
@@ -504,12 +540,7 @@ int ctx_each_dev(struct ctx *c, unsigned int flags,
 		if (want && !dev_matches(d, want))
 			continue;
 		found = true;
-		ret = 0;
-		if (d->state == DEV_NO_DRIVER || d->state == DEV_NO_RDMA ||
-		    (flags & DEVS_NODE && d->state != DEV_OK))
-			ret = dev_unusable(c, d);
-		if (!ret && flags & DEVS_NODE)
-			ret = dev_open(c, d);
+		ret = dev_ready(c, d, flags);
 		if (!ret)
 			ret = fn(c, d, arg);
 		first = first ? first : ret;

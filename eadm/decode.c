@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Entries of queue pairs, completion queues and event queues to facts. */
+#include <netinet/in.h>
 #include <string.h>
 
 #include "erdma/erdma_field.h"
@@ -66,9 +67,20 @@ void decode_name(struct obj *o, unsigned int field, const char *name, uint32_t c
  */
 void decode_ipv4(struct obj *o, unsigned int field, const void *addr)
 {
+	char text[INET_ADDRSTRLEN], *s = text;
 	const uint8_t *b = addr;
+	int i;
 
-	obj_strf(o, field, "%u.%u.%u.%u", b[0], b[1], b[2], b[3]);
+	for (i = 0; i < 4; i++) {
+		if (i)
+			*s++ = '.';
+		if (b[i] >= 100)
+			*s++ = (char)('0' + b[i] / 100);
+		if (b[i] >= 10)
+			*s++ = (char)('0' + b[i] / 10 % 10);
+		*s++ = (char)('0' + b[i] % 10);
+	}
+	obj_strn(o, field, text, (size_t)(s - text));
 }
 
 /**

@@ -17,6 +17,10 @@ void emit_json_lines(struct ctx *c, const struct obj *doc);
 void emit_text(struct ctx *c);
 char *value_text(struct pool *p, enum field_type type, const struct val *v, bool exact);
 
+/* emit_schema.c */
+void emit_json_schema(struct ctx *c, const struct schema *s);
+const char *json_schema_title(struct pool *p, const struct schema *s);
+
 /* emit_table.c */
 void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 		unsigned int indent, bool details);

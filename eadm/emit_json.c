@@ -120,18 +120,16 @@ static json_object *value_json(const struct ctx *c, enum field_type type, const 
 static json_object *nested(json_object *j, const char *key, const char **last)
 {
 	json_object *inner;
-	const char *dot;
+	const char *rest;
 	char part[64];
 
-	while ((dot = strchr(key, '.')) && (size_t)(dot - key) < sizeof(part)) {
-		memcpy(part, key, (size_t)(dot - key));
-		part[dot - key] = '\0';
+	while ((rest = schema_key_part(key, part, sizeof(part)))) {
 		if (!json_object_object_get_ex(j, part, &inner)) {
 			inner = json_object_new_object();
 			json_object_object_add(j, part, inner);
 		}
 		j = inner;
-		key = dot + 1;
+		key = rest;
 	}
 	*last = key;
 	return j;

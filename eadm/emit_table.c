@@ -115,12 +115,26 @@ static unsigned int pick_columns(struct ctx *c, const struct schema *s, const st
 
 static const char *part(struct ctx *c, const struct obj *o, unsigned int a)
 {
-	const char *s = "";
+	const struct val *v;
+	const char *s;
 
-	if (a)
-		s = value_text(&c->pool, o->schema->fields[a - 1].type, obj_val(o, a - 1),
-			       c->opt.exact);
+	if (!a)
+		return NULL;
+	v = obj_val(o, a - 1);
+	s = v->kind == V_STR ? v->s : value_text(&c->pool, o->schema->fields[a - 1].type, v,
+						 c->opt.exact);
 	return *s ? s : NULL;
+}
+
+static const char *joined(struct pool *p, const char *a, char sep, const char *b)
+{
+	size_t na = strlen(a), nb = strlen(b);
+	char *s = pool_alloc(p, na + nb + 2);
+
+	memcpy(s, a, na);
+	s[na] = sep;
+	memcpy(s + na + 1, b, nb);
+	return s;
 }
 
 static const char *cell_text(struct ctx *c, const struct obj *o, const struct column *col)
@@ -133,11 +147,11 @@ static const char *cell_text(struct ctx *c, const struct obj *o, const struct co
 		return a;
 	if (!a && col->sep != '/')
 		return "-";
-	return pool_printf(&c->pool, "%s%c%s", a ? a : "-", col->sep, b);
+	return joined(&c->pool, a ? a : "-", col->sep, b);
 }
 
-static void put_row(struct ctx *c, const char *const *cells, const struct column *cols,
-		    const size_t *width, unsigned int n, unsigned int indent, bool head)
+static void put_head(struct ctx *c, const char *const *cells, const struct column *cols,
+		     const size_t *width, unsigned int n, unsigned int indent)
 {
 	unsigned int i;
 	size_t gap = 0, len;
@@ -148,13 +162,30 @@ static void put_row(struct ctx *c, const char *const *cells, const struct column
 		if (cols[i].flags & COL_RIGHT)
 			gap += width[i] - len;
 		pad(c->out, gap);
-		if (head)
-			text_heading(c, cells[i]);
-		else
-			fputs(cells[i], c->out);
+		text_heading(c, cells[i]);
 		gap = 2 + (cols[i].flags & COL_RIGHT ? 0 : width[i] - len);
 	}
 	fputc('\n', c->out);
+}
+
+/* In one piece: there may be many thousands. @line: room for it */
+static void put_row(struct ctx *c, const char *const *cells, const struct column *cols,
+		    const size_t *width, unsigned int n, unsigned int indent, char *line)
+{
+	size_t gap = indent, len, at = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		len = strlen(cells[i]);
+		if (cols[i].flags & COL_RIGHT)
+			gap += width[i] - len;
+		memset(line + at, ' ', gap);
+		memcpy(line + at + gap, cells[i], len);
+		at += gap + len;
+		gap = 2 + (cols[i].flags & COL_RIGHT ? 0 : width[i] - len);
+	}
+	line[at++] = '\n';
+	fwrite(line, 1, at, c->out);
 }
 
 /* ---- details ------------------------------------------------------------ */
@@ -268,6 +299,7 @@ void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 	size_t width[MAX_COLS], len, r = 0;
 	unsigned int i, n = pick_columns(c, s, rows, cols);
 	const struct obj *o;
+	char *line;
 
 	for (i = 0; i < n; i++) {
 		heads[i] = cols[i].head;
@@ -281,9 +313,12 @@ void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 			width[i] = len > width[i] ? len : width[i];
 		}
 	if (!c->opt.no_header)
-		put_row(c, heads, cols, width, n, indent, true);
+		put_head(c, heads, cols, width, n, indent);
+	for (i = 0, len = indent + 1; i < n; i++)
+		len += width[i] + 2;
+	line = pool_alloc(&c->pool, len);
 	for (o = rows->first, r = 0; o; o = o->next, r++) {
-		put_row(c, cells + r * n, cols, width, n, indent, false);
+		put_row(c, cells + r * n, cols, width, n, indent, line);
 		if (details && !c->opt.columns)
 			put_details(c, o, indent);
 	}

@@ -49,7 +49,7 @@ static void put_block(struct ctx *c, const struct obj *o)
 	for (i = 0; i < s->n_fields; i++) {
 		f = &s->fields[i];
 		group = f->group ? f->group : group;
-		if (!obj_has(o, i) || !shown_in_block(c, f))
+		if (!shown_in_block(c, f) || (!obj_has(o, i) && !(f->flags & F_ALWAYS)))
 			continue;
 		text = value_text(&c->pool, f->type, obj_val(o, i), c->opt.exact);
 		if (group && *group) {
@@ -141,6 +141,32 @@ static void put_entries(struct ctx *c, const struct obj *o, bool details)
 		table_text(c, v->l->first->schema, v->l, 2, details);
 }
 
+/* "label: value" */
+static void put_fields(struct ctx *c, const struct obj *o)
+{
+	const struct field *f = o->schema->fields;
+	const char *text;
+	unsigned int i;
+
+	for (i = 0; i < o->schema->n_fields; i++) {
+		text = value_text(&c->pool, f[i].type, obj_val(o, i), c->opt.exact);
+		if (*text || f[i].flags & F_ALWAYS)
+			fprintf(c->out, "%s: %s\n", f[i].label, *text ? text : "-");
+	}
+}
+
+/* "name : value", as the vendor's eadm; several devices have a line above theirs */
+static void put_counters(struct ctx *c, const struct obj *o)
+{
+	const struct obj *row;
+
+	if (c->data.n > 1)
+		fprintf(c->out, "%s:\n", obj_get_str(o, ST_DEV, "-"));
+	for (row = obj_val(o, ST_COUNTERS)->l->first; row; row = row->next)
+		fprintf(c->out, "%s : %llu\n", obj_get_str(row, SC_NAME, "-"),
+			(unsigned long long)obj_get_u64(row, SC_VALUE, 0));
+}
+
 /**
  * emit_text - write the objects of a run as text
  * @c: run
@@ -159,6 +185,10 @@ void emit_text(struct ctx *c)
 			put_block(c, o);
 		else if (s->view == VIEW_SIDES)
 			put_sides(c, o);
+		else if (s->view == VIEW_LINES)
+			put_fields(c, o);
+		else if (c->lines)
+			put_counters(c, o);
 		else
 			put_entries(c, o, s->view == VIEW_RING);
 		if (o->next)

@@ -9,10 +9,31 @@
 #include "model.h"
 #include "schema.h"
 
+/*
+ * Bytes of a block, from which pieces are handed out. Sanitizers see only what is
+ * a block of its own: with them each piece is.
+ */
+#ifdef __SANITIZE_ADDRESS__
+#define POOL_BLOCK	0
+#else
+#define POOL_BLOCK	(64 * 1024)
+#endif
+
 struct pool_block {
 	struct pool_block *next;
 	max_align_t data[];
 };
+
+static char *pool_new_block(struct pool *p, size_t size)
+{
+	struct pool_block *b = calloc(1, sizeof(*b) + size);
+
+	if (!b)
+		errx(1, "out of memory [ENOMEM]");
+	b->next = p->blocks;
+	p->blocks = b;
+	return (char *)b->data;
+}
 
 /**
  * pool_alloc - zeroed memory that lives as long as the pool
@@ -23,13 +44,20 @@ struct pool_block {
  */
 void *pool_alloc(struct pool *p, size_t size)
 {
-	struct pool_block *b = calloc(1, sizeof(*b) + size);
+	const size_t align = _Alignof(max_align_t);
+	char *piece;
 
-	if (!b)
-		errx(1, "out of memory [ENOMEM]");
-	b->next = p->blocks;
-	p->blocks = b;
-	return b->data;
+	if (size >= POOL_BLOCK / 4)
+		return pool_new_block(p, size);
+	size = (size + align - 1) & ~(align - 1);
+	if (size > p->left) {
+		p->free = pool_new_block(p, POOL_BLOCK);
+		p->left = POOL_BLOCK;
+	}
+	piece = p->free;
+	p->free += size;
+	p->left -= size;
+	return piece;
 }
 
 /**
@@ -88,9 +116,22 @@ char *pool_printf(struct pool *p, const char *fmt, ...)
 }
 
 /**
+ * pool_mark - begin something whose memory is freed before that of the pool
+ * @p: pool
+ *
+ * Return: for pool_release().
+ */
+struct pool_block *pool_mark(struct pool *p)
+{
+	/* What follows is in blocks of its own */
+	p->left = 0;
+	return p->blocks;
+}
+
+/**
  * pool_release - free what was allocated since
  * @p: pool
- * @mark: value of @p->blocks at that time
+ * @mark: of pool_mark() at that time
  */
 void pool_release(struct pool *p, struct pool_block *mark)
 {
@@ -100,6 +141,7 @@ void pool_release(struct pool *p, struct pool_block *mark)
 		p->blocks = b->next;
 		free(b);
 	}
+	p->left = 0;
 }
 
 /**

@@ -18,9 +18,13 @@ struct pool_block;
 /**
  * struct pool - memory that is freed together
  * @blocks: everything that was allocated
+ * @free: what is left of the newest block
+ * @left: bytes
  */
 struct pool {
 	struct pool_block *blocks;
+	char *free;
+	size_t left;
 };
 
 void *pool_alloc(struct pool *p, size_t size);
@@ -28,6 +32,7 @@ char *pool_strdup(struct pool *p, const char *s);
 char *pool_printf(struct pool *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *pool_vprintf(struct pool *p, const char *fmt, va_list ap);
 void pool_free(struct pool *p);
+struct pool_block *pool_mark(struct pool *p);
 void pool_release(struct pool *p, struct pool_block *mark);
 
 /**

@@ -208,11 +208,11 @@ static const struct field dev_info_fields[] = {
 	[DI_DEV] = { "dev", "RDMA device", T_STR, F_TITLE | F_PLAIN },
 	[DI_INDEX] = { "index", "index", T_NUM, .group = "identity" },
 	[DI_DRIVER] = { "driver", "driver", T_STR },
-	[DI_DRIVER_VERSION] = { "driver_version", "driver version", T_STR },
-	[DI_FW] = { "firmware", "firmware", T_STR },
+	[DI_DRIVER_VERSION] = { "driver_version", "driver version", T_STR, F_ALWAYS },
+	[DI_FW] = { "firmware", "firmware", T_STR, F_ALWAYS },
 	[DI_FW_RAW] = { "firmware_raw", "firmware, raw", T_HEX32, F_V1 },
-	[DI_NODE_GUID] = { "node_guid", "node GUID", T_STR },
-	[DI_NODE] = { "node", "diagnostic node", T_STR },
+	[DI_NODE_GUID] = { "node_guid", "node GUID", T_STR, F_ALWAYS },
+	[DI_NODE] = { "node", "diagnostic node", T_STR, F_ALWAYS },
 	[DI_PCI] = { "pci", "PCI address", T_STR, .group = "function" },
 	[DI_PCI_ID] = { "pci_id", "PCI id", T_STR },
 	[DI_PCI_REV] = { "pci_rev", "revision", T_NUM },
@@ -224,23 +224,23 @@ static const struct field dev_info_fields[] = {
 	[DI_REG_STATUS] = { "reg.status", "STATUS register", T_HEX32 },
 	[DI_REG_STATUS_WORDS] = { "reg.status_bits", "STATUS bits", T_WORDS },
 	[DI_PROTO] = { "proto", "protocol", T_STR },
-	[DI_NETDEV] = { "netdev", "interface", T_STR, .group = "network" },
+	[DI_NETDEV] = { "netdev", "interface", T_STR, F_ALWAYS, .group = "network" },
 	[DI_IFINDEX] = { "ifindex", "interface index", T_NUM, F_V1 },
 	[DI_MAC] = { "mac", "MAC address", T_STR },
 	[DI_MTU] = { "mtu", "MTU", T_NUM },
-	[DI_LINK] = { "link", "link", T_STR },
-	[DI_CAPS] = { "capabilities", "capabilities", T_WORDS, .group = "capabilities" },
+	[DI_LINK] = { "link", "link", T_STR, F_ALWAYS },
+	[DI_CAPS] = { "capabilities", "capabilities", T_WORDS, F_ALWAYS, .group = "capabilities" },
 	[DI_CAP0] = { "cap0", "capability word 0", T_HEX64 },
 	[DI_CAP1] = { "cap1", "capability word 1", T_HEX64 },
 	[DI_CC] = { "cc_default", "congestion control", T_STR },
 	[DI_LOCAL_DMA_KEY] = { "local_dma_key", "local DMA key", T_HEX32, F_V1 },
-	[DI_QP_USED] = { "used.qp", "queue pairs", T_NUM, .group = "in use" },
+	[DI_QP_USED] = { "used.qp", "queue pairs", T_NUM, F_ALWAYS, .group = "in use" },
 	[DI_QP_MAX] = { "max.qp", "queue pairs, limit", T_NUM },
-	[DI_CQ_USED] = { "used.cq", "completion queues", T_NUM },
+	[DI_CQ_USED] = { "used.cq", "completion queues", T_NUM, F_ALWAYS },
 	[DI_CQ_MAX] = { "max.cq", "completion queues, limit", T_NUM },
-	[DI_MR_USED] = { "used.mr", "memory regions", T_NUM },
+	[DI_MR_USED] = { "used.mr", "memory regions", T_NUM, F_ALWAYS },
 	[DI_MR_MAX] = { "max.mr", "memory regions, limit", T_NUM },
-	[DI_PD_USED] = { "used.pd", "protection domains", T_NUM },
+	[DI_PD_USED] = { "used.pd", "protection domains", T_NUM, F_ALWAYS },
 	[DI_PD_MAX] = { "max.pd", "protection domains, limit", T_NUM },
 	[DI_CTX_USED] = { "used.ctx", "user contexts", T_NUM },
 	[DI_CTX_MAX] = { "max.ctx", "user contexts, limit", T_NUM },
@@ -542,6 +542,29 @@ const struct schema schema_version = {
 	.name = "eadm.version/1", FIELDS(version_fields, VE_COUNT), .view = VIEW_BLOCK,
 };
 
+static const struct field ver_fields[] = {
+	[VR_DRIVER] = { "driver_version", "Query kernel driver version", T_STR, F_ALWAYS },
+	[VR_EADM] = { "eadm", "Version of eadm", T_STR },
+};
+
+const struct schema schema_ver = {
+	.name = "eadm.ver/1", FIELDS(ver_fields, VR_COUNT), .view = VIEW_LINES,
+};
+
+static const struct field names_fields[] = {
+	[SN_NAME] = { "name", "name", T_STR },
+	[SN_TITLE] = { "title", "title", T_STR },
+};
+
+static const struct column names_cols[] = {
+	{ "NAME", COL(SN_NAME) },
+	{ "TITLE", COL(SN_TITLE) },
+};
+
+const struct schema schema_names = {
+	.name = "eadm.schema/1", FIELDS(names_fields, SN_COUNT), COLUMNS(names_cols),
+};
+
 static const struct field explain_fields[] = {
 	[EX_KIND] = { "kind", "kind", T_STR },
 	[EX_CODE] = { "code", "code", T_NUM },
@@ -618,9 +641,9 @@ static const struct schema *const all_schemas[] = {
 	&schema_dev_list, &schema_qp_list, &schema_cq_list, &schema_eq_list, &schema_dev_info,
 	&schema_qp_info, &schema_cq_info, &schema_eq_info, &schema_cmdq_info, &schema_qp_dump,
 	&schema_cq_dump, &schema_eq_dump, &schema_cmdq_dump, &schema_stat, &schema_debug,
-	&schema_version, &schema_explain, &schema_qp_side, &schema_cq_side, &schema_eq_side,
-	&schema_wqe, &schema_rqe, &schema_cqe, &schema_ccqe, &schema_ceqe, &schema_aeqe,
-	&schema_cmd, &schema_sge, &schema_counter, &schema_doc, &schema_source,
+	&schema_ver, &schema_version, &schema_names, &schema_explain, &schema_qp_side,
+	&schema_cq_side, &schema_eq_side, &schema_wqe, &schema_rqe, &schema_cqe, &schema_ccqe,
+	&schema_ceqe, &schema_aeqe, &schema_cmd, &schema_sge, &schema_counter, &schema_doc, &schema_source,
 	&schema_warning, &schema_error_doc, &schema_warning_line,
 };
 
@@ -635,6 +658,25 @@ const struct schema *schema_next(unsigned int *i)
 	if (*i >= sizeof(all_schemas) / sizeof(all_schemas[0]))
 		return NULL;
 	return all_schemas[(*i)++];
+}
+
+/**
+ * schema_key_part - the first part of a dotted JSON key
+ * @key: key, or what is left of it
+ * @part: the part in front of the dot is copied here
+ * @size: bytes of @part
+ *
+ * Return: what is behind the dot; NULL: there is none, @key is the last part.
+ */
+const char *schema_key_part(const char *key, char *part, size_t size)
+{
+	const char *dot = strchr(key, '.');
+
+	if (!dot || (size_t)(dot - key) >= size)
+		return NULL;
+	memcpy(part, key, (size_t)(dot - key));
+	part[dot - key] = '\0';
+	return dot + 1;
 }
 
 /**

@@ -54,6 +54,7 @@ enum field_type {
 #define F_TITLE		(1 << 5)	/* text: in the title line of a block */
 #define F_PLAIN		(1 << 6)	/* text: value without its label */
 #define F_JOIN		(1 << 7)	/* text: in a title, belongs to the field before */
+#define F_ALWAYS	(1 << 8)	/* text: '-' if it is not known */
 
 /**
  * struct field - one field
@@ -102,6 +103,7 @@ struct column {
  * @VIEW_SIDES: a block each, driver and device side by side
  * @VIEW_RING: title, then a table of entries with details
  * @VIEW_STAT: title, then a table of counters
+ * @VIEW_LINES: a line "label: value" for each field
  */
 enum view {
 	VIEW_TABLE,
@@ -109,6 +111,7 @@ enum view {
 	VIEW_SIDES,
 	VIEW_RING,
 	VIEW_STAT,
+	VIEW_LINES,
 };
 
 /**
@@ -135,11 +138,12 @@ struct schema {
 
 int schema_field(const struct schema *s, const char *name);
 const struct schema *schema_next(unsigned int *i);
+const char *schema_key_part(const char *key, char *part, size_t size);
 
 extern const struct schema schema_dev_list, schema_dev_info, schema_qp_list, schema_cq_list,
 	schema_eq_list, schema_qp_info, schema_cq_info, schema_eq_info, schema_cmdq_info,
 	schema_qp_dump, schema_cq_dump, schema_eq_dump, schema_cmdq_dump, schema_stat,
-	schema_debug, schema_version, schema_explain;
+	schema_debug, schema_ver, schema_version, schema_names, schema_explain;
 extern const struct schema schema_qp_side, schema_cq_side, schema_eq_side, schema_wqe,
 	schema_rqe, schema_cqe, schema_ccqe, schema_ceqe, schema_aeqe, schema_cmd, schema_sge,
 	schema_counter;
@@ -345,6 +349,18 @@ enum {
 enum {
 	VE_VERSION, VE_SCHEMA, VE_ABI_CMDS, VE_PCI_IDS, VE_FEATURES, VE_LICENSE,
 	VE_COUNT
+};
+
+/* ver */
+enum {
+	VR_DRIVER, VR_EADM,
+	VR_COUNT
+};
+
+/* schema */
+enum {
+	SN_NAME, SN_TITLE,
+	SN_COUNT
 };
 
 /* explain */

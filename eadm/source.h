@@ -64,8 +64,66 @@ struct dev {
 	struct erdma_diag_info info;
 };
 
+/**
+ * struct dev_facts - what rdma netlink and sysfs know of a device
+ * @driver_version: of the module, "" if unknown
+ * @fw: firmware, "" if unknown
+ * @node_guid: 0 if unknown
+ * @link: 1 is up, 0 down, -1 unknown
+ * @numa: NUMA node, -1 if unknown or none
+ * @pci_rev: revision of the function, -1 if unknown
+ * @n_qp: queue pairs, -1 if unknown
+ * @n_cq: completion queues, ditto
+ * @n_mr: memory regions, ditto
+ * @n_pd: protection domains, ditto
+ */
+struct dev_facts {
+	char driver_version[DEV_NAME_LEN];
+	char fw[DEV_NAME_LEN];
+	uint64_t node_guid;
+	int link;
+	int numa;
+	int pci_rev;
+	long n_qp;
+	long n_cq;
+	long n_mr;
+	long n_pd;
+};
+
+/**
+ * enum res_kind - objects that rdma netlink lists
+ * @RES_QP: queue pairs
+ * @RES_CQ: completion queues
+ */
+enum res_kind { RES_QP, RES_CQ };
+
+/**
+ * struct res - an object as rdma netlink shows it
+ * @id: its number; -1 if only the RDMA core has one, as for a CQ of another driver
+ * @type: enum ib_qp_type
+ * @state: enum ib_qp_state
+ * @pdn: PD of a QP, -1 if unknown
+ * @send_cqn: CQ of a QP, ditto
+ * @recv_cqn: CQ of a QP, ditto
+ * @depth: entries of a CQ, -1 if unknown
+ * @pid: owner, 0 if it is the kernel, or a process of another PID namespace
+ * @comm: name of the owner, "" if unknown; of the kernel's it is known
+ */
+struct res {
+	long id;
+	uint8_t type;
+	uint8_t state;
+	long pdn;
+	long send_cqn;
+	long recv_cqn;
+	long depth;
+	uint32_t pid;
+	char comm[DEV_NAME_LEN];
+};
+
 struct source;
 
+typedef void (*res_fn)(void *arg, const struct res *res);
 typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
 
 /**
@@ -75,6 +133,10 @@ typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
  * @open: open the node of @dev
  * @call: one call of the node; may block
  * @counters: hand all counters of a port to @fn
+ * @driver_version: version of the loaded module; -ENOENT: none is loaded, -ENODATA:
+ *	it states none
+ * @facts: fill @facts without the node; false if there is nothing but the node
+ * @objects: hand the objects of a device that the caller may see to @fn, without the node
  * @lockdown: is the kernel locked down?
  * @close: end, or NULL
  */
@@ -85,6 +147,10 @@ struct source_ops {
 	int (*call)(struct source *src, struct dev *dev, unsigned int cmd, void *arg);
 	int (*counters)(struct source *src, struct dev *dev, unsigned int port,
 			counter_fn fn, void *arg);
+	int (*driver_version)(struct source *src, char *out, size_t size);
+	bool (*facts)(struct source *src, const struct dev *dev, struct dev_facts *facts);
+	int (*objects)(struct source *src, const struct dev *dev, enum res_kind kind,
+		       res_fn fn, void *arg);
 	bool (*lockdown)(struct source *src);
 	void (*close)(struct source *src);
 };
@@ -181,6 +247,18 @@ int nl_rdma_netdev(struct nl_rdma *nl, uint32_t index, char *name, size_t size);
 int nl_rdma_chardev(struct nl_rdma *nl, uint32_t index, const char *type, char *name, size_t size,
 		    uint64_t *rdev);
 int nl_rdma_counters(struct nl_rdma *nl, uint32_t index, uint32_t port, counter_fn fn, void *arg);
+
+/* source_res.c: what netlink knows without the node */
+struct nlattr;
+int nl_parse_attrs(struct nlmsghdr *msg, struct nlattr **tb);
+int nl_parse_entry(struct nlattr *attr, struct nlattr **tb);
+int nl_rdma_ask(struct nl_rdma *nl, int op, int flags, uint32_t index, uint32_t port,
+		int (*parse)(void *arg, struct nlmsghdr *msg), void *arg);
+int nl_rdma_facts(struct nl_rdma *nl, uint32_t index, struct dev_facts *facts);
+int nl_rdma_objects(struct nl_rdma *nl, uint32_t index, enum res_kind kind, res_fn fn, void *arg);
+int nl_parse_facts(struct nlmsghdr *msg, struct dev_facts *facts);
+int nl_parse_summary(struct nlmsghdr *msg, struct dev_facts *facts);
+int nl_parse_objects(struct nlmsghdr *msg, enum res_kind kind, res_fn fn, void *arg);
 
 int nl_parse_device(struct nlmsghdr *msg, uint32_t *index, char *name, size_t size);
 int nl_parse_chardev(struct nlmsghdr *msg, char *name, size_t size, uint64_t *rdev);

@@ -62,6 +62,25 @@ static bool read_hex(const char *dir, const char *file, unsigned int *value)
 	return n == 1;
 }
 
+/* First line of a file, without its end */
+static bool read_line(const char *dir, const char *file, char *out, size_t size)
+{
+	char path[PATH_MAX];
+	bool good;
+	FILE *f;
+
+	if (!join(path, sizeof(path), dir, file))
+		return false;
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	good = fgets(out, (int)size, f);
+	fclose(f);
+	if (good)
+		out[strcspn(out, "\n")] = '\0';
+	return good;
+}
+
 /* First entry of a directory, in no particular order: there is one */
 static bool first_entry(const char *dir, const char *sub, char *name, size_t size)
 {
@@ -296,14 +315,12 @@ static int kernel_call(struct source *src, struct dev *dev, unsigned int cmd, vo
 	return ioctl(dev->fd, cmd, arg) < 0 ? -errno : 0;
 }
 
-static int kernel_counters(struct source *src, struct dev *dev, unsigned int port,
-			   counter_fn fn, void *arg)
+static int netlink_counters(struct source *src, struct dev *dev, unsigned int port,
+			    counter_fn fn, void *arg)
 {
 	char name[DEV_NAME_LEN];
 	int ret;
 
-	if (!src->priv || dev->index < 0)
-		return src->netlink_err ? src->netlink_err : -ENODEV;
 	ret = nl_rdma_counters(src->priv, (uint32_t)dev->index, port, fn, arg);
 	/* Netlink has the same answer for no such device and for no counters */
 	if (ret == -EINVAL)
@@ -311,6 +328,108 @@ static int kernel_counters(struct source *src, struct dev *dev, unsigned int por
 		      -ENODEV : -EOPNOTSUPP;
 	return ret;
 }
+
+static int counter_file(const struct dirent *e)
+{
+	return e->d_name[0] != '.' && strcmp(e->d_name, "lifespan");
+}
+
+/* The same counters, one file each, where rdma netlink is of no use */
+static int sysfs_counters(const struct dev *dev, unsigned int port, counter_fn fn, void *arg)
+{
+	char dir[PATH_MAX], line[32], *end;
+	struct dirent **entries;
+	unsigned long long v;
+	int i, n;
+
+	snprintf(dir, sizeof(dir), "%s/class/infiniband/%s/ports/%u/hw_counters", sysfs_root(),
+		 dev->name, port);
+	n = scandir(dir, &entries, counter_file, by_address);
+	if (n < 0)
+		return -errno;
+	for (i = 0; i < n; i++) {
+		if (read_line(dir, entries[i]->d_name, line, sizeof(line))) {
+			v = strtoull(line, &end, 10);
+			if (end != line && !*end)
+				fn(arg, entries[i]->d_name, v);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	return 0;
+}
+
+static int kernel_counters(struct source *src, struct dev *dev, unsigned int port,
+			   counter_fn fn, void *arg)
+{
+	if (src->priv && dev->index >= 0)
+		return netlink_counters(src, dev, port, fn, arg);
+	if (!sysfs_counters(dev, port, fn, arg))
+		return 0;
+	return src->netlink_err ? src->netlink_err : -ENODEV;
+}
+
+/* ---- without the node --------------------------------------------------- */
+
+static int kernel_driver_version(struct source *src, char *out, size_t size)
+{
+	char dir[PATH_MAX];
+
+	(void)src;
+	if (!join(dir, sizeof(dir), sysfs_root(), "module/erdma") || access(dir, F_OK))
+		return -ENOENT;
+	return read_line(dir, "version", out, size) ? 0 : -ENODATA;
+}
+
+static bool kernel_facts(struct source *src, const struct dev *dev, struct dev_facts *facts)
+{
+	char dir[PATH_MAX], line[32];
+	unsigned int rev;
+
+	*facts = (struct dev_facts){ .link = -1, .numa = -1, .pci_rev = -1, .n_qp = -1,
+				     .n_cq = -1, .n_mr = -1, .n_pd = -1 };
+	kernel_driver_version(src, facts->driver_version, sizeof(facts->driver_version));
+	snprintf(dir, sizeof(dir), "%s/bus/pci/devices/%s", sysfs_root(), dev->pci);
+	if (read_line(dir, "numa_node", line, sizeof(line)))
+		facts->numa = atoi(line);
+	if (read_hex(dir, "revision", &rev))
+		facts->pci_rev = (int)rev;
+	if (!src->priv || dev->index < 0)
+		return false;
+	return !nl_rdma_facts(src->priv, (uint32_t)dev->index, facts);
+}
+
+struct named_objects {
+	res_fn fn;
+	void *arg;
+};
+
+/* Netlink has the owner's number; its name is in /proc */
+static void name_owner(void *arg, const struct res *res)
+{
+	struct named_objects *n = arg;
+	struct res named = *res;
+	char dir[32];
+
+	if (res->pid) {
+		snprintf(dir, sizeof(dir), "/proc/%u", res->pid);
+		if (!read_line(dir, "comm", named.comm, sizeof(named.comm)))
+			named.comm[0] = '\0';
+	}
+	n->fn(n->arg, &named);
+}
+
+static int kernel_objects(struct source *src, const struct dev *dev, enum res_kind kind,
+			  res_fn fn, void *arg)
+{
+	struct named_objects n = { fn, arg };
+
+	if (!src->priv || dev->index < 0)
+		return -ENODEV;
+	return nl_rdma_objects(src->priv, (uint32_t)dev->index, kind, name_owner, &n);
+}
+
+/* ---- the rest ----------------------------------------------------------- */
 
 static bool kernel_lockdown(struct source *src)
 {
@@ -335,6 +454,9 @@ const struct source_ops source_backend = {
 	.open = kernel_open,
 	.call = kernel_call,
 	.counters = kernel_counters,
+	.driver_version = kernel_driver_version,
+	.facts = kernel_facts,
+	.objects = kernel_objects,
 	.lockdown = kernel_lockdown,
 	.close = kernel_close,
 };

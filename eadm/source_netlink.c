@@ -32,6 +32,23 @@ static struct nla_policy policy[RDMA_NLDEV_ATTR_MAX] = {
 	[RDMA_NLDEV_ATTR_NDEV_NAME] = { .type = NLA_STRING },
 	[RDMA_NLDEV_ATTR_CHARDEV_NAME] = { .type = NLA_STRING },
 	[RDMA_NLDEV_ATTR_CHARDEV] = { .type = NLA_U64 },
+	[RDMA_NLDEV_ATTR_FW_VERSION] = { .type = NLA_STRING },
+	[RDMA_NLDEV_ATTR_NODE_GUID] = { .type = NLA_U64 },
+	[RDMA_NLDEV_ATTR_PORT_STATE] = { .type = NLA_U8 },
+	[RDMA_NLDEV_ATTR_RES_SUMMARY] = { .type = NLA_NESTED },
+	[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME] = { .type = NLA_STRING },
+	[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR] = { .type = NLA_U64 },
+	[RDMA_NLDEV_ATTR_RES_QP] = { .type = NLA_NESTED },
+	[RDMA_NLDEV_ATTR_RES_LQPN] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_RES_TYPE] = { .type = NLA_U8 },
+	[RDMA_NLDEV_ATTR_RES_STATE] = { .type = NLA_U8 },
+	[RDMA_NLDEV_ATTR_RES_PDN] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_RES_PID] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_RES_KERN_NAME] = { .type = NLA_STRING },
+	[RDMA_NLDEV_ATTR_RES_CQ] = { .type = NLA_NESTED },
+	[RDMA_NLDEV_ATTR_RES_CQN] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_DRIVER] = { .type = NLA_NESTED },
+	[RDMA_NLDEV_ATTR_RES_CQE] = { .type = NLA_U32 },
 	[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS] = { .type = NLA_NESTED },
 	[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME] = { .type = NLA_STRING },
 	[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE] = { .type = NLA_U64 },
@@ -39,9 +56,28 @@ static struct nla_policy policy[RDMA_NLDEV_ATTR_MAX] = {
 
 /* ---- replies ------------------------------------------------------------ */
 
-static int parse_attrs(struct nlmsghdr *msg, struct nlattr **tb)
+/**
+ * nl_parse_attrs - attributes of a reply
+ * @msg: message
+ * @tb: result, RDMA_NLDEV_ATTR_MAX of them
+ *
+ * Return: 0 or -EPROTO.
+ */
+int nl_parse_attrs(struct nlmsghdr *msg, struct nlattr **tb)
 {
 	return nlmsg_parse(msg, 0, tb, RDMA_NLDEV_ATTR_MAX - 1, policy) < 0 ? -EPROTO : 0;
+}
+
+/**
+ * nl_parse_entry - attributes of an entry of a table
+ * @attr: entry
+ * @tb: result, RDMA_NLDEV_ATTR_MAX of them
+ *
+ * Return: 0 or -EPROTO.
+ */
+int nl_parse_entry(struct nlattr *attr, struct nlattr **tb)
+{
+	return nla_parse_nested(tb, RDMA_NLDEV_ATTR_MAX - 1, attr, policy) < 0 ? -EPROTO : 0;
 }
 
 static void copy_string(char *to, size_t size, struct nlattr *attr)
@@ -62,7 +98,7 @@ int nl_parse_device(struct nlmsghdr *msg, uint32_t *index, char *name, size_t si
 {
 	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
 
-	if (parse_attrs(msg, tb) || !tb[RDMA_NLDEV_ATTR_DEV_INDEX] ||
+	if (nl_parse_attrs(msg, tb) || !tb[RDMA_NLDEV_ATTR_DEV_INDEX] ||
 	    !tb[RDMA_NLDEV_ATTR_DEV_NAME])
 		return -EPROTO;
 	*index = nla_get_u32(tb[RDMA_NLDEV_ATTR_DEV_INDEX]);
@@ -83,7 +119,7 @@ int nl_parse_chardev(struct nlmsghdr *msg, char *name, size_t size, uint64_t *rd
 {
 	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
 
-	if (parse_attrs(msg, tb) || !tb[RDMA_NLDEV_ATTR_CHARDEV_NAME] ||
+	if (nl_parse_attrs(msg, tb) || !tb[RDMA_NLDEV_ATTR_CHARDEV_NAME] ||
 	    !tb[RDMA_NLDEV_ATTR_CHARDEV])
 		return -EPROTO;
 	copy_string(name, size, tb[RDMA_NLDEV_ATTR_CHARDEV_NAME]);
@@ -105,10 +141,10 @@ int nl_parse_counters(struct nlmsghdr *msg, counter_fn fn, void *arg)
 	char name[DEV_NAME_LEN];
 	int left;
 
-	if (parse_attrs(msg, tb) || !tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS])
+	if (nl_parse_attrs(msg, tb) || !tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS])
 		return -EPROTO;
 	nla_for_each_nested(pos, tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS], left) {
-		if (nla_parse_nested(entry, RDMA_NLDEV_ATTR_MAX - 1, pos, policy) < 0 ||
+		if (nl_parse_entry(pos, entry) ||
 		    !entry[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME] ||
 		    !entry[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE])
 			return -EPROTO;
@@ -239,6 +275,39 @@ err_free:
 	return NULL;
 }
 
+/**
+ * nl_rdma_ask - one request and all of its replies
+ * @nl: handle
+ * @op: RDMA_NLDEV_CMD_*
+ * @flags: NLM_F_DUMP or NLM_F_ACK
+ * @index: RDMA index
+ * @port: port, 0 without one
+ * @parse: called for each reply
+ * @arg: its first argument
+ *
+ * Return: 0 or -errno.
+ */
+int nl_rdma_ask(struct nl_rdma *nl, int op, int flags, uint32_t index, uint32_t port,
+		int (*parse)(void *arg, struct nlmsghdr *msg), void *arg)
+{
+	struct nl_msg *msg = new_request(op, flags, index, port);
+	int ret;
+
+	if (!msg)
+		return -ENOMEM;
+	/* Of all dumps only that of the devices is not about one of them; objects with
+	 * what their driver knows
+	 */
+	if (flags & NLM_F_DUMP && op != RDMA_NLDEV_CMD_GET &&
+	    (nla_put_u32(msg, RDMA_NLDEV_ATTR_DEV_INDEX, index) < 0 ||
+	     nla_put_u8(msg, RDMA_NLDEV_ATTR_DRIVER_DETAILS, 1) < 0))
+		ret = -ENOMEM;
+	else
+		ret = request(nl, msg, parse, arg);
+	nlmsg_free(msg);
+	return ret;
+}
+
 /* ---- requests ----------------------------------------------------------- */
 
 struct devices_arg {
@@ -269,15 +338,9 @@ static int on_device(void *arg, struct nlmsghdr *msg)
 int nl_rdma_devices(struct nl_rdma *nl, void (*fn)(void *arg, uint32_t index, const char *name),
 		    void *arg)
 {
-	struct nl_msg *msg = new_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, 0, 0);
 	struct devices_arg a = { fn, arg };
-	int ret;
 
-	if (!msg)
-		return -ENOMEM;
-	ret = request(nl, msg, on_device, &a);
-	nlmsg_free(msg);
-	return ret;
+	return nl_rdma_ask(nl, RDMA_NLDEV_CMD_GET, NLM_F_DUMP, 0, 0, on_device, &a);
 }
 
 struct name_arg {
@@ -291,7 +354,7 @@ static int on_port(void *arg, struct nlmsghdr *msg)
 	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
 	struct name_arg *a = arg;
 
-	if (parse_attrs(msg, tb))
+	if (nl_parse_attrs(msg, tb))
 		return -EPROTO;
 	if (tb[RDMA_NLDEV_ATTR_NDEV_NAME])
 		copy_string(a->name, a->size, tb[RDMA_NLDEV_ATTR_NDEV_NAME]);
@@ -309,15 +372,9 @@ static int on_port(void *arg, struct nlmsghdr *msg)
  */
 int nl_rdma_netdev(struct nl_rdma *nl, uint32_t index, char *name, size_t size)
 {
-	struct nl_msg *msg = new_request(RDMA_NLDEV_CMD_PORT_GET, NLM_F_ACK, index, 1);
 	struct name_arg a = { name, size, NULL };
-	int ret;
 
-	if (!msg)
-		return -ENOMEM;
-	ret = request(nl, msg, on_port, &a);
-	nlmsg_free(msg);
-	return ret;
+	return nl_rdma_ask(nl, RDMA_NLDEV_CMD_PORT_GET, NLM_F_ACK, index, 1, on_port, &a);
 }
 
 static int on_chardev(void *arg, struct nlmsghdr *msg)
@@ -380,13 +437,9 @@ static int on_counters(void *arg, struct nlmsghdr *msg)
  */
 int nl_rdma_counters(struct nl_rdma *nl, uint32_t index, uint32_t port, counter_fn fn, void *arg)
 {
-	struct nl_msg *msg = new_request(RDMA_NLDEV_CMD_STAT_GET, NLM_F_ACK, index, port);
 	struct counters_arg a = { fn, arg, false };
-	int ret;
+	int ret = nl_rdma_ask(nl, RDMA_NLDEV_CMD_STAT_GET, NLM_F_ACK, index, port, on_counters,
+			      &a);
 
-	if (!msg)
-		return -ENOMEM;
-	ret = request(nl, msg, on_counters, &a);
-	nlmsg_free(msg);
 	return ret || a.seen ? ret : -EPROTO;
 }

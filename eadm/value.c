@@ -5,20 +5,34 @@
 
 #include "emit.h"
 
+/* Decimal digits of a number, then @tail; what most cells of a long list are */
+static char *digits_text(struct pool *p, uint64_t v, const char *tail)
+{
+	char digits[20], *s;
+	size_t n = 0, len = strlen(tail);
+
+	do {
+		digits[sizeof(digits) - ++n] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	s = pool_alloc(p, n + len + 1);
+	memcpy(s, digits + sizeof(digits) - n, n);
+	memcpy(s + n, tail, len);
+	return s;
+}
+
 static char *size_text(struct pool *p, uint64_t v, bool exact)
 {
 	static const char units[] = "KMGTPE";
 	int u = -1;
 
 	if (exact || v < 1024)
-		return pool_printf(p, "%llu", (unsigned long long)v);
+		return digits_text(p, v, "");
 	while (v >= 1024 && !(v % 1024) && u < 5) {
 		v /= 1024;
 		u++;
 	}
-	if (u < 0)
-		return pool_printf(p, "%llu", (unsigned long long)v);
-	return pool_printf(p, "%llu%c", (unsigned long long)v, units[u]);
+	return digits_text(p, v, u < 0 ? "" : (const char[]){ units[u], '\0' });
 }
 
 static char *duration_text(struct pool *p, uint64_t ns, bool exact)
@@ -29,12 +43,12 @@ static char *duration_text(struct pool *p, uint64_t ns, bool exact)
 		return pool_printf(p, "%llu.%09llus", (unsigned long long)s,
 				   (unsigned long long)(ns % 1000000000));
 	if (ns < 1000000)
-		return pool_printf(p, "%lluus", (unsigned long long)(ns / 1000));
+		return digits_text(p, ns / 1000, "us");
 	if (s < 1)
-		return pool_printf(p, "%llums", (unsigned long long)(ns / 1000000));
+		return digits_text(p, ns / 1000000, "ms");
 	if (s < 60)
-		return pool_printf(p, "%llu.%llus", (unsigned long long)s,
-				   (unsigned long long)(ns / 100000000 % 10));
+		return digits_text(p, s, (const char[]){ '.', (char)('0' + ns / 100000000 % 10),
+							 's', '\0' });
 	if (s < 3600)
 		return pool_printf(p, "%llum%02llus", (unsigned long long)(s / 60),
 				   (unsigned long long)(s % 60));
@@ -103,7 +117,7 @@ static char *number_text(struct pool *p, enum field_type type, uint64_t v, bool 
 	case T_HEX64:
 		return pool_printf(p, "0x%016llx", (unsigned long long)v);
 	default:
-		return pool_printf(p, "%llu", (unsigned long long)v);
+		return digits_text(p, v, "");
 	}
 }
 

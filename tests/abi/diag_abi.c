@@ -67,10 +67,6 @@ void valid_argument(const struct command *c, union argument *arg)
 		arg->ring.ring = ERDMA_DIAG_RING_EQ;
 		arg->ring.id = ERDMA_DIAG_EQ_AEQ;
 		break;
-	case ERDMA_DIAG_DEBUG:		/* valid with SET too */
-		arg->debug.mask = 1;
-		arg->debug.level = ERDMA_DIAG_LEVEL_ERR;
-		break;
 	}
 }
 

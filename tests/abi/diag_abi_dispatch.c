@@ -178,6 +178,10 @@ static bool unknown_flags(void)
 
 			valid_argument(&commands[i], &arg);
 			arg.head.flags = flag;
+			if (commands[i].cmd == ERDMA_DIAG_DEBUG && flag == ERDMA_DIAG_DEBUG_SET) {
+				arg.debug.mask = 1;
+				arg.debug.level = ERDMA_DIAG_LEVEL_ERR;
+			}
 			err = call(node, commands[i].cmd, &arg);
 			EXPECT(err == (flag & commands[i].flags ? 0 : EOPNOTSUPP),
 			       "%s flag %#x: %s", commands[i].name, flag, strerror(err));

@@ -73,6 +73,8 @@ static bool see_identity(void)
 	debug.flags = ERDMA_DIAG_DEBUG_SET;
 	debug.mask = 1;
 	EXPECT(call(nobodys_node, ERDMA_DIAG_DEBUG, &debug) == EPERM, "set");
+	debug.flags = 0;
+	EXPECT(call(nobodys_node, ERDMA_DIAG_DEBUG, &debug) == EINVAL, "set without the flag");
 	return true;
 }
 
@@ -88,6 +90,9 @@ static bool see_adapters_queues(void)
 	EXPECT(eq && eq->eq.depth && !eq->eq.dma && !eq->eq.dbrec_dma, "bus addresses");
 	EXPECT(((struct erdma_diag_rec *)buf)->flags & ERDMA_DIAG_REC_F_HIDDEN, "not said");
 	EXPECT(call(nobodys_node, ERDMA_DIAG_RING_READ, &ring) == EPERM, "event ring");
+	ring.count = 0;
+	EXPECT(!call(nobodys_node, ERDMA_DIAG_RING_READ, &ring) && ring.out_depth,
+	       "indices of the event ring");
 	ring = ring_arg(ERDMA_DIAG_RING_CMDQ_SQ, 0, 1);
 	EXPECT(call(nobodys_node, ERDMA_DIAG_RING_READ, &ring) == EPERM, "command ring");
 	return true;
@@ -109,6 +114,9 @@ static bool see_nothing_of_others(void)
 	EXPECT(!list(nobodys_node, &arg, buf, sizeof(buf)) && !arg.out_count, "CQs");
 	EXPECT(call(nobodys_node, ERDMA_DIAG_CONTEXT, &context) == EPERM, "context");
 	EXPECT(call(nobodys_node, ERDMA_DIAG_RING_READ, &ring) == EPERM, "send queue");
+	ring.count = 0;
+	EXPECT(call(nobodys_node, ERDMA_DIAG_RING_READ, &ring) == EPERM, "its indices");
+	ring.count = 1;
 	ring.ring = ERDMA_DIAG_RING_RQ;
 	EXPECT(call(nobodys_node, ERDMA_DIAG_RING_READ, &ring) == EPERM, "receive queue");
 	ring.ring = ERDMA_DIAG_RING_CQ;

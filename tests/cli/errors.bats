@@ -120,6 +120,12 @@ fails()
 	[[ "$stderr" == *"Hint: modprobe erdma"* ]]
 	fails 5 no-driver "dump qp 1" "no driver bound [ENODEV]"
 }
+@test "adapter without driver: lockdown takes only signed modules" {
+	EADM_FAKE_LOCKDOWN=1 expect 5 no-driver list dev
+	[[ "$stderr" == *"Hint: modprobe erdma; "*"only signed modules: mokutil --import"* ]]
+	EADM_FAKE_LOCKDOWN=1 expect 5 no-driver-2 list qp
+	[[ "$stderr" == *"only signed modules"* ]]
+}
 @test "two adapters without driver" {
 	fails 5 no-driver-2 "list qp" "2 ERDMA adapters at 0000:00:05.0, 0000:00:06.0, no driver bound"
 }

@@ -34,6 +34,12 @@ load helper
 @test "text: dump eq aeq" { golden dump-eq-aeq.txt basic dump eq aeq --last 99; }
 @test "text: dump cmdq, every command" { golden dump-cmdq.txt basic dump cmdq --last 99; }
 @test "text: stat" { golden stat.txt basic stat; }
+@test "text: stat, vendor's style" { golden stat-vendor.txt all-counters stat -d erdma_0 --style vendor; }
+@test "text: ver" { golden ver.txt all-counters ver; }
+@test "text: list dev in a container" { golden list-dev-pod.txt pod list dev; }
+@test "text: list qp in a container" { golden list-qp-pod.txt pod list qp; }
+@test "text: list cq in a container" { golden list-cq-pod.txt pod list cq; }
+@test "text: info dev in a container" { golden info-dev-pod.txt pod info dev; }
 @test "text: debug-level" { golden debug-level.txt basic debug-level; }
 @test "text: explain" { golden explain.txt basic explain; }
 @test "text: help" { golden help.txt none help; }
@@ -53,4 +59,6 @@ load helper
 @test "JSON: dump eq" { golden_json dump-eq.json basic dump eq aeq; }
 @test "JSON: dump cmdq" { golden_json dump-cmdq.json basic dump cmdq --last 99; }
 @test "JSON: stat" { golden_json stat.json basic stat; }
+@test "JSON: stat, vendor's style" { golden_json stat-vendor.json basic stat --style vendor; }
+@test "JSON: info dev in a container" { golden_json info-dev-pod.json pod info dev; }
 @test "JSON: debug-level" { golden_json debug-level.json basic debug-level; }

@@ -6,7 +6,7 @@ load helper
 
 ALL=("list dev" "list qp" "list cq" "list eq" "info" "info dev" "info qp 17,18" "info cq 5"
      "info eq 1" "info cmdq" "dump qp" "dump qp 17" "dump cq 5,6" "dump eq aeq" "dump eq cmdq"
-     "dump cmdq" "stat" "debug-level" "explain" "version")
+     "dump cmdq" "stat" "stat --style vendor" "debug-level" "explain" "version" "ver" "schema")
 
 # One document, with a schema; data, or an error and the exit status in it
 valid()
@@ -37,6 +37,7 @@ every_command()
 @test "every command, no adapter" { every_command none; }
 @test "every command, no driver" { every_command no-driver; }
 @test "every command, no node" { every_command no-node; }
+@test "every command, in a container" { every_command pod; }
 @test "every command, no permission" { every_command no-access; }
 @test "every command, rings denied" { every_command denied-ring; }
 @test "every command, driver that hangs" { every_command hangs; }
@@ -80,6 +81,8 @@ every_command()
 	eadm.debug-level/1 debug-level
 	eadm.version/1 version
 	eadm.explain/1 explain 2
+	eadm.ver/1 ver
+	eadm.schema/1 schema
 	EOF2
 }
 

@@ -8,6 +8,8 @@ wrong there must not be wrong here in the same way.
 """
 import json
 import os
+import pathlib
+import re
 import struct
 import sys
 
@@ -398,6 +400,31 @@ def adapter():
     }
 
 
+def all_counters():
+    """Every counter of the driver, the n-th with the value n."""
+    header = pathlib.Path(__file__).parents[2] / 'include/erdma/erdma_counters.h'
+    names = re.findall(r'^\tX\(\w+, "(\w+)", \w+, [01]\)', header.read_text(), re.M)
+    return [[name, n] for n, name in enumerate(names, 1)]
+
+
+#: What rdma netlink and sysfs know of a device, with or without its node.
+NETLINK = {
+    "fw": "1.2.3", "node_guid": "0x525400fffe770001", "link": 1, "pci_rev": 1,
+    "n_qp": 3, "n_cq": 2, "n_mr": 4, "n_pd": 2,
+    "qp": [{"id": 17, "type": 2, "state": 3, "pdn": 1, "pid": 41, "comm": "ib_write_bw",
+            "send_cqn": 5, "recv_cqn": 5},
+           {"id": 18, "type": 2, "state": 6, "pdn": 2, "comm": "nvme_rdma"},
+           {"id": 19, "type": 2, "state": 0, "pdn": 1, "pid": 42}],
+    "cq": [{"id": 5, "depth": 64, "pid": 41, "comm": "ib_write_bw"},
+           {"id": 6, "depth": 128, "comm": "nvme_rdma"}],
+}
+
+
+def pod():
+    """In a container: the node is not in /dev, the objects are those of its processes."""
+    return changed(open_errno="ENOENT", module_version="0.1.0", netlink=NETLINK)
+
+
 def scenario(*adapters):
     return {"adapters": list(adapters)}
 
@@ -498,6 +525,9 @@ SCENARIOS = {
     "ci-ahead": scenario(changed(qp=[dict(adapter()["qp"][0], hw={"data": qpc(
         17, (4, 90, 88), (2, 9, 9), 3, (5, 5), None).hex()})])),
     "counters-cut": scenario(changed(counters_errno="EPROTO")),
+    "all-counters": scenario(changed(counters=all_counters(), module_version="0.1.0")),
+    "pod": scenario(pod()),
+    "two-pod": scenario(pod(), dict(second(), open_errno="ENOENT")),
     "not-shown": scenario(changed(qp=[], cq=[])),
     "goes-on": scenario(changed(rings=[dict(r, goes_on=3) if r["ring"] == 1 and r["id"] == 17
                                        else r for r in adapter()["rings"]])),

@@ -131,9 +131,33 @@ Hint: modprobe erdma; if that fails: dmesg | grep -i erdma" ]
 	run --separate-stderr node removed list qp
 	[ "$status" -eq 3 ]
 }
+@test "real: version of the loaded module" {
+	mkdir -p "$EADM_SYSFS/module/erdma"
+	run --separate-stderr "$EADM" ver
+	[ "${lines[0]}" = "Query kernel driver version: -" ]
+	[[ "$stderr" == *"states no version"* ]]
+	echo 1.2.3 > "$EADM_SYSFS/module/erdma/version"
+	[ "$("$EADM" ver | head -n 1)" = "Query kernel driver version: 1.2.3" ]
+}
+@test "real: counters from sysfs where there is no rdma netlink" {
+	working
+	local dir=$EADM_SYSFS/class/infiniband/erdma_0/ports/1/hw_counters
+	mkdir -p "$dir"
+	echo 7 > "$dir/tx_bytes"
+	echo 18446744073709551615 > "$dir/cm_listen"
+	echo 10 > "$dir/lifespan"
+	echo "N/A (no PMA)" > "$dir/odd"
+	run --separate-stderr "$EADM" stat -j
+	show
+	[ "$status" -eq 0 ]
+	[ "$(jq -c '[.data[0].counters[].name]' <<< "$output")" = '["cm_listen","tx_bytes"]' ]
+	[[ "$output" == *'"value":18446744073709551615}'*'"value":7}'* ]]
+	[ "$("$EADM" stat --style vendor hw_tx_bytes_cnt)" = "hw_tx_bytes_cnt : 7" ]
+}
 @test "real: help, version, completion without anything" {
 	local args cmd
-	for cmd in "help" "help dump" "version" "-V" "--help" "completion bash" "explain 2" "list qp --help"; do
+	for cmd in "help" "help dump" "version" "-V" "--help" "completion bash" "explain 2" "list qp --help" \
+		   "schema" "schema eadm.stat/1"; do
 		read -r -a args <<< "$cmd"
 		EADM_SYSFS=/nonexistent EADM_DEVROOT=/nonexistent run --separate-stderr \
 			strace -qq -f -e trace=socket,openat,ioctl -o "$BATS_TEST_TMPDIR/trace" "$EADM" "${args[@]}"

@@ -20,6 +20,9 @@ help_lines()
 @test "completion is in step with the table" {
 	diff -u "$COMP" <("$EADM" completion bash)
 }
+@test "JSON schemas are in step with the tables" {
+	"$TOP/tests/unit/eadm/sync-schemas" --check "$TOP/eadm/schema" "$EADM"
+}
 @test "SYNOPSIS of the manual page has the commands of the help" {
 	local want got
 	want=$(help_lines | sort)

@@ -2,6 +2,7 @@
 /* A source whose adapters are in the file $EADM_SCENARIO. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,16 +24,25 @@ static enum dev_state state_of(const struct dev *d)
 	       DEV_NO_DRIVER;
 }
 
-static int fake_devices(struct source *src)
+static int fake_begin(struct source *src)
 {
 	const char *path = getenv("EADM_SCENARIO");
+
+	if (!path)
+		return -ENOENT;
+	if (!src->priv)
+		src->priv = fake_load(path);
+	return 0;
+}
+
+static int fake_devices(struct source *src)
+{
 	struct dev **tail = &src->devs, *d;
 	json_object *a;
 	size_t i;
 
-	if (!path)
+	if (fake_begin(src))
 		return -ENOENT;
-	src->priv = fake_load(path);
 	for (i = 0; (a = fake_adapter(src->priv, i)); i++) {
 		d = *tail = pool_alloc(src->pool, sizeof(*d));
 		tail = &d->next;
@@ -84,6 +94,74 @@ static int source_fake_counters(struct source *src, struct dev *dev, unsigned in
 	return fake_counters(src->priv, number_of(src, dev), fn, arg);
 }
 
+static int fake_driver_version(struct source *src, char *out, size_t size)
+{
+	const char *v;
+
+	if (fake_begin(src))
+		return -ENOENT;
+	v = fake_string(fake_adapter(src->priv, 0), "module_version");
+	if (!v)
+		return -ENOENT;
+	snprintf(out, size, "%s", v);
+	return *v ? 0 : -ENODATA;
+}
+
+/* The member "netlink" of an adapter: what can be known without its node */
+static json_object *netlink_of(struct source *src, const struct dev *dev)
+{
+	json_object *o = NULL;
+
+	json_object_object_get_ex(fake_adapter(src->priv, number_of(src, dev)), "netlink", &o);
+	return o;
+}
+
+static bool fake_facts(struct source *src, const struct dev *dev, struct dev_facts *facts)
+{
+	json_object *o = netlink_of(src, dev);
+
+	*facts = (struct dev_facts){ .link = -1, .numa = -1, .pci_rev = -1, .n_qp = -1,
+				     .n_cq = -1, .n_mr = -1, .n_pd = -1 };
+	if (!o)
+		return false;
+	fake_driver_version(src, facts->driver_version, sizeof(facts->driver_version));
+	set_string(facts->fw, sizeof(facts->fw), o, "fw");
+	facts->node_guid = fake_number(o, "node_guid", 0);
+	facts->link = (int)fake_number(o, "link", (uint64_t)-1);
+	facts->numa = (int)fake_number(o, "numa", (uint64_t)-1);
+	facts->pci_rev = (int)fake_number(o, "pci_rev", (uint64_t)-1);
+	facts->n_qp = (long)fake_number(o, "n_qp", (uint64_t)-1);
+	facts->n_cq = (long)fake_number(o, "n_cq", (uint64_t)-1);
+	facts->n_mr = (long)fake_number(o, "n_mr", (uint64_t)-1);
+	facts->n_pd = (long)fake_number(o, "n_pd", (uint64_t)-1);
+	return true;
+}
+
+static int fake_objects(struct source *src, const struct dev *dev, enum res_kind kind,
+			res_fn fn, void *arg)
+{
+	json_object *list, *o;
+	struct res res;
+	size_t i;
+
+	if (!json_object_object_get_ex(netlink_of(src, dev), kind == RES_QP ? "qp" : "cq", &list))
+		return -ENODEV;
+	for (i = 0; i < json_object_array_length(list); i++) {
+		o = json_object_array_get_idx(list, i);
+		res = (struct res){ .id = (long)fake_number(o, "id", (uint64_t)-1) };
+		res.send_cqn = (long)fake_number(o, "send_cqn", (uint64_t)-1);
+		res.recv_cqn = (long)fake_number(o, "recv_cqn", (uint64_t)-1);
+		res.type = (uint8_t)fake_number(o, "type", 0);
+		res.state = (uint8_t)fake_number(o, "state", 0);
+		res.pdn = (long)fake_number(o, "pdn", (uint64_t)-1);
+		res.depth = (long)fake_number(o, "depth", (uint64_t)-1);
+		res.pid = (uint32_t)fake_number(o, "pid", 0);
+		set_string(res.comm, sizeof(res.comm), o, "comm");
+		fn(arg, &res);
+	}
+	return 0;
+}
+
 static bool fake_lockdown(struct source *src)
 {
 	(void)src;
@@ -103,6 +181,9 @@ const struct source_ops source_backend = {
 	.open = fake_open,
 	.call = source_fake_call,
 	.counters = source_fake_counters,
+	.driver_version = fake_driver_version,
+	.facts = fake_facts,
+	.objects = fake_objects,
 	.lockdown = fake_lockdown,
 	.close = fake_close,
 };

@@ -173,7 +173,11 @@ static void names_of_other_drivers(void **state)
 		{ "tx_bps_limit_drop_cnt", "tx_bps_limit_drops" },
 		{ "rx_pps_limit_drop_cnt", "rx_pps_limit_drops" },
 		{ "rx_packets_cnt", "rx_pkts" }, { "connect_timeout_cnt", "cm_connect_timeouts" },
-		{ "listen_create_cnt", "cm_listen" }, { "verbs_create_qp_cnt", "create_qp" },
+		{ "listen_success_cnt", "cm_listen" }, { "verbs_create_qp_cnt", "create_qp" },
+		{ "hw_tx_bytes_cnt", "tx_bytes" }, { "hw_disable_drop_cnt", "tx_disable_drops" },
+		{ "verbs_reg_usr_mr_cnt", "reg_user_mr" },
+		/* Sums have no name of ours */
+		{ "listen_create_cnt", "listen_create" }, { "cmdq_comp_cnt", "cmdq_comp" },
 	};
 	char out[64];
 	size_t i;
@@ -185,6 +189,32 @@ static void names_of_other_drivers(void **state)
 	}
 	assert_false(counter_canonical("tx_bytes", out, sizeof(out)));
 	assert_string_equal(out, "tx_bytes");
+}
+
+/* The names are those that exporters look for, and nothing is made up */
+static void counters_of_the_vendor(void **state)
+{
+	const struct vendor_counter *v, *w;
+	size_t i, j, zero = 0;
+	char group[16];
+	int n;
+
+	(void)state;
+	for (i = 0; (v = vendor_counter(i)); i++) {
+		assert_int_equal(strcmp(v->name + strlen(v->name) - 4, "_cnt"), 0);
+		for (j = 0; j < i; j++)
+			assert_string_not_equal(vendor_counter(j)->name, v->name);
+		w = vendor_find(v->name);
+		assert_ptr_equal(w, v);
+		for (n = 0; n < 2 && v->from[n]; n++)
+			assert_string_not_equal(counter_group(v->from[n]), "other");
+		zero += !v->from[0];
+		snprintf(group, sizeof(group), "%s", v->group ? v->group : "");
+		assert_int_equal(!v->from[0], *group != 0);
+	}
+	assert_int_equal(i, 55);
+	assert_int_equal(zero, 1);
+	assert_null(vendor_find("tx_bytes"));
 }
 
 static void nearest_words(void **state)
@@ -207,7 +237,7 @@ static void commands_by_their_words(void **state)
 	assert_null(cmd_find("list", NULL));
 	assert_null(cmd_find("list", "q"));
 	assert_null(cmd_find("lis", "qp"));
-	assert_string_equal(cmd_find("ver", NULL)->verb, "version");
+	assert_string_equal(cmd_find("ver", NULL)->verb, "ver");
 	assert_non_null(cmd_find("stat", "tx_bytes"));
 }
 
@@ -270,7 +300,7 @@ int unit_parse(void)
 	const struct CMUnitTest tests[] = {
 		TEST(numbers), TEST(ranges), TEST(sets_of_numbers), TEST(durations),
 		TEST(event_queues_and_peers), TEST(exit_status_of_errors),
-		TEST(exit_status_of_a_run), TEST(groups_of_counters), TEST(names_of_other_drivers),
+		TEST(exit_status_of_a_run), TEST(groups_of_counters), TEST(names_of_other_drivers), TEST(counters_of_the_vendor),
 		TEST(nearest_words), TEST(commands_by_their_words),
 		TEST(table_of_commands_is_complete), TEST(schemas_are_complete),
 		TEST(fields_by_name),

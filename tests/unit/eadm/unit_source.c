@@ -391,6 +391,137 @@ static void netlink_counters_cut(void **state)
 	nlmsg_free(m);
 }
 
+/* ---- netlink, without the node ------------------------------------------- */
+
+static void netlink_facts(void **state)
+{
+	struct dev_facts f = { .link = -1, .n_qp = -1, .n_cq = -1 };
+	struct nl_msg *m = new_msg();
+	struct nlattr *table, *e;
+
+	(void)state;
+	assert_int_equal(nl_parse_summary(nlmsg_hdr(m), &f), -EPROTO);
+	nla_put_string(m, RDMA_NLDEV_ATTR_FW_VERSION, "1.2.3");
+	nla_put_u64(m, RDMA_NLDEV_ATTR_NODE_GUID, 0x5254000000770101ULL);
+	assert_int_equal(nl_parse_facts(nlmsg_hdr(m), &f), 0);
+	assert_string_equal(f.fw, "1.2.3");
+	assert_true(f.node_guid == 0x5254000000770101ULL);
+	assert_int_equal(f.link, -1);
+	nla_put_u8(m, RDMA_NLDEV_ATTR_PORT_STATE, 1);	/* DOWN */
+	assert_int_equal(nl_parse_facts(nlmsg_hdr(m), &f), 0);
+	assert_int_equal(f.link, 0);
+
+	table = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_SUMMARY);
+	e = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY);
+	nla_put_string(m, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, "qp");
+	nla_put_u64(m, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, 5);
+	nla_nest_end(m, e);
+	nla_nest_end(m, table);
+	assert_int_equal(nl_parse_summary(nlmsg_hdr(m), &f), 0);
+	assert_int_equal(f.n_qp, 5);
+	assert_int_equal(f.n_cq, -1);
+	nlmsg_free(m);
+}
+
+static void keep_last(void *arg, const struct res *res)
+{
+	*(struct res *)arg = *res;
+}
+
+static void add_qp(struct nl_msg *m, int number, uint32_t pid)
+{
+	struct nlattr *e = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+
+	if (number >= 0)
+		nla_put_u32(m, RDMA_NLDEV_ATTR_RES_LQPN, (uint32_t)number);
+	nla_put_u8(m, RDMA_NLDEV_ATTR_RES_STATE, 3);
+	if (pid)
+		nla_put_u32(m, RDMA_NLDEV_ATTR_RES_PID, pid);
+	else
+		nla_put_string(m, RDMA_NLDEV_ATTR_RES_KERN_NAME, "nvme_rdma");
+	nla_nest_end(m, e);
+}
+
+static void netlink_objects(void **state)
+{
+	struct nl_msg *m = new_msg();
+	struct res res = { 0 };
+	struct nlattr *table;
+
+	(void)state;
+	assert_int_equal(nl_parse_objects(nlmsg_hdr(m), RES_QP, keep_last, &res), -EPROTO);
+	table = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_QP);
+	add_qp(m, 17, 4711);
+	nla_nest_end(m, table);
+	assert_int_equal(nl_parse_objects(nlmsg_hdr(m), RES_QP, keep_last, &res), 0);
+	assert_int_equal(res.id, 17);
+	assert_int_equal(res.state, 3);
+	assert_int_equal(res.pid, 4711);
+	assert_int_equal(res.pdn, -1);
+	/* Other objects are in another table */
+	assert_int_equal(nl_parse_objects(nlmsg_hdr(m), RES_CQ, keep_last, &res), -EPROTO);
+	nlmsg_free(m);
+}
+
+/* The core's number of a CQ is not the card's: that is among what the driver adds */
+static void netlink_details(void **state)
+{
+	struct nl_msg *m = new_msg();
+	struct nlattr *table = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_CQ);
+	struct nlattr *e = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_CQ_ENTRY), *d;
+	struct res res = { 0 };
+
+	(void)state;
+	nla_put_u32(m, RDMA_NLDEV_ATTR_RES_CQN, 1);
+	nla_put_u32(m, RDMA_NLDEV_ATTR_RES_CQE, 63);
+	nla_put_u32(m, RDMA_NLDEV_ATTR_RES_PID, 4711);
+	d = nla_nest_start(m, RDMA_NLDEV_ATTR_DRIVER);
+	nla_put_string(m, RDMA_NLDEV_ATTR_DRIVER_STRING, "eqn");
+	nla_put_u32(m, RDMA_NLDEV_ATTR_DRIVER_U32, 2);
+	nla_put_string(m, RDMA_NLDEV_ATTR_DRIVER_STRING, "cqn");
+	nla_put_u32(m, RDMA_NLDEV_ATTR_DRIVER_U32, 5);
+	nla_put(m, RDMA_NLDEV_ATTR_DRIVER_STRING, 5, "depth");	/* it does not end */
+	nla_put_string(m, RDMA_NLDEV_ATTR_DRIVER_STRING, "cqn");
+	nla_put_u8(m, RDMA_NLDEV_ATTR_DRIVER_U32, 7);		/* too short */
+	nla_put_u32(m, RDMA_NLDEV_ATTR_DRIVER_U32, 6);
+	nla_nest_end(m, d);
+	nla_nest_end(m, e);
+	nla_nest_end(m, table);
+	assert_int_equal(nl_parse_objects(nlmsg_hdr(m), RES_CQ, keep_last, &res), 0);
+	assert_int_equal(res.id, 6);	/* a name that does not end changes nothing */
+	assert_int_equal(res.depth, 63);
+	assert_int_equal(res.pid, 4711);
+	nlmsg_free(m);
+
+	m = new_msg();
+	table = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_CQ);
+	e = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_CQ_ENTRY);
+	nla_put_u32(m, RDMA_NLDEV_ATTR_RES_CQN, 2);
+	nla_nest_end(m, e);
+	nla_nest_end(m, table);
+	assert_int_equal(nl_parse_objects(nlmsg_hdr(m), RES_CQ, keep_last, &res), 0);
+	assert_int_equal(res.id, -1);
+	nlmsg_free(m);
+}
+
+/* What was understood before is not lost */
+static void netlink_objects_cut(void **state)
+{
+	struct nl_msg *m = new_msg();
+	struct nlattr *table = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_QP);
+	struct res res = { 0 };
+
+	(void)state;
+	add_qp(m, 18, 0);
+	add_qp(m, -1, 0);
+	nla_nest_end(m, table);
+	assert_int_equal(nl_parse_objects(nlmsg_hdr(m), RES_QP, keep_last, &res), -EPROTO);
+	assert_int_equal(res.id, 18);
+	assert_int_equal(res.pid, 0);
+	assert_string_equal(res.comm, "nvme_rdma");
+	nlmsg_free(m);
+}
+
 static void ignore(void *arg, const char *name, uint64_t value)
 {
 	(void)arg;
@@ -400,7 +531,9 @@ static void ignore(void *arg, const char *name, uint64_t value)
 
 static void netlink_random(void **state)
 {
+	struct dev_facts facts;
 	struct nlmsghdr *h;
+	struct res res;
 	uint32_t n, i, len;
 	uint8_t *buf;
 	uint64_t v;
@@ -418,6 +551,9 @@ static void netlink_random(void **state)
 		nl_parse_device(h, &x, s, sizeof(s));
 		nl_parse_chardev(h, s, sizeof(s), &v);
 		nl_parse_counters(h, ignore, NULL);
+		nl_parse_facts(h, &facts);
+		nl_parse_summary(h, &facts);
+		nl_parse_objects(h, n % 2 ? RES_QP : RES_CQ, keep_last, &res);
 		free(buf);
 	}
 }
@@ -434,7 +570,8 @@ int unit_source(void)
 		TEST(ring_replies_that_break_the_rules), TEST(ring_reports_how_far_it_moved),
 		TEST(call_that_hangs_is_left_behind), TEST(debug_reply_with_too_many_categories),
 		TEST(netlink_device), TEST(netlink_device_with_short_number), TEST(netlink_node),
-		TEST(netlink_counters), TEST(netlink_counters_cut), TEST(netlink_random),
+		TEST(netlink_counters), TEST(netlink_counters_cut), TEST(netlink_facts),
+		TEST(netlink_objects), TEST(netlink_details), TEST(netlink_objects_cut), TEST(netlink_random),
 	};
 
 	return cmocka_run_group_tests_name("source", tests, NULL, NULL);

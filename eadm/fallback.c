@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Without the driver's node, as in a container that has only uverbs and rdma_cm: what
+ * rdma netlink and sysfs know. What they do not know stays away, and a note says so.
+ */
+#include <rdma/ib_user_ioctl_verbs.h>
+
+#include "erdma/erdma_hw.h"
+#include "erdma/erdma_names.h"
+
+#include "fallback.h"
+#include "schema.h"
+
+/**
+ * fallback_note - say what is missing
+ * @c: run
+ * @dev: device
+ * @what: what is not known
+ */
+void fallback_note(struct ctx *c, const struct dev *dev, const char *what)
+{
+	ctx_note(c, "NO_NODE", dev_title(dev), "no diagnostic node here: this is what rdma netlink "
+		 "and sysfs know. Not known: %s", what);
+}
+
+static void set_known(struct obj *o, unsigned int field, long v)
+{
+	if (v >= 0)
+		obj_u64(o, field, (uint64_t)v);
+}
+
+static void set_text(struct obj *o, unsigned int field, const char *s)
+{
+	if (*s)
+		obj_str(o, field, s);
+}
+
+static void set_link(struct obj *o, unsigned int field, int link)
+{
+	if (link >= 0)
+		obj_str(o, field, link ? "up" : "down");
+}
+
+/**
+ * fallback_row - a line of "list dev"
+ * @o: object of schema_dev_list
+ * @f: what is known
+ */
+void fallback_row(struct obj *o, const struct dev_facts *f)
+{
+	set_text(o, DL_DRIVER_VERSION, f->driver_version);
+	set_text(o, DL_FW, f->fw);
+	set_link(o, DL_LINK, f->link);
+	set_known(o, DL_NUMA, f->numa);
+	set_known(o, DL_QP, f->n_qp);
+	set_known(o, DL_CQ, f->n_cq);
+	set_known(o, DL_MR, f->n_mr);
+}
+
+/**
+ * fallback_info - "info dev"
+ * @o: object of schema_dev_info
+ * @dev: device
+ * @f: what is known
+ */
+void fallback_info(struct obj *o, const struct dev *dev, const struct dev_facts *f)
+{
+	uint64_t guid = f->node_guid;
+
+	set_text(o, DI_DRIVER_VERSION, f->driver_version);
+	set_text(o, DI_FW, f->fw);
+	if (guid)
+		obj_strf(o, DI_NODE_GUID, "%04x:%04x:%04x:%04x", (unsigned int)(guid >> 48),
+			 (unsigned int)(guid >> 32 & 0xffff), (unsigned int)(guid >> 16 & 0xffff),
+			 (unsigned int)(guid & 0xffff));
+	obj_str(o, DI_PCI, dev->pci);
+	obj_strf(o, DI_PCI_ID, "%04x:%04x", ERDMA_PCI_VENDOR_ID, ERDMA_PCI_DEVICE_ID);
+	set_known(o, DI_PCI_REV, f->pci_rev);
+	set_known(o, DI_NUMA, f->numa);
+	set_text(o, DI_NETDEV, dev->netdev);
+	set_link(o, DI_LINK, f->link);
+	set_known(o, DI_QP_USED, f->n_qp);
+	set_known(o, DI_CQ_USED, f->n_cq);
+	set_known(o, DI_MR_USED, f->n_mr);
+	set_known(o, DI_PD_USED, f->n_pd);
+}
+
+/* The states of the verbs as the driver's, by enum ib_qp_state: it has no RESET and INIT */
+static const char *state_name(uint8_t state)
+{
+	static const uint8_t ours[] = {
+		ERDMA_QPS_IDLE,		/* RESET */
+		ERDMA_QPS_IDLE,		/* INIT */
+		ERDMA_QPS_RTR,
+		ERDMA_QPS_RTS,
+		ERDMA_QPS_CLOSING,	/* SQD */
+		ERDMA_QPS_TERMINATE,	/* SQE */
+		ERDMA_QPS_ERROR,
+	};
+
+	return state < sizeof(ours) ? erdma_name_qp_state(ours[state]) : NULL;
+}
+
+static void set_owner(struct obj *o, unsigned int pid, unsigned int comm, unsigned int kernel,
+		      const struct res *res)
+{
+	/* Of a process of another PID namespace nothing is known */
+	if (!res->pid && !res->comm[0])
+		return;
+	if (res->pid)
+		obj_u64(o, pid, res->pid);
+	set_text(o, comm, res->comm);
+	obj_u64(o, kernel, !res->pid);
+}
+
+/**
+ * fallback_qp - a line of "list qp"
+ * @o: object of schema_qp_list
+ * @res: what is known
+ */
+void fallback_qp(struct obj *o, const struct res *res)
+{
+	const char *state = state_name(res->state);
+
+	set_known(o, QL_QPN, res->id);
+	if (res->type == IB_UVERBS_QPT_RC)
+		obj_str(o, QL_TYPE, "RC");
+	if (state)
+		obj_str(o, QL_STATE, state);
+	set_known(o, QL_PDN, res->pdn);
+	set_known(o, QL_SEND_CQN, res->send_cqn);
+	set_known(o, QL_RECV_CQN, res->recv_cqn);
+	set_owner(o, QL_PID, QL_COMM, QL_KERNEL, res);
+}
+
+/**
+ * fallback_cq - a line of "list cq"
+ * @o: object of schema_cq_list
+ * @res: what is known
+ */
+void fallback_cq(struct obj *o, const struct res *res)
+{
+	set_known(o, CL_CQN, res->id);
+	set_known(o, CL_DEPTH, res->depth);
+	set_owner(o, CL_PID, CL_COMM, CL_KERNEL, res);
+}
