@@ -24,23 +24,30 @@ help:
 	@echo '  make clean        removes what builds left; cache-clean: also the cache'
 	@echo 'Try'
 	@echo '  make demo         builds everything, boots a VM with the card, shows it at work'
-	@echo '  make shell        the same VM, with a shell on this terminal'
+	@echo '  make shell        the same VM, with a shell on this terminal; GDB=1: gdb may attach to it'
 	@echo 'Test'
 	@echo '  make check        all tests; T=WORDS selects by name, check-list names them'
 	@echo '  make check-hosts  several VMs, NVMe and NFS over RDMA, the in-tree driver'
 	@echo '  make check-debug  KUnit and VM tests on kernels with KASAN, lockdep, kmemleak and KCSAN'
+	@echo '  make check-kernels  the basic tests on other kernels: 6.12, Debian 13, the newest'
 	@echo '  make check-long   what takes hours'
 	@echo '  make check-GROUP  static unit eadm kunit model vm quick'
 	@echo '  make upstream-check  the device built into QEMU 10.0, and tested there'
 	@echo '  make fuzz         QEMU'"'"'s generic fuzzer on the card for FUZZ_TIME seconds'
 	@echo '  make mutate-qemu  takes checks out of the PCI function: a test must fail'
+	@echo '  make coverage     which lines the tests run: a line per part, build/coverage/html'
+	@echo '  make pre-commit   quick checks of what changed, within 20 seconds'
+	@echo '  make compile_commands.json  for clangd and its like'
 	@echo 'Measure'
 	@echo '  make bench        beside Soft-RoCE in the same VM (build/bench.json)'
+	@echo '  make bench-control  instructions of the control path, beside the stock driver'
 	@echo '  make bench-model  two VMs: beside Soft-RoCE, Soft-iWARP and memcpy, with a profile'
 	@echo 'Install'
 	@echo '  make install      DESTDIR=, PREFIX= (now $(PREFIX)), KVER= (now $(KVER))'
 	@echo '  make uninstall    takes the same variables'
 	@echo '  make dist         build/erdma-$(VERSION).tar.xz'
+	@echo '  make deb          Debian packages from it, into build/deb; make rpm: build/rpm'
+	@echo '  make release-check  do VERSION, changelog, manual pages and tag agree?'
 	@echo '  make setup        installs what the demo needs (apt, as root)'
 
 # ---- build --------------------------------------------------------------
@@ -68,8 +75,11 @@ clean:
 setup:
 	@tools/setup packages demo
 
-demo shell bench bench-model:
+demo bench bench-model bench-control:
 	@tools/$@
+
+shell:
+	@tools/shell $(if $(GDB),--gdb)
 
 # ---- check --------------------------------------------------------------
 
@@ -89,6 +99,9 @@ check-long:
 check-debug:
 	@tools/check --debug -k '$(T)'
 
+check-kernels:
+	@tools/check --kernels -k '$(T)'
+
 check-list:
 	@tools/check --groups all -k '$(T)' -- --collect-only -q -n 0
 
@@ -107,42 +120,34 @@ mutate-qemu:
 	@tools/setup packages check && eval "$$(tools/setup qemu-asan --base)" && export QEMU_SRC BASE && \
 		tests/mutate.py pci '$(T)'
 
+# Which lines do the tests run? Fails below a target.
+coverage:
+	@tools/coverage
+
+pre-commit:
+	@tools/pre-commit
+
+compile_commands.json: have-build
+	@tools/compile-commands
+
 cache-clean:
 	@tools/setup cache-clean
 
-# ---- install ------------------------------------------------------------
+# ---- install and packages -----------------------------------------------
 
-MAN_PAGES = $(wildcard man/*.[0-9])
-UDEV_RULES = $(wildcard packaging/udev/*.rules)
-
-install:
-	@[ -x eadm/eadm ] || { echo 'eadm/eadm is not built: run "make" first' >&2; exit 1; }
-	$(MAKE) -C eadm install DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
-	for m in $(MAN_PAGES); do \
-		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit; done
-	install -D -m 644 include/uapi/erdma_diag.h $(DESTDIR)$(PREFIX)/include/rdma/erdma_diag.h
-	for r in $(UDEV_RULES); do \
-		install -D -m 644 $$r $(DESTDIR)/usr/lib/udev/rules.d/$${r##*/} || exit; done
-	if [ -e driver/erdma.ko ]; then \
-		install -D -m 644 driver/erdma.ko $(MODULE_DIR)/erdma.ko && \
-		if [ -z '$(DESTDIR)' ]; then depmod $(KVER); fi; \
-	else echo 'driver/erdma.ko is not built: not installed'; fi
-
-uninstall:
-	$(MAKE) -C eadm uninstall DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
-	for m in $(MAN_PAGES); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}; done
-	rm -f $(DESTDIR)$(PREFIX)/include/rdma/erdma_diag.h
-	for r in $(UDEV_RULES); do rm -f $(DESTDIR)/usr/lib/udev/rules.d/$${r##*/}; done
-	if [ -e $(MODULE_DIR)/erdma.ko ]; then \
-		rm -f $(MODULE_DIR)/erdma.ko && \
-		if [ -z '$(DESTDIR)' ]; then depmod $(KVER); fi; fi
+include packaging/install.mk
 
 # Only what git knows, with names and times that do not depend on this machine.
 dist:
-	@mkdir -p build
-	git -c safe.directory='*' archive --format=tar --prefix=erdma-$(VERSION)/ HEAD | xz -9 >build/erdma-$(VERSION).tar.xz
-	@echo build/erdma-$(VERSION).tar.xz
+	@tools/release dist
 
-.PHONY: all help have-build driver eadm model clean setup demo shell bench bench-model \
+deb rpm:
+	@tools/release $@
+
+release-check:
+	@tools/release check
+
+.PHONY: all help have-build driver eadm model clean setup demo shell bench bench-model bench-control \
 	check check-static check-unit check-eadm check-kunit check-model check-vm check-quick \
-	check-hosts check-long check-debug check-list upstream-check fuzz mutate-qemu cache-clean install uninstall dist
+	check-hosts check-long check-debug check-kernels check-list upstream-check fuzz mutate-qemu coverage pre-commit compile_commands.json \
+	cache-clean dist deb rpm release-check

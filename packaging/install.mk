@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Which file goes where. make install takes what is built; each package takes a part:
+#   install-eadm install-dev install-dkms install-model, install-module
+# DESTDIR=, PREFIX=, KVER= (of the module); uninstall takes the same.
+
+LIBDIR ?= $(PREFIX)/lib
+MAN_PAGES = $(wildcard man/eadm.*)
+SCHEMAS = $(wildcard eadm/schema/*.json)
+UDEV_RULES = $(wildcard packaging/udev/*.rules)
+PYTHON_DIR = /usr/lib/python3/dist-packages
+MODEL_SO = qemu-model/build/erdma-qemu.so
+# What erdma-vm consists of: its modules, and what it makes a guest from
+MODEL_DIR = $(DESTDIR)$(PREFIX)/share/erdma-qemu-model
+VM_FILES = $(addprefix erdma/,__init__.py apt.py cache.py erdma_vm_cli.py guest.py headers.py image.py \
+	initrd-init.sh kvm.py step.py terminal.py vm_client.py vm_server.py vm_state.py) \
+	$(patsubst tools/%,%,$(wildcard tools/erdma/vm/*.py)) guest/agent.c guest/init \
+	guest/start-agent guest/Makefile
+COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+# What DKMS builds the module from
+DKMS_DIR = $(DESTDIR)/usr/src/erdma-$(VERSION)
+DKMS_FILES = VERSION $(shell find driver include \( -name '*.[ch]' -o -name '*.sh' -o -name Kbuild \
+	-o -name Makefile \) ! -name '*.mod.c')
+
+define install_man
+	for m in $(1); do \
+		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit; done
+endef
+
+install: install-built
+	if [ -e driver/erdma.ko ]; then $(MAKE) install-module; \
+	else echo 'driver/erdma.ko is not built: not installed'; fi
+	if [ -e $(MODEL_SO) ]; then $(MAKE) install-model; \
+	else echo '$(MODEL_SO) is not built: not installed'; fi
+
+install-built:
+	@[ -x eadm/eadm ] || { echo 'eadm/eadm is not built: run "make" first' >&2; exit 1; }
+	$(MAKE) install-eadm install-dev
+
+install-eadm:
+	$(MAKE) -C eadm install DESTDIR=$(abspath $(DESTDIR)) PREFIX=$(PREFIX)
+	$(call install_man,man/eadm.8)
+	for r in $(UDEV_RULES); do \
+		install -D -m 644 $$r $(DESTDIR)/usr/lib/udev/rules.d/$${r##*/} || exit; done
+	install -D -m 644 packaging/sysusers/eadm.conf $(DESTDIR)/usr/lib/sysusers.d/eadm.conf
+	install -D -m 644 packaging/sos/erdma.py $(DESTDIR)$(PYTHON_DIR)/sos/report/plugins/erdma.py
+
+install-dev:
+	install -D -m 644 include/uapi/erdma_diag.h $(DESTDIR)$(PREFIX)/include/rdma/erdma_diag.h
+	for s in $(SCHEMAS); do \
+		install -D -m 644 $$s $(DESTDIR)$(PREFIX)/share/erdma/schema/$${s##*/} || exit; done
+
+install-model:
+	install -D -m 644 $(MODEL_SO) $(DESTDIR)$(LIBDIR)/erdma/erdma-qemu.so
+	install -d $(DESTDIR)$(PREFIX)/bin
+	sed 's,@LIBDIR@,$(LIBDIR),' packaging/qemu/qemu-system-x86_64-erdma.in \
+		>$(DESTDIR)$(PREFIX)/bin/qemu-system-x86_64-erdma
+	chmod 755 $(DESTDIR)$(PREFIX)/bin/qemu-system-x86_64-erdma
+	for f in $(VM_FILES); do install -D -m 644 tools/$$f $(MODEL_DIR)/$$f || exit; done
+	for f in $(DKMS_FILES); do install -D -m 644 $$f $(MODEL_DIR)/source/$$f || exit; done
+	chmod 755 $(MODEL_DIR)/source/driver/compat/probe.sh $(MODEL_DIR)/guest/init \
+		$(MODEL_DIR)/guest/start-agent $(MODEL_DIR)/erdma/initrd-init.sh
+	sed 's,@LIBDIR@,$(patsubst $(PREFIX)/%,%,$(LIBDIR)),' packaging/qemu/erdma-vm.in \
+		>$(DESTDIR)$(PREFIX)/bin/erdma-vm
+	chmod 755 $(DESTDIR)$(PREFIX)/bin/erdma-vm
+	install -D -m 644 packaging/bash-completion/erdma-vm $(COMPLETIONS)/erdma-vm
+	$(call install_man,man/qemu-system-x86_64-erdma.1 man/erdma-vm.1)
+
+install-dkms:
+	for f in $(DKMS_FILES); do install -D -m 644 $$f $(DKMS_DIR)/$$f || exit; done
+	chmod 755 $(DKMS_DIR)/driver/compat/probe.sh
+	sed 's/#MODULE_VERSION#/$(VERSION)/' packaging/dkms/dkms.conf >$(DKMS_DIR)/dkms.conf
+	chmod 644 $(DKMS_DIR)/dkms.conf
+	$(call install_man,man/erdma.4)
+
+install-module:
+	install -D -m 644 driver/erdma.ko $(MODULE_DIR)/erdma.ko
+	if [ -z '$(DESTDIR)' ]; then depmod $(KVER); fi
+	$(call install_man,man/erdma.4)
+
+uninstall:
+	$(MAKE) -C eadm uninstall DESTDIR=$(abspath $(DESTDIR)) PREFIX=$(PREFIX)
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man8/eadm.8 $(DESTDIR)$(PREFIX)/share/man/man4/erdma.4 \
+		$(DESTDIR)$(PREFIX)/share/man/man1/qemu-system-x86_64-erdma.1 \
+		$(DESTDIR)$(PREFIX)/share/man/man1/erdma-vm.1 \
+		$(DESTDIR)$(PREFIX)/bin/qemu-system-x86_64-erdma $(DESTDIR)$(PREFIX)/bin/erdma-vm \
+		$(COMPLETIONS)/erdma-vm \
+		$(DESTDIR)$(PREFIX)/include/rdma/erdma_diag.h \
+		$(DESTDIR)/usr/lib/sysusers.d/eadm.conf \
+		$(DESTDIR)$(PYTHON_DIR)/sos/report/plugins/erdma.py
+	for r in $(UDEV_RULES); do rm -f $(DESTDIR)/usr/lib/udev/rules.d/$${r##*/}; done
+	rm -rf $(DESTDIR)$(LIBDIR)/erdma $(DESTDIR)$(PREFIX)/share/erdma/schema $(DKMS_DIR) \
+		$(MODEL_DIR)
+	if [ -e $(MODULE_DIR)/erdma.ko ]; then \
+		rm -f $(MODULE_DIR)/erdma.ko && \
+		if [ -z '$(DESTDIR)' ]; then depmod $(KVER); fi; fi
+
+.PHONY: install install-built install-eadm install-dev install-model install-dkms install-module \
+	uninstall
