@@ -31,6 +31,10 @@ Acquire::http::Timeout "30";
 '''
 
 
+#: For a suite that is still made: its Release file may be past its date.
+ANY_DATE = 'Acquire::Check-Valid-Until "false";\n'
+
+
 def one_line(text):
     """Entries of the one-line format: (options, uri, suite, components)."""
     for line in text.splitlines():
@@ -132,7 +136,8 @@ def private(suite=None) -> dict:
         new = sources(folder / 'keys', ('deb', 'deb-src'), suite)
         config, known, updated = (folder / x for x in ('apt.conf', 'sources.list', 'updated'))
         env = {'APT_CONFIG': str(config)}
-        config.write_text(CONF.format(folder=folder), encoding='utf-8')
+        config.write_text(CONF.format(folder=folder) + (ANY_DATE if suite else ''),
+                          encoding='utf-8')
         if not known.exists() or known.read_text(encoding='utf-8') != new or \
                 not updated.exists() or updated.stat().st_mtime < time.time() - LISTS_AGE:
             known.write_text(new, encoding='utf-8')
@@ -157,10 +162,12 @@ def update(folder, env):
         say(f'apt-get update had problems, see {log}\n{tail(log, 3)}')
 
 
-def candidates(*packages) -> str:
-    """"name version" of what apt would install, a line each; part of keys."""
+def candidates(*packages, env=None) -> str:
+    """"name version" of what apt would install, a line each; part of keys. ENV: of
+    private()."""
     out = subprocess.run(['apt-cache', 'policy', *packages], stdout=subprocess.PIPE,
-                         stderr=subprocess.DEVNULL, env={**os.environ, 'LC_ALL': 'C'},
+                         stderr=subprocess.DEVNULL,
+                         env={**os.environ, **(env or {}), 'LC_ALL': 'C'},
                          text=True, check=False).stdout
     lines, name = [], ''
     for line in out.splitlines():
@@ -169,6 +176,20 @@ def candidates(*packages) -> str:
         elif line.strip().startswith('Candidate:'):
             lines.append(f'{name} {line.split()[1]}')
     return '\n'.join(lines)
+
+
+def show(env, *words) -> str:
+    """What apt-cache prints; '' when it fails."""
+    return subprocess.run(['apt-cache', *words], stdout=subprocess.PIPE, text=True, check=False,
+                          stderr=subprocess.DEVNULL, env={**os.environ, **env, 'LC_ALL': 'C'},
+                          timeout=300).stdout
+
+
+def kernel_release(package, env) -> str:
+    """The release, as uname -r prints it, of the kernel that a package like linux-image-amd64
+    depends on; '' if there is none."""
+    found = re.search(r'^ *Depends: linux-image-(\d\S*-amd64)$', show(env, 'depends', package), re.M)
+    return found.group(1) if found else ''
 
 
 def installed_version(package) -> str:

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What both benchmarks need: builds, perftest that is disturbed by nothing, memcpy."""
+import argparse
 import os
 import subprocess
 
-from . import build, packages
+from . import build, packages, terminal
 from .paths import BUILD
+from .step import Failure
+from .step import report as report_failure
 from .vm import VmError, run_pair
 from .vm.perftest import table_row
 
@@ -39,6 +42,30 @@ def memcpy() -> float:
 def number(from_environment, default) -> int:
     """A number of the environment."""
     return int(os.environ.get(from_environment, default))
+
+
+def command_line(name, description) -> argparse.ArgumentParser:
+    """The options of every benchmark. description: the docstring of its module."""
+    p = argparse.ArgumentParser(prog=name, description=description.split('\n', 2)[2])
+    p.add_argument('--rounds', type=int, default=number('ROUNDS', 3), metavar='N',
+                   help='measurements of each metric; the median counts (default $ROUNDS, or 3)')
+    return p
+
+
+def command(run, parser, argv) -> int:
+    """Run a benchmark, run(args); returns the exit status."""
+    terminal.interrupt_on_signals()
+    name = parser.prog
+    try:
+        return run(parser.parse_args(argv))
+    except Failure as e:
+        return report_failure(name, e)
+    except VmError as e:
+        say(f'{name}: {e} (what it left is in build/vm/{name})')
+        return 1
+    except KeyboardInterrupt:
+        say(f'{name}: interrupted')
+        return 130
 
 
 def perftest(command, server, client, pins=None) -> list:

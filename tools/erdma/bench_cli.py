@@ -4,16 +4,13 @@
 Prints ratios, the raw numbers, and what the host's memory and one register write cost. Exit
 status 1 if a target is missed.
 """
-import argparse
 import os
 
-from . import bench, terminal
+from . import bench, local
 from .bench import AVERAGE_MBS, MESSAGES, TYPICAL_US, say
 from .bench_report import ONE_VM, Values, report
 from .paths import BUILD
-from .step import Failure
-from .step import report as report_failure
-from .vm import Hosts, VmError, VmSpec
+from .vm import VmError, VmSpec
 
 JSON = BUILD / 'bench.json'
 
@@ -35,7 +32,7 @@ def run(args) -> int:
     memcpy = bench.memcpy()
     say(f'  memcpy of 1 MiB blocks: {memcpy:.0f} MB/s')
     say(f'In the VM, {args.rounds} runs each:')
-    with Hosts('bench', VmSpec()) as (vm,):
+    with local.hosts('bench', VmSpec()) as (vm,):
         values = Values(os.path.join(vm.dir, 'bench.txt'))
         values.add('erdma', 'mmio_write_ns',
                    vm.out(['/erdma/build/progs/mmio', 'price', vm.card.bdf]))
@@ -52,17 +49,4 @@ def run(args) -> int:
 
 def main(argv=None) -> int:
     """Returns the exit status."""
-    terminal.interrupt_on_signals()
-    p = argparse.ArgumentParser(prog='bench', description=__doc__.split('\n', 2)[2])
-    p.add_argument('--rounds', type=int, default=bench.number('ROUNDS', 3), metavar='N',
-                   help='measurements of each metric; the median counts (default $ROUNDS, or 3)')
-    try:
-        return run(p.parse_args(argv))
-    except Failure as e:
-        return report_failure('bench', e)
-    except VmError as e:
-        say(f'bench: {e} (what it left is in build/vm/bench)')
-        return 1
-    except KeyboardInterrupt:
-        say('bench: interrupted')
-        return 130
+    return bench.command(run, bench.command_line('bench', __doc__), argv)

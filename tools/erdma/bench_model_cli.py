@@ -4,20 +4,18 @@
 The host's memory bandwidth is measured before and after. While the card is at its best, perf
 shows where the time of the QEMU processes goes. Exit status 1 if a target is missed.
 """
-import argparse
 import os
 import re
 import statistics
 import time
 from pathlib import Path
 
-from . import bench, kernels, terminal
+from . import bench, kernels, local
 from .bench import AVERAGE_MBS, MESSAGES, TYPICAL_US, say
 from .bench_report import TWO_VMS, Values, report
 from .paths import BUILD
 from .step import Failure
-from .step import report as report_failure
-from .vm import Hosts, Profile, Traffic, VmError, VmSpec
+from .vm import Profile, Traffic, VmError, VmSpec
 
 JSON = BUILD / 'bench-model.json'
 LOGS = BUILD / 'bench-model'
@@ -102,7 +100,7 @@ def run(args) -> int:
     say(f'  memcpy of 1 MiB blocks: {before:.0f} MB/s')
     say(f'Two VMs with one CPU each (this machine has {os.cpu_count()}), {args.rounds} runs each:')
     less, ok = args.less, True
-    with Hosts('bench-model', VmSpec(smp=1, shares=shares), 2) as vms:
+    with local.hosts('bench-model', VmSpec(smp=1, shares=shares), 2) as vms:
         client, server = vms
         values = Values(os.path.join(client.dir, 'bench.txt'))
         client.wait_until('VM 2', ['ping', '-c', '1', '-W', '1', server.address()], 120)
@@ -125,19 +123,7 @@ def run(args) -> int:
 
 def main(argv=None) -> int:
     """Returns the exit status."""
-    terminal.interrupt_on_signals()
-    p = argparse.ArgumentParser(prog='bench-model', description=__doc__.split('\n', 2)[2])
-    p.add_argument('--rounds', type=int, default=bench.number('ROUNDS', 3), metavar='N',
-                   help='measurements of each metric; the median counts (default $ROUNDS, or 3)')
+    p = bench.command_line('bench-model', __doc__)
     p.add_argument('--less', type=int, default=bench.number('LESS', 1), metavar='N',
                    help='N times fewer messages, for a first look (default $LESS, or 1)')
-    try:
-        return run(p.parse_args(argv))
-    except Failure as e:
-        return report_failure('bench-model', e)
-    except VmError as e:
-        say(f'bench-model: {e} (what it left is in build/vm/bench-model)')
-        return 1
-    except KeyboardInterrupt:
-        say('bench-model: interrupted')
-        return 130
+    return bench.command(run, p, argv)

@@ -40,3 +40,16 @@ def model() -> Path:
 def programs() -> None:
     """The guest's test programs."""
     make('the test programs', 'progs', 300, '-C', TOP / 'tests/vm/progs')
+
+
+def kverbs() -> None:
+    """The kernel consumer, for the guest's kernel."""
+    make('the kernel test module', 'kverbs', 300, '-C', TOP / 'tests/kernel/kverbs',
+         f'KDIR={headers.folder()}')
+
+
+def plugin() -> Path:
+    """The plugin that counts instructions, for the distribution's QEMU."""
+    make('the plugin for QEMU', 'plugin', 120, '-C', TOP / 'tools/plugin',
+         f'QEMU_SRC={qemu.source()}')
+    return BUILD / 'plugin/insn_count.so'

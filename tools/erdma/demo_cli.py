@@ -7,13 +7,12 @@ import json
 import re
 import shlex
 
-from . import build, image, packages, terminal
+from . import build, image, local, packages, terminal
 from .paths import TOP
 from .step import Failure
-from .vm import CommandFailed, Hosts, Traffic, VmError, VmSpec, run_pair
+from .vm import CommandFailed, Traffic, VmError, VmSpec, run_pair
 from .vm.driver import MODULES
 
-PROGRAMS = '/erdma/eadm:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 RUNS = 'build/vm/demo'
 SECONDS = 60            # for one command
 EADM_MOVED = 7          # exit status of eadm: the ring moved while it was read
@@ -38,8 +37,8 @@ class Demo:
         say(f'\n--- {text}')
 
     def run(self, command):
-        """Run one command, eadm in its PATH."""
-        return self.vm.run(shlex.split(command), SECONDS, check=False, env={'PATH': PROGRAMS})
+        """Run one command."""
+        return self.vm.run(shlex.split(command), SECONDS, check=False)
 
     def show(self, command) -> None:
         """A command and its output; it must succeed."""
@@ -131,7 +130,7 @@ class Demo:
 
 def show_in_vm() -> None:
     """Boot, show, stop."""
-    hosts = Hosts('demo', VmSpec())
+    hosts = local.hosts('demo', VmSpec())
     with hosts:
         try:
             Demo(hosts[0]).all()

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Debian 12 kernel whose headers are installed: the one that guests boot."""
+"""Headers of Debian's kernels: those that are installed, of the kernel that guests boot; and
+unpacked ones."""
 import re
+import shutil
 from pathlib import Path
 
 from . import apt
-from .step import Failure
+from .step import Failure, Step
 
 USR_SRC = Path('/usr/src')
 
@@ -33,3 +35,42 @@ def package_version() -> str:
     if not version:
         raise Failure(f'the headers in {folder()} belong to no package', 'make setup')
     return version
+
+
+# ---- unpacked ---------------------------------------------------------------
+
+def one_headers_folder(release, root, out) -> None:
+    """One folder instead of three packages that name each other by absolute paths."""
+    series = release.removesuffix('-amd64')
+    out.mkdir()
+    for source, name in ((f'src/linux-headers-{series}-common', 'common'),
+                         (f'src/linux-headers-{release}', 'build'),
+                         ('lib/linux-kbuild-*', 'kbuild')):
+        shutil.copytree(next((root / 'usr').glob(source)), out / name, symlinks=True)
+    # These are links to the third package. The vmlinux there is for BTF, which
+    # takes a program that nothing else here needs.
+    for part in ('common', 'build'):
+        for name in ('scripts', 'tools'):
+            (out / part / name).unlink(missing_ok=True)
+            (out / part / name).symlink_to(f'../kbuild/{name}')
+    (out / 'build/vmlinux').unlink(missing_ok=True)
+    (out / 'build/Makefile').write_text(
+        'include $(dir $(lastword $(MAKEFILE_LIST)))../common/Makefile\n', encoding='ascii')
+
+
+def add(step: Step, release, env, out) -> None:
+    """Headers of the kernel RELEASE for Debian 12's own compiler: OUT/build is KDIR. ENV: in
+    which apt-get knows the packages."""
+    work, series = out / 'work/headers', release.removesuffix('-amd64')
+    work.mkdir(parents=True)
+    name = f'linux-headers-{release}'
+    # linux-kbuild-6.1, or linux-kbuild-6.12.94+deb12
+    kbuild = re.search(r'Depends: (linux-kbuild-\S+)', apt.show(env, 'depends', name))
+    if not kbuild:
+        raise Failure(f'the archive has no {name}')
+    step.run('apt-get', '-o', 'APT::Sandbox::User=root', 'download', name,
+             f'linux-headers-{series}-common', kbuild[1], cwd=work, env=env)
+    for deb in sorted(work.glob('*.deb')):
+        step.run('dpkg-deb', '-x', deb, work / 'root')
+    one_headers_folder(release, work / 'root', out / 'headers')
+    (out / 'build').symlink_to('headers/build')

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2086,SC2093
 #
-# /init of the initrd. Loads the few modules that the root needs, puts a writable layer over the
-# read-only root, mounts the host's folders and starts the guest's init there.
+# /init of the initrd. Loads the few modules that the root needs, finds the root on the disk or on
+# one of its partitions, puts a writable layer over it, mounts the host's folders and starts the guest's init there.
 b=/bin/busybox
 $b mount -t devtmpfs none /dev
 exec <>/dev/console >&0 2>&0
@@ -17,11 +17,18 @@ until [ -b /dev/vda ]; do
 	$b sleep 0.1
 done
 $b mkdir /ro /rw
-$b mount -t squashfs -o ro /dev/vda /ro
+for disk in /dev/vda /dev/vda[0-9]*; do
+	$b mount -t squashfs -o ro $disk /ro 2>/dev/null ||
+		$b mount -t ext4 -o ro,noload $disk /ro 2>/dev/null || continue
+	if [ -d /ro/usr/bin ]; then break; fi
+	$b umount /ro
+done
+if [ ! -d /ro/usr/bin ]; then echo "initrd: no root on /dev/vda"; $b poweroff -f; fi
 $b mount -t tmpfs none /rw
 $b mkdir /rw/up /rw/work
 $b mount -t overlay -o lowerdir=/ro,upperdir=/rw/up,workdir=/rw/work none /new
 opt=trans=virtio,version=9p2000.L,msize=512000
+$b mkdir -p /new/erdma /new/results
 $b mount -t 9p -o $opt,cache=loose,ro erdma /new/erdma
 $b mount -t 9p -o $opt,cache=none results /new/results
 $b mount --move /dev /new/dev

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels to test on: built with sanitizers, and Debian 12's other one.
+"""Kernels with sanitizers to test on.
 
-Each is a folder: bzImage or vmlinux, initrd.img, config, modules/RELEASE, and
-build/, against which modules are built.
+Each is a folder: bzImage, initrd.img, config, modules/RELEASE, and build/, against
+which modules are built.
 """
 import os
 import re
@@ -10,17 +10,16 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import apt, cache, headers, image, linux
+from . import archive, cache, headers, image, linux
 from .paths import TOOLS
-from .step import Failure, Step, Unavailable
+from .step import Failure, Step
 
-#: Revisions of the recipes: count one up when another kernel comes out.
+#: Revision of the recipe: count it up when another kernel comes out.
 DEBUG_RECIPE = 1
-OTHER_RECIPE = 1
 
 FRAGMENTS = TOOLS / 'kernel'
 #: Kernels that can be built, by the fragment that makes them.
-KINDS = ('debug', 'kcsan')
+KINDS = ('debug', 'kcsan', 'gcov')
 
 #: What no build of ours reads: half of the tree.
 UNREAD = '''
@@ -31,15 +30,6 @@ UNREAD = '''
 #: What "make M=..." does not need of the folders that it does need.
 NOT_FOR_MODULES = re.compile(
     r'.*\.(o|cmd|c)$|scripts/(coccinelle|kconfig|gdb|dtc)/')
-
-#: What tests load on Debian's other kernel, after what its initrd needs.
-OTHER_MODULES = image.INITRD_MODULES + '''
-    virtio_net virtio_rng ib_core ib_cm iw_cm rdma_cm ib_uverbs rdma_ucm ib_umad
-    rdma_rxe crc32c_generic libcrc32c veth dummy
-'''.split()
-
-
-# ---- kernels with sanitizers ---------------------------------------------
 
 def lost_options(fragments, config) -> list:
     """Lines of the fragments that the final configuration does not have.
@@ -150,7 +140,7 @@ def add_initrd(step: Step, kernel, out) -> None:
 
 
 def debug_kernel(kind='debug') -> Path:
-    """The test kernel KIND: debug (KASAN, UBSAN, lockdep, kmemleak) or kcsan.
+    """The test kernel KIND: debug (KASAN, UBSAN, lockdep, kmemleak), kcsan or gcov.
 
     Made of Debian's linux-source and the fragments of tools/kernel: about 8
     minutes on two cores; an initrd that changed is added to it in a second.
@@ -164,97 +154,17 @@ def debug_kernel(kind='debug') -> Path:
                          lambda step, out: add_initrd(step, kernel, out))
 
 
-# ---- Debian 12's other kernel, 6.12 --------------------------------------
-
-def one_headers_folder(release, root, out) -> None:
-    """One folder instead of three packages that name each other by absolute paths."""
-    series = release.removesuffix('-amd64')
-    out.mkdir()
-    for source, name in ((f'src/linux-headers-{series}-common', 'common'),
-                         (f'src/linux-headers-{release}', 'build'),
-                         (f'lib/linux-kbuild-{series}', 'kbuild')):
-        shutil.copytree(root / 'usr' / source, out / name, symlinks=True)
-    # These are links to the third package. The vmlinux there is for BTF, which
-    # takes a program that nothing else here needs.
-    for part in ('common', 'build'):
-        for name in ('scripts', 'tools'):
-            (out / part / name).unlink(missing_ok=True)
-            (out / part / name).symlink_to(f'../kbuild/{name}')
-    (out / 'build/vmlinux').unlink(missing_ok=True)
-    (out / 'build/Makefile').write_text(
-        'include $(dir $(lastword $(MAKEFILE_LIST)))../common/Makefile\n', encoding='ascii')
-
-
-def keep_modules(step: Step, release, root, out) -> None:
-    """Into OUT/modules: OTHER_MODULES and what they depend on; the others are many."""
-    modules = root / 'lib/modules' / release
-    for part in 'arch crypto fs lib mm net drivers'.split():
-        files = [p for p in (modules / 'kernel' / part).rglob('*.ko.xz')
-                 if part != 'drivers' or
-                 re.match(r'(block|char|infiniband|virtio)/|net/[^/]*$',
-                          str(p.relative_to(modules / 'kernel/drivers')))]
-        if files:
-            step.run('unxz', *files)
-    step.run('depmod', '-b', root, release)
-    for path in image.module_files(step, root, release, OTHER_MODULES):
-        copy = out / 'modules' / path.relative_to(root / 'lib/modules')
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, copy)
-    for name in ('modules.order', 'modules.builtin', 'modules.builtin.modinfo'):
-        shutil.copy(modules / name, out / 'modules' / release)
-    (root / 'some/lib').mkdir(parents=True)
-    (root / 'some/lib/modules').symlink_to(out / 'modules')
-    step.run('depmod', '-b', root / 'some', release)
-
-
-def unpack_612(step: Step, release, out) -> None:
-    """Debian's kernel RELEASE, from its packages, in the folder OUT."""
-    work, root = out / 'work', out / 'work/root'
-    work.mkdir()
-    series = release.removesuffix('-amd64')
-    step.run('apt-get', '-o', 'APT::Sandbox::User=root', 'download', f'linux-image-{release}',
-             f'linux-headers-{release}', f'linux-headers-{series}-common',
-             f'linux-kbuild-{series}', cwd=work)
-    for deb in sorted(work.glob('*.deb')):
-        step.run('dpkg-deb', '-x', deb, root)
-    deb = next(work.glob('linux-image-*.deb'))
-    (out / 'version').write_text(
-        step.output('dpkg-deb', '-W', '--showformat=${Version}\\n', deb), encoding='ascii')
-    image.unpack_kernel(root / f'boot/vmlinuz-{release}', out / 'vmlinux')
-    shutil.copy(root / f'boot/config-{release}', out / 'config')
-    one_headers_folder(release, root, out / 'headers')
-    (out / 'build').symlink_to('headers/build')
-    keep_modules(step, release, root, out)
-    image.initrd(step, out / 'initrd.img', root, release, image.INITRD_MODULES)
-    shutil.rmtree(work)
-
-
-def kernel_612() -> Path:
-    """Debian 12's other kernel, 6.12, unpacked from its packages; version is that
-    of the package. Unavailable when this machine's apt sources do not have it."""
-    out = subprocess.run(['apt-cache', 'depends', 'linux-image-6.12-amd64'],
-                         capture_output=True, text=True, check=False, timeout=300).stdout
-    found = re.search(r'^ *Depends: linux-image-(6\.12\..*-amd64)$', out, re.M)
-    if not found:
-        raise Unavailable('the apt sources of this machine have no linux-image-6.12-amd64')
-    release = found.group(1)
-    key = cache.key(OTHER_RECIPE, image.INIT, *OTHER_MODULES, apt.candidates(
-        f'linux-image-{release}', f'linux-headers-{release}', 'busybox-static'))
-    return cache.product('kernel-612', key, 900, f"Debian's kernel {release}",
-                         lambda step, out: unpack_612(step, release, out))
-
-
 def stock_drivers(series='6.1', kernel=None) -> tuple:
     """(folder with the stock erdma.ko and siw.ko, kernel or None) for a series.
 
     6.1: for the guest's own kernel, or the folder KERNEL of debug_kernel(). 6.12:
-    for kernel_612(), which is returned too.
+    for archive.kernel('6.12'), which is returned too.
     """
     if series == '6.1':
         kdir = Path(kernel) / 'build' if kernel else headers.folder()
         return linux.stock_drivers('6.1', headers.package_version(), kdir), kernel
     if series == '6.12':
-        folder = kernel_612()
+        folder = archive.kernel('6.12')
         version = (folder / 'version').read_text(encoding='ascii').strip()
         return linux.stock_drivers('6.12', version, folder / 'build'), folder
     raise Failure(f'no stock drivers of a series "{series}"', 'one of: 6.1 6.12')

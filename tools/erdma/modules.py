@@ -10,12 +10,14 @@ import re
 import shutil
 from pathlib import Path
 
-from . import headers, linux
+from . import archive, headers, linux
 from .paths import BUILD, TOP
 from .step import Failure, run_step
 
-#: The debug kernel instruments only modules that ask for it.
-UBSAN = 'UBSAN_SANITIZE=y'
+#: The kernels debug and gcov instrument only modules that ask for it.
+INSTRUMENT = ['UBSAN_SANITIZE=y', 'GCOV_PROFILE=y']
+#: For kernels with sanitizers, beside the kernel consumer.
+FOR_SANITIZERS = [TOP / 'tests/kernel' / x for x in ('seeded_bugs', 'nth_fault', 'udmabuf')]
 
 FRAMEWORK = ('assert.c resource.c string-stream.c try-catch.c debugfs.h string-stream.h '
              'try-catch-impl.h').split()
@@ -65,23 +67,32 @@ def copy_driver(out) -> None:
             mirror(out / folder.relative_to(TOP), [p for p in folder.iterdir() if p.is_file()])
 
 
-def build(kernel, out, extra=(TOP / 'tests/kernel/seeded_bugs',)) -> Path:
-    """Driver, kernel consumer and the modules of the folders EXTRA, for KERNEL/build
-    (kernels.debug_kernel()), into the folder OUT, where they have the places that
-    they have in the checkout. Returns OUT."""
+def build_driver(kernel, out) -> Path:
+    """The driver for the kernel in a folder (kernels.debug_kernel(), archive.kernel()),
+    into the folder OUT of the checkout, where it has the place that it has in the
+    checkout. Returns OUT."""
     kernel, out = Path(kernel), Path(out).absolute()
-    log = BUILD / 'check' / f'modules-{out.name}'
+    make, kdir = archive.make_for(kernel)
     copy_driver(out)
-    run_step(900, f'the driver for the kernel of {kernel.name}', f'{log}-driver.log',
-             ['make', '-j2', '-C', kernel / 'build', f'M={out}/driver', UBSAN, 'modules'])
+    run_step(900, f'the driver for the kernel of {kernel.name}',
+             BUILD / 'check' / f'modules-{out.name}-driver.log',
+             [*make, f'-j{os.cpu_count()}', '-C', kdir, f'M={out}/driver', *INSTRUMENT, 'modules'])
+    return out
+
+
+def build(kernel, out, extra=()) -> Path:
+    """The same with the kernel consumer and the modules of the folders EXTRA."""
+    kernel, out = Path(kernel), build_driver(kernel, out)
+    make, kdir = archive.make_for(kernel)
+    log = BUILD / 'check' / f'modules-{out.name}'
     run_step(300, 'the kernel test module', f'{log}-kverbs.log',
-             ['make', '-C', TOP / 'tests/kernel/kverbs', f'KDIR={kernel}/build',
-              f'OUT={out}/build/kverbs', UBSAN])
+             [*make, '-C', TOP / 'tests/kernel/kverbs', f'KDIR={kdir}',
+              f'OUT={out}/build/kverbs', *INSTRUMENT])
     for folder in extra:
         copy = out / 'build' / folder.name
         mirror(copy, [p for p in folder.iterdir() if p.is_file()])
         run_step(300, f'the modules of {folder.name}', f'{log}-{folder.name}.log',
-                 ['make', '-C', kernel / 'build', f'M={copy}', UBSAN, 'modules'])
+                 [*make, '-C', kdir, f'M={copy}', *INSTRUMENT, 'modules'])
     return out
 
 
@@ -127,7 +138,7 @@ def build_kunit(out, kernel=None, sparse=False) -> Path:
     copy_suites(out)
     if kernel:
         kdir = Path(kernel) / 'build'
-        options.append(UBSAN)
+        options += INSTRUMENT
     else:
         kdir = headers.folder()
         copy_framework(out / 'framework')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""QEMU: its source, builds of it with the card inside, whether KVM works."""
+"""QEMU: its source, builds of it with the card inside."""
 import os
 import re
 import shutil
@@ -163,36 +163,3 @@ def build_newer() -> Path:
     if not version_of(program).startswith('10.0.'):
         raise Failure(f'{program} is QEMU {version_of(program)}, not 10.0')
     return program
-
-
-# ---- KVM ------------------------------------------------------------------
-
-def boots(accel, image, limit=15) -> bool:
-    """Does the guest's kernel reach a program with this accelerator in time?"""
-    argv = ['qemu-system-x86_64', '-machine', f'q35,accel={accel}', '-m', '256', '-nodefaults',
-            '-display', 'none', '-no-reboot', '-serial', 'stdio',
-            '-kernel', f'{image}/vmlinux', '-initrd', f'{image}/initrd.img',
-            '-append', 'console=ttyS0 quiet panic=-1 rdinit=/bin/busybox -- '
-                       'sh -c "echo erdma-program-runs; poweroff -f"']
-    try:
-        out = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.DEVNULL, timeout=limit, check=False).stdout
-    except (subprocess.TimeoutExpired, OSError):
-        return False
-    return b'\nerdma-program-runs' in b'\n' + out
-
-
-def kvm_works(image) -> bool:
-    """Does a guest really boot with KVM on this machine, within seconds?
-
-    A usable-looking /dev/kvm is no proof: inside some virtual machines the guest
-    hangs. The answer is retained until the next boot of this machine.
-    """
-    boot = Path('/proc/sys/kernel/random/boot_id').read_text(encoding='ascii').strip()
-    answer = cache.make_root() / f'kvm-{boot}'
-    if not answer.exists():
-        for old in cache.root().glob('kvm-*'):
-            old.unlink(missing_ok=True)
-        works = os.access('/dev/kvm', os.W_OK) and boots('kvm', image)
-        answer.write_text('kvm\n' if works else 'tcg\n', encoding='ascii')
-    return answer.read_text(encoding='ascii').strip() == 'kvm'

@@ -122,7 +122,8 @@ def style(row) -> str:
 
 def keyframes(times, total) -> tuple:
     """CSS keyframes (scroll, cover): how far up the text is, and what of it is still covered."""
-    scroll, cover = ['0%{transform:translateY(0)}'], ['0%{transform:translateY(0)}']
+    scroll = ['0%{transform:translateY(0)}']
+    cover = [f'0%{{transform:translateY({LINE}px)}}']       # the first line is there at once
     for i, at in enumerate(times):
         if i + 1 < len(times) and times[i + 1] == at:
             continue
@@ -153,10 +154,11 @@ def svg(rows) -> str:
     scroll, cover = keyframes([at for at, _ in rows], total)
     end = max(0, len(rows) - ROWS) * -LINE
     css = (f'{CSS}@keyframes s{{{scroll}}}@keyframes v{{{cover}}}\n'
-           f'#s{{animation:s {total:.2f}s step-end infinite}}'
-           f'#v{{animation:v {total:.2f}s step-end infinite}}\n'
-           f'@media (prefers-reduced-motion:reduce){{#s{{animation:none;'
-           f'transform:translateY({end}px)}}#v{{display:none}}}}')
+           # Without animation the last screen is shown.
+           f'#s{{transform:translateY({end}px);animation:s {total:.2f}s step-end infinite}}'
+           f'#v{{transform:translateY({len(rows) * LINE}px);'
+           f'animation:v {total:.2f}s step-end infinite}}\n'
+           f'@media (prefers-reduced-motion:reduce){{#s,#v{{animation:none}}}}')
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
            f'width="{width}" height="{height}" xml:space="preserve" role="img">',
            '<!-- SPDX-License-Identifier: GPL-2.0-or-later; made by tools/record-demo -->',

@@ -6,9 +6,9 @@ import shlex
 import sys
 import threading
 
-from . import terminal
+from . import local, terminal
 from .paths import TOP
-from .vm import Hosts, Timeout, VmError, VmLost, VmSpec
+from .vm import Timeout, VmError, VmLost, VmSpec
 from .vm.machine import tail
 from .vm.spec import MAX_VMS
 
@@ -57,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
       'vmlinux, initrd.img and modules (tools/setup kernel)')
     a('--modules', metavar='DIR', help='a folder of the checkout with our modules built for that '
       'kernel (tools/setup modules); they take the places of those in the checkout')
+    a('--root', metavar='FILE', help='another root.squashfs (tools/setup root)')
     a('--slow', type=int, default=1, metavar='N', help='all limits are N times longer')
     a('--append', default='', metavar='ARGS', help='more kernel arguments')
     a('--mem', type=int, default=1024, metavar='MB', help='memory (default 1024)')
@@ -111,6 +112,7 @@ def specs(args) -> list:
     """A VmSpec for each VM."""
     fields = {'cards': args.cards, 'props': tuple(args.device_props), 'mem': args.mem,
               'smp': args.smp, 'qemu': args.qemu, 'kernel': args.kernel, 'modules': args.modules,
+              'root': args.root,
               'shares': tuple(args.share), 'qemu_args': tuple(args.qemu_arg),
               'append': args.append, 'slow': args.slow, 'boot_limit': args.boot_limit}
     return [VmSpec(**fields, private_ram=i in args.private_ram) for i in range(1, args.vms + 1)]
@@ -197,7 +199,7 @@ def complaints(hosts, args) -> int:
 
 def run(args) -> int:
     """Boot, run, look at the logs; returns the exit status."""
-    hosts = Hosts(args.name, specs(args))
+    hosts = local.hosts(args.name, specs(args))
     status = EXIT_NO_VM
     try:
         hosts.start(tty=args.shell)

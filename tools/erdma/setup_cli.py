@@ -4,7 +4,8 @@ import argparse
 import shutil
 import signal
 
-from . import cache, headers, image, kernels, linux, modules, packages, qemu
+from . import (archive, cache, headers, image, kernels, kubernetes, kvm, linux, modules, packages,
+               qemu)
 from .step import Failure, report, say
 
 
@@ -17,13 +18,9 @@ def cmd_packages(args):
 
 
 def cmd_kernel(args):
-    """a test kernel with sanitizers, made of Debian's linux-source"""
-    return kernels.debug_kernel(args.kind)
-
-
-def cmd_kernel_612(_args):
-    """Debian 12's other kernel; status 3: the apt sources do not have it"""
-    return kernels.kernel_612()
+    """a test kernel: with sanitizers, or another one of Debian's archive (status 3: it is
+    not to be had there)"""
+    return (archive.kernel if args.kind in archive.KERNELS else kernels.debug_kernel)(args.kind)
 
 
 def cmd_kernel_dir(_args):
@@ -34,6 +31,16 @@ def cmd_kernel_dir(_args):
 def cmd_image(_args):
     """the guest's kernel, initrd and root"""
     return image.guest_image()
+
+
+def cmd_kubernetes_schema(_args):
+    """Kubernetes' OpenAPI description (status 3: it is not to be had)"""
+    return kubernetes.schema()
+
+
+def cmd_root(args):
+    """the root of a guest, with the programs of the suite of a kernel"""
+    return archive.root(args.kind)
 
 
 def cmd_qemu_src(_args):
@@ -72,7 +79,9 @@ def cmd_linux_src(_args):
 
 def cmd_modules(args):
     """the driver and the test modules for the kernel in a folder"""
-    return modules.build(args.kernel, args.out)
+    if args.only_driver:
+        return modules.build_driver(args.kernel, args.out)
+    return modules.build(args.kernel, args.out, modules.FOR_SANITIZERS if args.seeded else ())
 
 
 def cmd_kunit(args):
@@ -82,7 +91,7 @@ def cmd_kunit(args):
 
 def cmd_kvm(_args):
     """kvm, if a guest really boots with it on this machine, or tcg"""
-    return 'kvm' if qemu.kvm_works(image.guest_image()) else 'tcg'
+    return 'kvm' if kvm.works(image.guest_image()) else 'tcg'
 
 
 def cmd_cache_clean(_args):
@@ -106,10 +115,11 @@ def parser():
     a = add('packages', cmd_packages)
     a('--have', action='store_true', help='only say what is missing')
     a('purpose', nargs='?', default='demo', choices=list(packages.PURPOSES))
-    add('kernel', cmd_kernel)('kind', choices=kernels.KINDS)
-    add('kernel-612', cmd_kernel_612)
+    add('kernel', cmd_kernel)('kind', choices=(*kernels.KINDS, *archive.KERNELS))
     add('kernel-dir', cmd_kernel_dir)
     add('image', cmd_image)
+    add('kubernetes-schema', cmd_kubernetes_schema)
+    add('root', cmd_root)('kind', choices=list(archive.KERNELS))
     add('qemu-src', cmd_qemu_src)
     add('qemu-newer-src', cmd_qemu_newer_src)
     add('qemu-asan', cmd_qemu_asan)(
@@ -121,8 +131,10 @@ def parser():
     a('kdir', nargs='?', help='headers of the kernel (default: as the series has it)')
     add('linux-src', cmd_linux_src)
     a = add('modules', cmd_modules)
+    a('--only-driver', action='store_true', help='no test modules')
+    a('--seeded', action='store_true', help='also seeded bugs and the like, for sanitizers')
     a('kernel', help='folder of a test kernel')
-    a('out', help='folder of the copy in which they are built')
+    a('out', help='folder of the copy in which they are built, in the checkout')
     a = add('kunit', cmd_kunit)
     a('--kernel', help="folder of a test kernel (default: the installed headers' kernel)")
     a('--sparse', action='store_true', help='run sparse on the suites')

@@ -64,12 +64,12 @@ class Result:
 class Process:
     """A command that runs in the guest, or has ended."""
 
-    def __init__(self, agent, number, command):
+    def __init__(self, agent, number, command, retain=True):
         self._agent = agent
         self._number = number
         self.command = shown(command)
         self._parts = ([], [])
-        self._size = 0
+        self._size = 0 if retain else MAX_OUTPUT
         self.on_output = None
         self._changed = agent.changed
         self.status = None              # exit status once it has ended
@@ -254,11 +254,12 @@ class Agent:
             self.changed.notify_all()
         self.ready.set()
 
-    def popen(self, command, input=None, env=None, cwd=None, on_output=None):
+    def popen(self, command, input=None, env=None, cwd=None, on_output=None, retain=True):
         """Start a command; returns a Process. input: its stdin, bytes or text.
 
         on_output(which, data): called with what it prints as soon as it is there, bytes; which:
         0 for stdout, 1 for stderr. It must return soon: nothing else is read meanwhile.
+        retain: its output is there in Process.out and err.
         """
         argv = words(command)
         if env or cwd:
@@ -274,7 +275,7 @@ class Agent:
                 raise VmLost(f'{self.where}{self.gone}; cannot run "{shown(command)}"')
             self._next += 1
             number = self._next
-            p = self._processes[number] = Process(self, number, command)
+            p = self._processes[number] = Process(self, number, command, retain)
             p.on_output = on_output
         for i in range(0, len(input or b''), MAX_FRAME // 2):
             self.send('I', number, input[i:i + MAX_FRAME // 2])
@@ -291,8 +292,12 @@ class Agent:
             raise
         finally:
             if p.status is not None:
-                with self.changed:
-                    self._processes.pop(p._number, None)
+                self.forget(p)
+
+    def forget(self, process):
+        """What it still prints is dropped."""
+        with self.changed:
+            self._processes.pop(process._number, None)
 
     def kill_all(self):
         """SIGKILL to all processes of the guest but the agent."""

@@ -1,19 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line of QEMU for one VM."""
 import os
-import subprocess
-
-from .spec import TOP
-
-
-def accelerator():
-    """'tcg', or 'kvm' if ERDMA_ACCEL asks for it and a guest really boots with it."""
-    want = os.environ.get('ERDMA_ACCEL', 'tcg')
-    if want in ('tcg', 'kvm!'):
-        return want[:3]
-    out = subprocess.run([os.path.join(TOP, 'tools/setup'), 'kvm'],
-                         stdout=subprocess.PIPE, check=False)
-    return 'kvm' if out.stdout.decode().strip() == 'kvm' else 'tcg'
 
 
 def _network(vm):
@@ -42,8 +29,9 @@ def _network(vm):
 def _shares(vm):
     """Folders of the host over 9p."""
     cmd = []
-    shares = [('erdma', TOP, ',readonly=on'), ('results', vm.dir, '')]
+    shares = [('erdma', vm.hosts.tree, ',readonly=on'), ('results', vm.dir, '')]
     shares += [(name, os.path.abspath(path), ',readonly=on') for name, path in vm.spec.all_shares()]
+    shares += [(name, os.path.abspath(path), '') for name, path in vm.spec.writable]
     for name, path, more in shares:
         cmd += ['-fsdev', f'local,id={name},path={path.replace(",", ",,")},security_model=none,'
                 f'multidevs=remap{more}',
@@ -72,7 +60,7 @@ def _memory(spec, fd):
 def qemu_command(vm, ports, memory):
     """argv for @vm; @ports: descriptors of the sockets "agent" and "qmp"; @memory: of its memory."""
     spec, image = vm.spec, vm.hosts.image
-    mode = accelerator()
+    mode = vm.hosts.accelerator
     kernel, initrd = spec.kernel_files(image)
     append = ('console=ttyS0 loglevel=7 panic=-1 oops=panic mitigations=off '
               'random.trust_cpu=on watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 '
@@ -87,7 +75,7 @@ def qemu_command(vm, ports, memory):
            '-cpu', 'host' if mode == 'kvm' else 'max', '-smp', smp]
     cmd += _memory(spec, memory)
     cmd += ['-kernel', kernel, '-initrd', initrd, '-append', append,
-            '-drive', f'file={image}/root.squashfs,format=raw,if=none,readonly=on,id=root',
+            '-drive', spec.root_drive(image),
             '-device', 'virtio-blk-pci,drive=root', '-device', 'virtio-rng-pci',
             '-serial', f'file:{vm.console}', '-device', 'virtio-serial-pci',
             '-chardev', f'socket,id=qmp,fd={ports["qmp"]}', '-mon', 'chardev=qmp,mode=control',

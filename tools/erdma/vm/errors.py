@@ -10,6 +10,10 @@ class VmLost(VmError):
     """The QEMU process ended, the guest's kernel died, or its agent is gone."""
 
 
+class BootPanic(VmLost):
+    """The guest's kernel panicked before the agent ran, thus before any driver for the card."""
+
+
 class QmpError(VmError):
     """QEMU refused a command, or did not answer in time."""
 

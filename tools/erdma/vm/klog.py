@@ -49,6 +49,20 @@ class KernelLog:
         return found
 
 
+def first_complaint(path, n):
+    """The first complaint in a console's log and the @n lines from it on; [] if there is none."""
+    lines = KernelLog(path).new_lines()
+    for at, line in enumerate(lines):
+        if COMPLAINT.search(line):
+            return lines[at:at + n]
+    return []
+
+
+def has_panicked(path):
+    """Did the kernel with this console panic?"""
+    return any('Kernel panic' in line for line in KernelLog(path).new_lines())
+
+
 def leaks(text, allowed=()):
     """Objects in what kmemleak printed, one line each."""
     objects = re.split(r'^(?=unreferenced object)', text, flags=re.M)

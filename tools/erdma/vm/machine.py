@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One VM: its QEMU process, its agent, its folder.
 
-    with Hosts('try', VmSpec()) as (vm,):
+    with local.hosts('try', VmSpec()) as (vm,):
         vm.driver.load()
         print(vm.run('rdma link show').out)
 """
@@ -18,13 +18,26 @@ from . import command, klog
 from .agent import Agent
 from .card import Card
 from .driver import Driver
-from .errors import Timeout, VmError, VmLost
+from .errors import BootPanic, Timeout, VmError, VmLost
 from .qmp import Qmp
-from .spec import TOP
 
 # The parent of a process is the thread that made it: QEMU must not die with a thread
 # that ends, so one that stays starts all of them.
 _STARTER = concurrent.futures.ThreadPoolExecutor(1)
+
+
+def in_starter(function, *args):
+    """The function's value, called in the thread that starts processes."""
+    return _STARTER.submit(function, *args).result()
+
+
+def _new_starter():
+    """A child has none of the threads of its parent."""
+    global _STARTER     # pylint: disable=global-statement
+    _STARTER = concurrent.futures.ThreadPoolExecutor(1)
+
+
+os.register_at_fork(after_in_child=_new_starter)
 
 
 def _die_with_parent():
@@ -121,12 +134,20 @@ class Vm:
         os.makedirs(os.path.join(self.dir, '.vm'), exist_ok=True)
         job = {'VM_INDEX': self.index, 'VM_COUNT': len(self.hosts.specs), 'VM_LIFE': self.life,
                'VM_IP_BASE': self.spec.ip_base, 'VM_HOSTNAME': f'erdma-vm{self.index}',
-               'VM_SHARES': ' '.join(name for name, _ in self.spec.all_shares())}
+               'VM_SHARES': ' '.join(name for name, _ in self.spec.all_shares()),
+               'VM_WRITABLE': ' '.join(name for name, _ in self.spec.writable)}
+        if self.spec.systemd:
+            job['VM_SYSTEMD'] = 1
         if self.spec.modules:
-            job['VM_MODULES'] = os.path.relpath(self.spec.modules, TOP)
+            job['VM_MODULES'] = os.path.relpath(self.spec.modules, self.hosts.tree)
         with open(os.path.join(self.dir, '.vm/job'), 'w', encoding='utf-8') as f:
             for k, v in job.items():
                 f.write(f'export {k}={shlex.quote(str(v))}\n')
+
+    @property
+    def console_socket(self):
+        """The socket of its console, of a VM that was started with tty."""
+        return self.hosts.path(f'tty{self.index}')
 
     def mac(self, card):
         """MAC address of the interface of card @card (from 1), and of the card."""
@@ -134,7 +155,7 @@ class Vm:
 
     def start(self, tty=False):
         """Start QEMU; wait_booted() waits for the guest."""
-        _STARTER.submit(self._start, tty).result()
+        in_starter(self._start, tty)
 
     def _start(self, tty):
         self.life += 1
@@ -149,11 +170,11 @@ class Vm:
         cmd = command.qemu_command(self, {n: s.fileno() for n, s in theirs.items()}, memory)
         theirs = [s.detach() for s in theirs.values()] + ([] if memory is None else [memory])
         if tty:
-            cmd += ['-chardev', 'stdio,id=tty,signal=off,mux=off',
+            cmd += ['-chardev', f'socket,id=tty,path={self.console_socket},server=on,wait=off',
                     '-device', 'virtconsole,chardev=tty']
         env = dict(os.environ)
         if not self.spec.qemu and self.spec.cards:
-            env['LD_PRELOAD'] = self.spec.preload
+            env['LD_PRELOAD'] = self.hosts.site.preload
         with open(os.path.join(self.dir, 'qemu.cmd'), 'w', encoding='utf-8') as f:
             if 'LD_PRELOAD' in env:
                 f.write('env LD_PRELOAD=' + shlex.quote(env['LD_PRELOAD']) + ' ')
@@ -161,9 +182,8 @@ class Vm:
         try:
             with open(self.qemu_log, 'ab') as log:
                 self.proc = subprocess.Popen(
-                    cmd, env=env, stdout=None if tty else log, stderr=log,
-                    stdin=None if tty else subprocess.DEVNULL, preexec_fn=_die_with_parent,
-                    pass_fds=theirs)
+                    cmd, env=env, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+                    preexec_fn=_die_with_parent, pass_fds=theirs)
         finally:
             for fd in theirs:
                 os.close(fd)
@@ -172,13 +192,18 @@ class Vm:
         self.log = klog.KernelLog(self.console)
 
     def wait_booted(self):
-        """Wait until the agent answers. Raises VmLost."""
+        """Wait until the agent answers. Raises BootPanic or VmLost."""
         limit = self.spec.boot_limit * self.spec.slow
-        if not self.agent.ready.wait(limit) or self.agent.gone:
-            why = f'waited {limit} s for it to boot' if not self.agent.gone else \
-                f'QEMU ended (status {self.proc.wait(10)}) before it had booted'
-            raise VmLost(f'{self.tag}{why}; end of its console and of what QEMU printed:\n'
-                         f'{tail(self.console, 10)}{tail(self.qemu_log, 5)}')
+        if self.agent.ready.wait(limit) and not self.agent.gone:
+            return
+        why = f'waited {limit} s for it to boot' if not self.agent.gone else \
+            f'QEMU ended (status {self.proc.wait(10)}) before it had booted'
+        complaint = klog.first_complaint(self.console, 15)
+        if complaint:
+            kind = BootPanic if klog.has_panicked(self.console) else VmLost
+            raise kind(f'{self.tag}{why}; the first complaint of its kernel:\n{quote(complaint)}')
+        raise VmLost(f'{self.tag}{why}; end of its console and of what QEMU printed:\n'
+                     f'{tail(self.console, 10)}{tail(self.qemu_log, 5)}')
 
     @property
     def running(self):
@@ -267,10 +292,15 @@ class Vm:
             pass
 
 
+def quote(lines):
+    """Lines of a log, for a message."""
+    return ''.join('  | ' + x.rstrip() + '\n' for x in lines)
+
+
 def tail(path, n):
     """The last lines of a file, for a message."""
     try:
         with open(path, encoding='utf-8', errors='replace') as f:
-            return ''.join('  | ' + x.rstrip() + '\n' for x in f.readlines()[-n:])
+            return quote(f.readlines()[-n:])
     except OSError:
         return ''

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 MAX_VMS = 8
 
 
@@ -14,13 +13,18 @@ class VmSpec:
     cards: number of ERDMA cards, each paired with a virtio-net (0: one virtio-net, no card).
     props: more properties of the erdma device; several strings: of card 1, of card 2.
     mem: MiB. smp: cores.
-    qemu: a QEMU that has the device built in; None: the distribution's, with `preload`.
+    qemu: a QEMU that has the device built in; None: the distribution's, with the
+        model of the site preloaded.
     kernel: None (the image's), a file, or a folder with bzImage or vmlinux, initrd.img and
         modules (`tools/setup kernel debug`).
-    modules: a folder of the checkout with our modules built for that kernel, at the places
-        they have in the checkout; they take their places in the guest.
+    modules: a folder below /erdma of the guest with our modules built for that kernel, at the
+        places they have in the checkout; they take their places in the guest.
+    root: another squashfs than the image's (`tools/setup root trixie`), or a disk image.
+    systemd: that root is a whole system: its service manager starts, and a service of it
+        starts /erdma/tools/guest/start-agent.
     private_ram: other processes cannot read this VM's memory.
     shares: (name, folder): a folder of the host, read-only at /name of the guest.
+    writable: the same, and the guest may write there.
     qemu_args: passed to QEMU as they are, in front of the devices.
     append: more kernel arguments.
     slow: the kernel is so many times slower; all limits are that much longer.
@@ -30,11 +34,13 @@ class VmSpec:
     mem: int = 1024
     smp: int = 2
     qemu: str = None
-    preload: str = os.path.join(TOP, 'qemu-model/build/erdma-qemu.so')
     kernel: str = None
     modules: str = None
+    root: str = None
+    systemd: bool = False
     private_ram: bool = False
     shares: tuple = ()
+    writable: tuple = ()
     qemu_args: tuple = ()
     append: str = ''
     slow: int = 1
@@ -52,10 +58,21 @@ class VmSpec:
         return (next((f for f in files if os.path.exists(f)), files[0]),
                 os.path.join(self.kernel, 'initrd.img'))
 
+    def root_file(self, image):
+        """The file that has the root with the guest image in folder @image."""
+        return self.root or os.path.join(image, 'root.squashfs')
+
+    def root_drive(self, image):
+        """The drive of the root, for QEMU."""
+        file = self.root_file(image)
+        with open(file, 'rb') as f:
+            kind = 'qcow2' if f.read(4) == b'QFI\xfb' else 'raw'
+        return f'file={file.replace(",", ",,")},format={kind},if=none,readonly=on,id=root'
+
     def all_shares(self):
-        """The shares, and the modules of another kernel."""
+        """The shares, and the modules of another kernel that the root does not have."""
         shares = list(self.shares)
-        if self.kernel and os.path.isdir(self.kernel):
+        if self.kernel and os.path.isdir(os.path.join(self.kernel, 'modules')):
             shares.append(('modules', os.path.join(self.kernel, 'modules')))
         return shares
 

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tools/coverage: which lines of the driver, the card, the fabric and eadm do the tests run?
+
+In a copy of the checkout, build/coverage/tree, everything is built to count its lines. There
+tests run: those of the host; then KUnit and a choice of those with VMs, on a kernel that counts,
+too, with a card that counts. Each line is counted whichever test runs it. Leaves
+build/coverage/html, coverage.info and uncovered.txt. Exit status 1 if a part is below its target,
+or a test failed.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+
+from . import checkout, gcov, packages
+from .paths import BUILD, TOP
+from .step import Failure, report, run_step, say
+
+OUT = BUILD / 'coverage'
+TREE = OUT / 'tree'
+#: Compiler options. Threads count, too. In the preloaded card all references are weak, which
+#: would leave libgcov out.
+OPTIONS = ('--coverage -fprofile-update=atomic '
+           '-Wl,-u,__gcov_init,-u,__gcov_exit,-u,__gcov_merge_add')
+#: The tests of a host without a VM.
+HOST = ('unit/core', 'unit/fabric', 'unit/eadm', 'cli')
+#: Tests with a VM: each way of the driver, once. Not those whose VMs have other kernels, or whose
+#: QEMU has sanitizers; not those that measure.
+GUEST = ('kernel/test_kunit.py', 'kernel/test_fault_injection.py', 'abi', 'vm/test_basic.py',
+         'vm/test_eadm.py', 'vm/test_lifecycle.py', 'vm/test_kernel_consumer.py',
+         'vm/test_hostile.py', 'vm/test_recovery.py', 'vm/test_recovery_apps.py',
+         'vm/test_card_faults.py', 'vm/test_card_faults_cmdq.py', 'vm/test_card_faults_remove.py',
+         'vm/test_dmabuf.py', 'vm/test_ownership.py', 'vm/test_two_cards.py', 'vm/test_kill.py',
+         'vm/test_two_vms.py', 'vm/test_no_card.py', 'vm/test_raw_peers.py', 'vm/test_storm.py')
+GUEST_GROUPS = 'vm,hosts,kunit,quick'
+NOT_HERE = 'not (asan or qemu10 or (test_kunit and debug))'
+#: Data of guests, a folder per VM (tests/lib/gcov.py).
+RUNS = TREE / 'build/check/gcov'
+
+
+def pytest(what, tests, *options) -> bool:
+    """Run tests in the copy; did all pass?"""
+    say(f'{what}:')
+    words = ['/usr/bin/python3', '-B', '-m', 'pytest', *(f'tests/{x}' for x in tests), '-q',
+             '--disable-warnings', *options]
+    return subprocess.run(words, cwd=TREE, stdin=subprocess.DEVNULL, check=False,
+                          env={**os.environ, 'COVERAGE': OPTIONS}).returncode == 0
+
+
+def forget() -> None:
+    """Remove what earlier runs counted."""
+    shutil.rmtree(RUNS, ignore_errors=True)
+    for path in TREE.rglob('*.gcda'):
+        path.unlink()
+
+
+def run_tests(args) -> bool:
+    """Build and run; did all tests pass?"""
+    checkout.copy(TREE)
+    if not args.more:
+        forget()
+    good = True
+    if args.only != 'guest':
+        good = pytest('tests without a VM', HOST, '--groups', 'unit,eadm')
+    if args.only != 'host':
+        more = f' and ({args.match})' if args.match else ''
+        good &= pytest('tests in VMs', GUEST, '--groups', GUEST_GROUPS, '--kernel', 'gcov',
+                       '--slow', '3', '-n', str(os.cpu_count() or 2), '-k', NOT_HERE + more)
+    return good
+
+
+def counted() -> dict:
+    """What all runs together counted."""
+    counts = gcov.read(TREE, TOP)
+    for folder in sorted(RUNS.glob('*/gcov')):
+        gcov.merge(counts, gcov.read(TREE, TOP, folder))
+    return counts
+
+
+def write(counts) -> None:
+    """The files of the result."""
+    (OUT / 'coverage.info').write_text(gcov.tracefile(counts, TOP), encoding='utf-8')
+    text = ''.join(f'{name}: {", ".join(missing)}\n' for name in sorted(counts)
+                   if (missing := gcov.ranges(counts[name])))
+    (OUT / 'uncovered.txt').write_text(text, encoding='utf-8')
+    shutil.rmtree(OUT / 'html', ignore_errors=True)
+    run_step(300, 'HTML', OUT / 'genhtml.log',
+             ['genhtml', '--quiet', '--prefix', TOP, '--title', 'erdma', '--output-directory',
+              OUT / 'html', OUT / 'coverage.info'])
+
+
+def show(counts) -> bool:
+    """A line per part; are all targets reached?"""
+    found = gcov.totals(counts)
+    for x in found:
+        if not x.lines:
+            print(f'{x.part.name:7} nothing was counted', flush=True)
+            continue
+        print(f'{x.part.name:7} {x.run} of {x.lines} lines, {x.percent:.1f} %, target '
+              f'{x.part.target} %' + ('' if x.reached else ': below it'), flush=True)
+    return all(x.reached for x in found)
+
+
+def run(args) -> int:
+    """Returns the exit status."""
+    packages.install('coverage')
+    good = args.only == 'report' or run_tests(args)
+    counts = counted()
+    if not counts:
+        raise Failure('nothing was counted', 'run it without --only report')
+    write(counts)
+    reached = show(counts)
+    say(f'{OUT}/html/index.html has each line, {OUT}/uncovered.txt those that did not run')
+    return 0 if good and reached else 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    p = argparse.ArgumentParser(prog='coverage', description=__doc__.split('\n', 2)[2])
+    p.add_argument('--only', choices=('host', 'guest', 'report'),
+                   help='only tests without a VM; only those with one; only what is there')
+    p.add_argument('--more', action='store_true', help='add to what earlier runs counted')
+    p.add_argument('-k', dest='match', default='', metavar='WORDS',
+                   help='only tests in VMs whose names match')
+    return p
+
+
+def main(argv=None) -> int:
+    """The command line."""
+    try:
+        return run(parser().parse_args(argv))
+    except Failure as e:
+        return report('coverage', e)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whole Debian systems, to install our packages on: with systemd, udev, a kernel with its
+headers, DKMS and the RDMA programs, all of the suite's archive; and the packages of a newer
+kernel for them.
+"""
+import dataclasses
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from . import apt, cache, image
+from .paths import BUILD
+from .step import Failure, Step, run_step
+
+#: Revision of the recipe: count it up when another system comes out.
+RECIPE = 1
+PACKAGES = '''
+    systemd-sysv udev kmod dkms linux-image-amd64 linux-headers-amd64 initramfs-tools zstd
+    rdma-core ibverbs-providers ibverbs-utils perftest rdmacm-utils iproute2 iputils-ping
+    libnl-3-200 libjson-c5 passwd util-linux
+'''.split()
+#: What runs programs for the host, as a service.
+AGENT = '''\
+[Unit]
+Description=Runs programs for the host
+After=systemd-udev-settle.service
+
+[Service]
+ExecStart=/erdma/tools/guest/start-agent
+
+[Install]
+WantedBy=multi-user.target
+'''
+#: sh -c ENTER sh ROOT FOLDER PROGRAM...: in ROOT, FOLDER at its /mnt.
+ENTER = ('mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/tmp" && '
+         'mount --bind /dev "$1/dev" && mount --bind "$2" "$1/mnt" && root=$1 && shift 2 && '
+         'exec chroot "$root" "$@"')
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    """A release of Debian. newer: (suite, package that depends on a newer kernel's image)."""
+    own: str
+    newer: tuple
+
+
+SUITES = {
+    'bookworm': Suite('', ('', 'linux-image-6.12-amd64')),
+    'trixie': Suite('trixie', ('sid', 'linux-image-amd64')),
+}
+
+
+def environment(suite) -> dict:
+    """The environment in which apt-get knows the packages of a suite ('': this machine's)."""
+    return apt.private(suite) if suite else {}
+
+
+def kernel_debs(step: Step, suite, folder) -> None:
+    """The packages of the newer kernel and its headers into FOLDER."""
+    where, package = SUITES[suite].newer
+    env = environment(where)
+    release = apt.kernel_release(package, env)
+    if not release:
+        return
+    # What a system of the suite does not have: everything else stays as it is.
+    simulated = step.output('apt-get', '-s', '-o', 'Dir::State::status=/dev/null', 'install',
+                            '--no-install-recommends', f'linux-image-{release}',
+                            f'linux-headers-{release}', env=env)
+    names = {line.split()[1] for line in simulated.splitlines() if line.startswith('Inst linux-')}
+    step.run('apt-get', '-o', 'APT::Sandbox::User=root', 'download',
+             *sorted(x for x in names if not x.startswith('linux-libc')), cwd=folder, env=env)
+
+
+def build(step: Step, suite, out) -> None:
+    """The system of SUITE: OUT/root, and OUT/newer with the packages of a newer kernel."""
+    root = out / 'root'
+    with tempfile.TemporaryDirectory() as work:
+        image.bootstrap(step, Path(work), root, suite, PACKAGES, '--variant=minbase')
+    # Everything that packages bring is installed from here on.
+    (root / 'etc/dpkg/dpkg.cfg.d/99mmdebstrap').unlink(missing_ok=True)
+    (root / 'etc/hostname').write_text('erdma-guest\n', encoding='ascii')
+    (root / 'etc/hosts').write_text('127.0.0.1 localhost erdma-guest\n', encoding='ascii')
+    (root / 'etc/fstab').write_text('', encoding='ascii')
+    for name in ('erdma', 'results'):
+        (root / name).mkdir()
+    unit = root / 'etc/systemd/system/erdma-agent.service'
+    unit.write_text(AGENT, encoding='ascii')
+    (unit.parent / 'multi-user.target.wants').mkdir(exist_ok=True)
+    (unit.parent / 'multi-user.target.wants/erdma-agent.service').symlink_to(unit.name)
+    (out / 'newer').mkdir()
+    kernel_debs(step, suite, out / 'newer')
+
+
+def system(suite) -> Path:
+    """The folder of a fresh system: root, newer. Nobody changes it: see copy()."""
+    where, package = SUITES[suite].newer
+    key = cache.key(RECIPE, AGENT, *PACKAGES,
+                    apt.candidates('libc6', *PACKAGES, env=environment(SUITES[suite].own)),
+                    apt.candidates(package, env=environment(where)))
+    return cache.product(f'distro-{suite}', key, 1800, f'a Debian system ({suite})',
+                         lambda step, out: build(step, suite, out))
+
+
+class System:
+    """A copy of a fresh system, in the folder NAME of build/distro, to be changed."""
+
+    def __init__(self, suite, name):
+        self.suite = suite
+        self.fresh = system(suite)
+        self.dir = BUILD / 'distro' / name
+        self.root = self.dir / 'root'
+        self.log = self.dir / 'log'
+        shutil.rmtree(self.dir, ignore_errors=True)
+        self.dir.mkdir(parents=True)
+        run_step(300, f'a copy of a Debian system ({suite})', self.log,
+                 ['cp', '-a', self.fresh / 'root', self.root])
+
+    def remove(self) -> None:
+        """The folder goes."""
+        shutil.rmtree(self.dir)
+
+    def run(self, *argv, folder=None, limit=1200) -> subprocess.CompletedProcess:
+        """A program in it, without booting; FOLDER of the host is its /mnt. stdout has both."""
+        env = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'HOME': '/root', 'LC_ALL': 'C.UTF-8',
+               'DEBIAN_FRONTEND': 'noninteractive'}
+        done = subprocess.run(
+            ['unshare', '-m', '-n', 'sh', '-c', ENTER, 'sh', self.root, folder or self.dir, *argv],
+            env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, timeout=limit, check=False)
+        with open(self.log, 'a', encoding='utf-8') as log:
+            log.write(f'$ {" ".join(map(str, argv))}\n{done.stdout}(status {done.returncode})\n')
+        return done
+
+    def must(self, *argv, **more) -> str:
+        """run(); Failure if it fails. Returns what it printed."""
+        done = self.run(*argv, **more)
+        if done.returncode:
+            raise Failure(f'{" ".join(map(str, argv))}: status {done.returncode}',
+                          '\n'.join(done.stdout.splitlines()[-15:]))
+        return done.stdout
+
+    def install(self, debs) -> str:
+        """These package files; what they need must be there. Returns what dpkg printed."""
+        debs = [Path(x) for x in debs]
+        return self.must('dpkg', '-i', *(f'/mnt/{x.name}' for x in debs), folder=debs[0].parent)
+
+    def releases(self) -> list:
+        """Releases of the kernels that are installed, oldest first."""
+        names = [x.name.removeprefix('vmlinuz-') for x in (self.root / 'boot').glob('vmlinuz-*')]
+        return sorted(names, key=lambda x: [int(n) for n in x.split('-')[0].split('+')[0].split('.')])
+
+    def files(self) -> dict:
+        """What is on its disk: path -> (mode, uid, gid, bytes or target of a link)."""
+        found = {}
+        for folder, folders, files in os.walk(self.root):
+            for name in folders + files:
+                path = os.path.join(folder, name)
+                st = os.lstat(path)
+                what = os.readlink(path) if os.path.islink(path) else \
+                    0 if os.path.isdir(path) else st.st_size
+                found[path.removeprefix(str(self.root))] = (st.st_mode, st.st_uid, st.st_gid, what)
+        return found
+
+    def boot_files(self, release) -> dict:
+        """Fields of a VmSpec that boot it with the kernel RELEASE, as it is now."""
+        out = self.dir / f'boot-{release}'
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        with Step(600, f'boot files of {self.dir.name}', self.dir / 'boot.log') as step:
+            image.unpack_kernel(self.root / f'boot/vmlinuz-{release}', out / 'vmlinux')
+            image.initrd(step, out / 'initrd.img', self.root, release, image.INITRD_MODULES)
+            image.squash(step, self.root, out)
+        return {'kernel': str(out), 'root': str(out / 'root.squashfs'), 'systemd': True}
