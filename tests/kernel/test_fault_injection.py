@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Memory and commands fail on purpose, one after the other, wherever the driver can be asked
-for something. Each failure must undo what was done so far: nothing may leak.
+for something. Each failure must undo what was done so far: nothing may leak, and there are as
+many objects as before.
 
-"quick" is in "make check": few fault points, nothing that takes minutes.
+"quick" is in "make check": few fault points, nothing that takes minutes. How many were visited is
+a property of the test in junit.xml, and shown at the end of the run.
 """
+import contextlib
 import dataclasses
+import os
+import re
 
 import pytest
 
-from lib.programs import PROGS, data_moves
+from lib.paths import TOP
+from lib.programs import PROGS, Dump, data_moves
+from vm.lib.recovery import reset, wait_recovered
 
 pytestmark = [
     pytest.mark.kernel('debug'),
@@ -29,18 +36,23 @@ MAX_COMMANDS = 200
 
 @dataclasses.dataclass(frozen=True)
 class Depth:
-    """step: only every Nth fault point. seconds: limit of one operation, times the kernel's."""
+    """step: only every Nth fault point. short: the same of an operation that has few.
+    seconds: limit of one operation, times the kernel's.
+    """
     step: int
+    short: int
     seconds: int
 
 
-QUICK = pytest.param(Depth(600, 200), id='quick', marks=[
+QUICK = pytest.param(Depth(600, 30, 200), id='quick', marks=[
     # One core: nothing here runs side by side, and another test has the other.
     pytest.mark.group('quick'), pytest.mark.vms(smp=1), pytest.mark.limit(900)])
-THOROUGH = pytest.param(Depth(10, 900), id='thorough', marks=[
+THOROUGH = pytest.param(Depth(10, 1, 900), id='thorough', marks=[
     pytest.mark.group('debug'), pytest.mark.limit(4000)])
 both_depths = pytest.mark.parametrize('depth', [QUICK, THOROUGH])
 thorough = pytest.mark.parametrize('depth', [THOROUGH])
+command_faults = pytest.mark.parametrize('line', ['corrupt command status=22', 'drop command'],
+                                         ids=['refused', 'not answered'])
 
 
 # ---- states of the VM ----------------------------------------------------------------
@@ -49,10 +61,9 @@ thorough = pytest.mark.parametrize('depth', [THOROUGH])
 def injecting(hosts):
     """A VM where every allocation can fail, also those that may sleep; without messages."""
     vm = hosts[0]
-    for path, value in (('failslab/ignore-gfp-wait', 'N'), ('fail_page_alloc/ignore-gfp-wait', 'N'),
-                        ('fail_page_alloc/min-order', '0'), ('failslab/verbose', '0'),
-                        ('fail_page_alloc/verbose', '0'), ('fail_usercopy/verbose', '0')):
-        vm.run(f'echo {value} >{DEBUG}/{path}')
+    vm.run(f'cd {DEBUG} && for f in failslab fail_page_alloc; do echo N >$f/ignore-gfp-wait; done; '
+           'echo 0 >fail_page_alloc/min-order; '
+           'for f in failslab fail_page_alloc fail_usercopy; do echo 0 >$f/verbose; done')
     return vm
 
 
@@ -101,19 +112,59 @@ def consumer(device):
 
 # ---- each fault point --------------------------------------------------------------------
 
-def every_fault(vm, depth, *operation):
-    """Let the fault points of an operation fail, one after the other."""
-    result = vm.run([f'{PROGS}/faults', '-s', depth.step, *operation], depth.seconds)
-    assert '\nok 1 - ' in result.out, result
+@pytest.fixture
+def visited(record_property):
+    """A function that records how many fault points there were: "N points, ..."."""
+    return lambda text: record_property('fault points', text)
+
+
+@pytest.fixture
+def balanced(device):
+    """The VM with a device, which in the end has as many objects as before."""
+    before = object_counts(device)
+    yield device
+    device.driver.wait_device(timeout=30)
+    device.wait_until(f'the objects to be {before} again',
+                      lambda: object_counts(device) == before, 20)
+
+
+def object_counts(vm):
+    """Objects that the card has, and that the RDMA core has."""
+    card = {kind: len(vm.card.get(kind)[kind]) for kind in ('qps', 'cqs', 'mrs')}
+    core = {kind: len(vm.driver.rdma('resource', 'show', kind))
+            for kind in ('qp', 'cq', 'mr', 'pd', 'cm_id')}
+    return card, core
+
+
+def every_fault(vm, visited, seconds, *words):
+    """Let the fault points of an operation of the program "faults" fail, one after the other."""
+    result = vm.run([f'{PROGS}/faults', *words], seconds)
+    found = re.search(r'^ok 1 - (\S+): (.* fault points, .*)$', result.out, re.M)
+    assert found, result
     print(result.out)
+    visited(found[2])
 
 
-def each_command_fails(vm, line, operation, undo=None):
+@contextlib.contextmanager
+def work_is_hit(vm, function):
+    """Faults are those of a function of the driver, in whatever thread it runs."""
+    modules = os.path.relpath(vm.spec.modules, TOP)
+    vm.run(f'insmod /erdma/{modules}/build/nth_fault/nth_fault.ko function=erdma:{function}')
+    yield
+    vm.run('rmmod nth_fault')
+
+
+def each_command_fails(vm, visited, line, operation, undo=None, prepare=None, restore=None,
+                       harmless=False):
     """The fault of the card strikes the first command of the operation, then the second, and
     so on, until it has no more. undo() follows an operation that went well all the same; its
-    commands count, too."""
+    commands count, too; those of prepare() and restore() do not. harmless: the operation goes
+    well whatever fails.
+    """
     failed = 0
     for n in range(MAX_COMMANDS):
+        if prepare:
+            prepare()
         vm.card.fault(f'{line} after={n} count=1')
         if not operation():
             failed += 1
@@ -121,10 +172,14 @@ def each_command_fails(vm, line, operation, undo=None):
             undo()
         hits = vm.card.hits()
         vm.card.clear_faults()
+        if restore:
+            restore()
         if not hits:
             break
     assert not hits, f'more than {MAX_COMMANDS} commands'
-    assert failed, f'none of {n} failed commands failed the operation'
+    assert n, 'no command was struck'
+    assert bool(failed) != harmless, f'{failed} of {n} failed commands failed the operation'
+    visited(f'{n} commands, {failed} failed it, {n - failed} did not')
 
 
 @both_depths
@@ -134,10 +189,11 @@ def test_fault_injection_is_there(injecting, depth):
 
 
 @both_depths
-def test_loading_the_module_every_fault(no_module, depth):
+def test_loading_the_module_every_fault(no_module, visited, depth):
     # Reading it over 9p would be most of the fault points.
     no_module.run('cp /erdma/driver/erdma.ko /tmp/')
-    every_fault(no_module, depth, 'load', '/tmp/erdma.ko', 'erdma')
+    every_fault(no_module, visited, depth.seconds, '-s', depth.step, 'load', '/tmp/erdma.ko',
+                'erdma')
 
 
 @both_depths
@@ -147,16 +203,15 @@ def test_the_module_loads(no_module, depth):
 
 
 @both_depths
-def test_probe_every_fault(no_device, depth):
-    every_fault(no_device, depth, 'probe', no_device.card.bdf)
+def test_probe_every_fault(no_device, visited, depth):
+    every_fault(no_device, visited, depth.seconds, '-s', depth.step, 'probe', no_device.card.bdf)
 
 
 @thorough
-@pytest.mark.parametrize('line', ['corrupt command status=22', 'drop command'],
-                         ids=['refused', 'not answered'])
-def test_probe_each_command(no_device, depth, line):
+@command_faults
+def test_probe_each_command(no_device, visited, depth, line):
     bind = f'echo {no_device.card.bdf} >{BUS}/drivers/erdma/bind'
-    each_command_fails(no_device, line, lambda: no_device.ok(bind, depth.seconds),
+    each_command_fails(no_device, visited, line, lambda: no_device.ok(bind, depth.seconds),
                        no_device.card.unbind)
 
 
@@ -173,19 +228,125 @@ def test_kernel(consumer, tap, depth, group):
 
 
 @thorough
-def test_connection_and_data_each_command_refused(device, depth):
-    each_command_fails(device, 'corrupt command status=22', lambda: device.ok(
-        [f'{PROGS}/faults', '-o', 'verbs', device.address()], depth.seconds))
+@command_faults
+def test_connection_and_data_each_command(balanced, visited, depth, line):
+    """A QP that may or may not be connected costs the device: there is a fresh one."""
+    vm = balanced
+    each_command_fails(vm, visited, line, lambda: vm.ok(
+        [f'{PROGS}/faults', '-o', 'verbs', vm.address()], depth.seconds),
+        restore=lambda: vm.driver.wait_device(timeout=60))
 
 
 @both_depths
-def test_connection_and_data_every_fault(device, depth):
-    every_fault(device, depth, 'verbs', device.address())
+def test_connection_and_data_every_fault(balanced, visited, depth):
+    every_fault(balanced, visited, depth.seconds, '-s', depth.step, 'verbs', balanced.address())
 
 
 @both_depths
-def test_diagnostics_every_fault(device, depth):
-    every_fault(device, depth, 'diag', '/dev/erdma/diag0')
+def test_diagnostics_every_fault(device, visited, depth):
+    every_fault(device, visited, depth.seconds, '-s', depth.step, 'diag', '/dev/erdma/diag0')
+
+
+# ---- removal and reset -----------------------------------------------------------------------
+
+@both_depths
+def test_removal_every_fault(balanced, visited, depth):
+    """While a process has a connection, whose objects go with the device."""
+    every_fault(balanced, visited, depth.seconds, '-s', 2 * depth.short, 'remove',
+                balanced.card.bdf, balanced.address())
+
+
+@thorough
+@command_faults
+def test_removal_each_command(balanced, visited, depth, line):
+    """It cannot fail: what the device does not confirm is freed after its reset."""
+    vm, holder = balanced, Dump(balanced)
+
+    def restore():
+        vm.driver.wait_gone()
+        holder.end(check=False)
+        vm.card.bind(20)
+
+    def removal():
+        vm.card.unbind(depth.seconds)
+        return True
+    each_command_fails(vm, visited, line, removal, prepare=holder.start, restore=restore,
+                       harmless=True)
+
+
+@both_depths
+def test_reset_every_fault(balanced, visited, depth):
+    """Of the thread that resets the function."""
+    every_fault(balanced, visited, depth.seconds, '-s', 2 * depth.short, 'reset',
+                balanced.card.bdf, balanced.address())
+
+
+@both_depths
+@pytest.mark.parametrize('function', ['erdma_stop_work', 'recover_work'])
+def test_recovery_every_fault(balanced, visited, depth, function):
+    """Of the work that stops the lost device, and of that which brings up a fresh one."""
+    step = depth.short if function == 'erdma_stop_work' else depth.step
+    with work_is_hit(balanced, function):
+        every_fault(balanced, visited, depth.seconds, '-w', '-s', step, 'reset',
+                    balanced.card.bdf, balanced.address())
+
+
+@thorough
+@command_faults
+def test_recovery_each_command(balanced, visited, depth, line):
+    """It is tried again until it succeeds."""
+    vm = balanced
+
+    def recovers():
+        before = reset(vm)
+        wait_recovered(vm, before)
+        return vm.counters()['recovery_failed'] == before['recovery_failed']
+    assert depth
+    each_command_fails(vm, visited, line, recovers)
+
+
+# ---- each object --------------------------------------------------------------------------------
+
+USER_OBJECTS = ('create-context create-pd create-cq create-qp create-mr create-mr-large '
+                'create-listener connect accept').split()
+KERNEL_OBJECTS = ('PD', 'PD with a key for all of memory', 'CQ', 'QP', 'MR', 'large MR',
+                  'listener')
+
+
+@both_depths
+@pytest.mark.parametrize('what', USER_OBJECTS)
+def test_object_of_a_process_every_fault(balanced, visited, depth, what):
+    every_fault(balanced, visited, depth.seconds, '-s', depth.short, what, balanced.address())
+
+
+@thorough
+def test_work_of_a_connection_every_fault(balanced, visited, depth):
+    with work_is_hit(balanced, 'ep_work'):
+        every_fault(balanced, visited, depth.seconds, '-w', '-s', depth.short, 'verbs',
+                    balanced.address())
+
+
+@both_depths
+def test_objects_of_the_kernel_every_fault(consumer, visited, depth):
+    """Each kind in turn, each point: all within one call of the kernel."""
+    before = object_counts(consumer)
+    text = consumer.run(['cat', f'{KVERBS}/ladder'], depth.seconds).out
+    assert '\nok 1 - ' in text, text
+    for name in KERNEL_OBJECTS:
+        found = re.search(rf'^# {name}: (\d+) points, (\d+) failed it$', text, re.M)
+        assert found and 0 < int(found[2]) <= int(found[1]), text
+        visited(found[0][2:])
+    assert object_counts(consumer) == before
+
+
+@thorough
+@command_faults
+def test_objects_of_the_kernel_each_command(consumer, visited, depth, line):
+    before = object_counts(consumer)
+    each_command_fails(consumer, visited, line, lambda: '\nok 1 - ' in consumer.run(
+        ['cat', f'{KVERBS}/create'], depth.seconds).out)
+    consumer.wait_until('the objects to be as many as before',
+                        lambda: object_counts(consumer) == before, 20)
 
 
 # ---- background work -----------------------------------------------------------------------

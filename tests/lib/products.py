@@ -32,8 +32,8 @@ def _kdir():
     return f'KDIR={headers.folder()}'
 
 
-def _modules(kind):
-    return _setup('modules', build(f'kernel-{kind}'), os.path.join(BUILD, 'kernel', kind))
+def _modules(kind, *options):
+    return _setup('modules', *options, build(f'kernel-{kind}'), os.path.join(BUILD, 'kernel', kind))
 
 
 def _kunit(kind):
@@ -45,29 +45,58 @@ def _make(*words):
     return ['make', '-s', *words]
 
 
+def _install_eadm():
+    """What the packages eadm and erdma-dev have, in a folder of its own."""
+    build('eadm')
+    root = os.path.join(BUILD, 'installed')
+    return ['sh', '-c', 'rm -rf "$1" && make -s install-eadm install-dev "DESTDIR=$1" PREFIX=/usr '
+            '&& echo "$1"', 'sh', root]
+
+
 # name -> (limit in seconds, function that returns argv). What it prints is the product's path.
 PRODUCTS = {
     'driver': (600, lambda: _make('-C', 'driver', _kdir())),
     'eadm': (600, lambda: _make('-C', 'eadm')),
     'model': (900, lambda: _make('model')),
     'progs': (300, lambda: _make('-C', 'tests/vm/progs')),
+    'example': (120, lambda: _make('-C', 'docs/guide/example')),
     'kverbs': (300, lambda: _make('-C', 'tests/kernel/kverbs', _kdir())),
+    'udmabuf': (300, lambda: _make('-C', 'tests/kernel/udmabuf', _kdir())),
     'abi': (300, lambda: _make('-C', 'tests/abi')),
     'unit-model': (900, lambda: _make('-C', 'qemu-model', 'unit')),
     'unit-eadm': (900, lambda: _make('-C', 'eadm', 'unit')),
+    'kubernetes-schema': (1200, lambda: _setup('kubernetes-schema')),
+    'installed-eadm': (300, _install_eadm),
     'image': (1200, lambda: _setup('image')),
     'qemu-asan': (3600, lambda: _setup('qemu-asan')),
     'qemu10': (3600, lambda: _setup('qemu10')),
     'intree-6.1': (1200, lambda: _setup('intree', '6.1')),
     'intree-6.12': (1200, lambda: _setup('intree', '6.12')),
-    'kernel-6.12': (1200, lambda: _setup('kernel-612')),
+    'kernel-5.10': (1200, lambda: _setup('kernel', '5.10')),
+    'kernel-6.12': (1200, lambda: _setup('kernel', '6.12')),
+    'kernel-trixie': (1200, lambda: _setup('kernel', 'trixie')),
+    'kernel-newest': (1200, lambda: _setup('kernel', 'newest')),
+    'root-5.10': (1200, lambda: _setup('root', '5.10')),
+    'root-6.12': (1200, lambda: _setup('root', '6.12')),
+    'root-trixie': (1200, lambda: _setup('root', 'trixie')),
+    'root-newest': (1200, lambda: _setup('root', 'newest')),
     'kernel-debug': (7200, lambda: _setup('kernel', 'debug')),
     'kernel-kcsan': (7200, lambda: _setup('kernel', 'kcsan')),
+    'kernel-gcov': (7200, lambda: _setup('kernel', 'gcov')),
     'kunit': (900, lambda: _setup('kunit', os.path.join(BUILD, 'kunit'))),
     'kunit-debug': (900, lambda: _kunit('debug')),
     'kunit-kcsan': (900, lambda: _kunit('kcsan')),
-    'modules-debug': (900, lambda: _modules('debug')),
-    'modules-kcsan': (900, lambda: _modules('kcsan')),
+    'kunit-gcov': (900, lambda: _kunit('gcov')),
+    'modules-debug': (900, lambda: _modules('debug', '--seeded')),
+    'modules-kcsan': (900, lambda: _modules('kcsan', '--seeded')),
+    'driver-5.10': (900, lambda: _modules('5.10', '--only-driver')),
+    'modules-gcov': (900, lambda: _modules('gcov', '--seeded')),
+    'driver-6.12': (900, lambda: _modules('6.12', '--only-driver')),
+    'driver-newest': (900, lambda: _modules('newest', '--only-driver')),
+    'modules-5.10': (900, lambda: _modules('5.10')),
+    'modules-6.12': (900, lambda: _modules('6.12')),
+    'modules-trixie': (900, lambda: _modules('trixie')),
+    'modules-newest': (900, lambda: _modules('newest')),
 }
 
 

@@ -73,9 +73,9 @@ def eadm(vm, *args, **more):
     return vm.run([EADM, *args], **more)
 
 
-def eadm_data(vm, *args):
-    """The member "data" of the document that eadm -j prints."""
-    return json.loads(eadm(vm, '-j', *args).out)['data']
+def eadm_data(vm, *args, prefix=()):
+    """The member "data" of the document that eadm -j prints; PREFIX: words in front of eadm."""
+    return json.loads(vm.run([*prefix, EADM, '-j', *args]).out)['data']
 
 
 def owner_pid(row):

@@ -43,6 +43,17 @@ def pytest_runtest_makereport(item, call):
         report.sections.clear()
 
 
+def pytest_terminal_summary(terminalreporter):
+    """What tests counted (record_property()): one line each."""
+    rows = [f'{r.nodeid.partition("::")[2]}: {name}: {value}'
+            for kind in ('passed', 'failed') for r in terminalreporter.stats.get(kind, [])
+            for name, value in r.user_properties]
+    if rows:
+        terminalreporter.section('counted')
+    for row in rows:
+        terminalreporter.write_line(row)
+
+
 def pytest_unconfigure(config):
     """The line that CI reads: N passed, N failed, N skipped."""
     if hasattr(config, 'workerinput') or config.option.collectonly:

@@ -6,6 +6,12 @@ DEFAULT_GROUPS = 'static,unit,eadm,kunit,model,vm,quick'
 # What fails fast comes first; the longest modules (marker "limit") early among the VMs.
 ORDER = ('static', 'quick', 'unit', 'eadm', 'kunit', 'model', 'vm', 'hosts', 'long', 'debug')
 LIMIT = 300
+# Debian 12's, two with sanitizers, one that counts lines, others of Debian's archive
+# (erdma.archive).
+KERNELS = ('stock', 'debug', 'kcsan', 'gcov', '5.10', '6.12', 'trixie', 'newest')
+SANITIZERS = ('debug', 'kcsan')
+#: With our kernels' own programs: those of the guest image.
+OURS = (*SANITIZERS, 'gcov')
 
 
 def pytest_addoption(parser):
@@ -13,7 +19,7 @@ def pytest_addoption(parser):
     g = parser.getgroup('erdma')
     g.addoption('--groups', default=DEFAULT_GROUPS,
                 help=f'groups of tests, separated by commas, or "all" (default {DEFAULT_GROUPS})')
-    g.addoption('--kernel', default='stock', choices=('stock', 'debug', 'kcsan'),
+    g.addoption('--kernel', default='stock', choices=KERNELS,
                 help='the kernel of the VMs')
     g.addoption('--slow', type=int, default=1, metavar='N',
                 help='everything takes N times as long: so do the limits')

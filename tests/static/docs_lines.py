@@ -5,6 +5,7 @@ problems() returns what does not."""
 import glob
 import os
 import re
+import subprocess
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PCI = {'id', 'addr', 'bus', 'help', 'romfile', 'multifunction'}     # of QEMU itself
@@ -57,11 +58,14 @@ def check_make(say, where, line, top, model):
 
 
 def check_files(say, where, line):
-    for path in re.findall(r'(?<![\w/.-])((?:tests|qemu-model|docs|driver|eadm)/[\w./-]+\w)', line):
+    parts = r'(?<![\w/.-])((?:tests|qemu-model|docs|driver|eadm)/[\w./-]+\w)'
+    for path in re.findall(parts, line):
         if not re.search(r'/build/|\.(so|ko)$|eadm/eadm$', path) and \
-                not glob.glob(os.path.join(TOP, path)) and not glob.glob(os.path.join(TOP, 'qemu-model', path)):
+                not glob.glob(os.path.join(TOP, path)) and \
+                not glob.glob(os.path.join(TOP, 'qemu-model', path)):
             say(f'{where}: there is no {path}')
-    for script, options in re.findall(r'(tests/[\w/.-]+\.sh|qemu-model/[\w/.-]+\.sh)((?: --[\w-]+)+)', line):
+    scripts = r'(tests/[\w/.-]+\.sh|qemu-model/[\w/.-]+\.sh)((?: --[\w-]+)+)'
+    for script, options in re.findall(scripts, line):
         if os.path.exists(os.path.join(TOP, script)):
             for option in options.split():
                 if option not in text(script):
@@ -75,12 +79,67 @@ def problems():
     known = properties()
     if not {'mac', 'vectors', 'hold-ms'} <= known:
         say(f'cannot read the properties of the device: {sorted(known)}')
-    top, model = targets(['Makefile']), targets(glob.glob(os.path.join(TOP, 'qemu-model/*.mk')) + [
+    top = targets(['Makefile', 'packaging/install.mk'])
+    model = targets(glob.glob(os.path.join(TOP, 'qemu-model/*.mk')) + [
         'qemu-model/Makefile', 'qemu-model/unit.mk'])
-    for path in ['README.md', 'docs/qemu-model.md', 'docs/qemu-model-faults.md', 'docs/qemu-model-safety.md']:
+    for path in ['README.md', 'CONTRIBUTING.md', 'docs/qemu-model.md', 'docs/qemu-model-faults.md',
+                 'docs/qemu-model-safety.md']:
         for n, line in enumerate(text(path).splitlines(), 1):
             where = f'{path}:{n}'
             check_device(say, where, line, known)
             check_make(say, where, line, top, model)
             check_files(say, where, line)
     return found
+
+
+def pages():
+    """All documents, without generated ones."""
+    out = []
+    for path in glob.glob(os.path.join(TOP, '**/*.md'), recursive=True):
+        name = os.path.relpath(path, TOP)
+        if not name.startswith('build/') and '/build/' not in name:
+            out.append(name)
+    return sorted(out)
+
+
+def anchors(page):
+    """What a link may name behind "#"."""
+    heads = re.findall(r'(?m)^#+ (.*)$', text(page))
+    return {re.sub(r'[^\w\- ]', '', x.replace('`', '').lower()).replace(' ', '-') for x in heads}
+
+
+def dead_links():
+    """Relative links that lead nowhere, a line each."""
+    found = []
+    for page in pages():
+        prose = re.sub(r'(?ms)^```.*?^```$', '', text(page))
+        for link in re.findall(r'\]\(([^)\s]+)\)', prose):
+            if re.match(r'[a-z]+:', link):
+                continue
+            path, _, anchor = link.partition('#')
+            target = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+            if not os.path.exists(os.path.join(TOP, target)):
+                found.append(f'{page}: {link}: there is no {target}')
+            elif anchor and target.endswith('.md') and anchor not in anchors(target):
+                found.append(f'{page}: {link}: no such heading')
+    return found
+
+
+def unlisted():
+    """Pages of docs/ that docs/README.md does not lead to."""
+    listed = set()
+    for index in ('docs/README.md', 'docs/results/README.md'):
+        listed |= {os.path.normpath(os.path.join(os.path.dirname(index), x))
+                   for x in re.findall(r'\]\(([^)\s#]+)\)', text(index))}
+    return [x for x in pages() if x.startswith('docs/') and x not in listed
+            and x != 'docs/README.md']
+
+
+def without_help():
+    """Targets of the top Makefile that "make help" does not name."""
+    out = subprocess.run(['make', '-s', '--no-print-directory', 'help'], cwd=TOP, text=True,
+                         stdout=subprocess.PIPE, check=True, timeout=60).stdout
+    words = {x.strip(';:,') for x in out.split()}
+    phony = re.search(r'(?ms)^\.PHONY:(.*?[^\\])$', text('Makefile'))[1].replace('\\\n', ' ').split()
+    return [x for x in phony if x not in words | {'all', 'help', 'have-build'}
+            and not (x.startswith('check-') and x[6:] in words)]

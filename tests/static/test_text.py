@@ -70,6 +70,18 @@ def test_lines_in_the_documentation_name_what_exists():
     silent(docs_lines.problems())
 
 
+def test_make_help_names_every_target():
+    silent(docs_lines.without_help())
+
+
+def test_links_of_the_documents_lead_somewhere():
+    silent(docs_lines.dead_links())
+
+
+def test_every_document_is_in_the_table_of_documents():
+    silent(docs_lines.unlisted())
+
+
 @pytest.mark.parametrize('part', ('model', 'driver'))
 def test_no_large_circle_of_files(part):
     names = circles.model_names() if part == 'model' else circles.driver_names()

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What analysers say about the files: silence is good."""
 import ast
+import os
 import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from test_text import silent
-from tree import TOP, all_files, files, is_shell, lines_of, text
+from tree import TOP, all_files, files, is_shell, lines_of, only, text
 
 from erdma import headers, linux
 
@@ -34,19 +36,21 @@ PARTS = {
 def test_spelling():
     names = files(TOP, '*.[ch]', '*.sh', '*.py', '*.md', '*.[1-8]', '*.bats', '*Makefile',
                   '*.txt', but=('LICENSES/*', 'docs/erdma-hardware.md'))
-    silent(lines_of('codespell', '-q', '3', '-L', KNOWN_WORDS, *names, good=(0, 65)))
+    if only(names):
+        silent(lines_of('codespell', '-q', '3', '-L', KNOWN_WORDS, *only(names), good=(0, 65)))
 
 
 def test_shellcheck():
     # bats gives what tests/cli/helper.bash uses.
-    names = [x for x in all_files(TOP) if is_shell(TOP, x) and not x.endswith('.bash')]
-    silent(lines_of('shellcheck', '-x', '-P', 'SCRIPTDIR', '-S', 'warning', '-e', 'SC2119,SC2120',
-                    *names))
+    names = [x for x in only(all_files(TOP)) if is_shell(TOP, x) and not x.endswith('.bash')]
+    if names:
+        silent(lines_of('shellcheck', '-x', '-P', 'SCRIPTDIR', '-S', 'warning',
+                        '-e', 'SC2119,SC2120', *names))
 
 
 def test_python_syntax():
     found = []
-    for name in all_files(TOP):
+    for name in only(all_files(TOP)):
         if name.endswith('.py') or text(TOP, name)[:40].startswith('#!/usr/bin/python3'):
             try:
                 ast.parse(text(TOP, name))
@@ -56,31 +60,87 @@ def test_python_syntax():
 
 
 def test_manual_pages():
-    silent(lines_of('mandoc', '-T', 'lint', '-W', 'warning', *files(TOP, 'man/*.[1-8]')))
+    names = only(files(TOP, 'man/*.[1-8]'))
+    if names:
+        silent(lines_of('mandoc', '-T', 'lint', '-W', 'warning', *names))
 
 
 @pytest.mark.parametrize('part', PARTS)
 def test_checkpatch(part, tmp_path):
     patterns, more = PARTS[part]
+    names = only(files(TOP, *patterns, but=('*.mod.c',)))
+    if not names:
+        return
     argv = ['perl', linux.parts() / 'scripts/checkpatch.pl', '--no-tree', '--strict', '--terse',
             '--no-summary', '--show-types', '--max-line-length=100', '--ignore', IGNORED + more,
-            '-f', *(TOP / x for x in files(TOP, *patterns, but=('*.mod.c',)))]
+            '-f', *(TOP / x for x in names)]
     # It leaves a cache file in the current folder.
     silent([x for x in lines_of(*argv, cwd=tmp_path, good=(0, 1))
             if not re.search('uninitialized value .root|^find: .*/include', x)])
 
 
-def test_driver_builds_without_a_warning(tmp_path):
-    """sparse on every file, and gcc with more warnings, in a copy: the tree's own
-    module is left alone."""
+def copy_driver(tmp_path):
+    """A copy of the driver: the tree's own module is left alone."""
     for name in files(TOP, 'VERSION', 'driver/*', 'include/*'):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TOP / name, tmp_path / name)
+
+
+def test_driver_builds_without_a_warning(tmp_path):
+    """sparse on every file, and gcc with more warnings."""
+    copy_driver(tmp_path)
     out = lines_of('make', '-C', tmp_path / 'driver', f'KDIR={headers.folder()}', 'W=1', 'C=2',
                    'CF=-Wbitwise -Wno-sparse-error')
     # BTF and the signing key are not there for external modules: no fault of ours.
     silent([x for x in out if re.search('warning:|error:|exit status', x)])
     assert (tmp_path / 'driver/erdma.ko').exists()
+
+
+#: clang for headers of a kernel made by gcc: without what only gcc has, and without what it
+#: says about these headers.
+CLANG = '''\
+#!/bin/sh
+for x; do
+	shift
+	case $x in
+	-mpreferred-stack-boundary=*|-mindirect-branch*|-mfunction-return=*|-fconserve-stack|\\
+	-mrecord-mcount|-fno-allow-store-data-races|-ftrivial-auto-var-init=*) ;;
+	*) set -- "$@" "$x" ;;
+	esac
+done
+exec clang "$@" -g0 -Wno-unknown-warning-option -Wno-gnu-variable-sized-type-not-at-end \\
+	-Wno-address-of-packed-member
+'''
+
+
+@pytest.mark.skipif(not shutil.which('clang'), reason='clang is not installed')
+def test_driver_builds_by_clang_without_a_warning(tmp_path):
+    copy_driver(tmp_path)
+    (tmp_path / 'clang').write_text(CLANG, encoding='ascii')
+    (tmp_path / 'clang').chmod(0o755)
+    out = lines_of('make', '-C', tmp_path / 'driver', f'KDIR={headers.folder()}', 'W=1',
+                   f'CC={tmp_path}/clang', 'CONFIG_CC_IS_GCC=', 'CONFIG_CC_IS_CLANG=y',
+                   'CONFIG_OBJTOOL=', good=(0, 2))
+    # gcc made the kernel: its Makefile warns that another compiler is used.
+    silent([x for x in out if re.search('warning:|error:|exit status', x) and
+            'compiler differs' not in x])
+    assert (tmp_path / 'driver/erdma.ko').exists()
+
+
+@pytest.mark.skipif(not shutil.which('spatch'), reason='coccinelle is not installed')
+def test_coccinelle():
+    """The kernel's semantic patches on the driver."""
+    # Those with a script in OCaml take its compiler.
+    patches = [x for x in sorted((linux.parts() / 'scripts/coccinelle').rglob('*.cocci'))
+               if 'script:ocaml' not in x.read_text(encoding='utf-8')]
+    assert len(patches) > 50
+
+    def findings(patch):
+        return lines_of('spatch', '-D', 'report', '--no-show-diff', '--very-quiet', '--no-includes',
+                        '--include-headers', '--cocci-file', patch, '--dir', TOP / 'driver')
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        silent([x for found in pool.map(findings, patches) for x in found
+                if re.search('driver/|exit status', x)])
 
 
 @pytest.mark.parametrize('language', ('c', 'c++'))

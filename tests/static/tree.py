@@ -35,6 +35,12 @@ def files(top: Path, *patterns: str, but=()) -> list:
     return [x for x in all_files(Path(top)) if matches(x, patterns) and not matches(x, but)]
 
 
+def only(names) -> list:
+    """Of names, those that are to be looked at: all; in tools/pre-commit, those that changed."""
+    wanted = os.environ.get('ERDMA_CHECK_ONLY')
+    return list(names) if wanted is None else [x for x in names if x in wanted.split('\n')]
+
+
 def text(top: Path, name: str) -> str:
     """What a file contains; '' of one that is not text."""
     data = (Path(top) / name).read_bytes()

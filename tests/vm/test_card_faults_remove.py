@@ -3,15 +3,19 @@
 
 The card is behind the root port "port1" with native hot-plug.
 """
+import time
+
 import pytest
 
 from erdma.vm import Traffic
+from lib.tap import parse
 from vm.lib.faults import check_works, command, wait_struck
+from vm.lib.recovery import seconds
 
 pytestmark = [
     pytest.mark.group('long'),
     pytest.mark.limit(240),
-    pytest.mark.needs('driver', 'model', 'progs'),
+    pytest.mark.needs('driver', 'model', 'progs', 'kverbs'),
     pytest.mark.vms(props='bus=port1', qemu_args=(
         '-device', 'pcie-root-port,id=port1,slot=1,chassis=1,mem-reserve=32M',
         '-global', 'ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off')),
@@ -19,6 +23,7 @@ pytestmark = [
 PCI_CAPABILITIES = 0x34
 CAPABILITY_PCIE = 16
 PCIE_SLOT_CONTROL = 24
+DRAIN = '/sys/kernel/debug/kverbs/drain-once'
 # Power controller and power indicator, both off.
 SLOT_OFF = 0x700
 
@@ -107,6 +112,20 @@ def test_remove_in_the_middle_of_a_command(vm, card, slot):
     slot.put_in()
 
 
+def test_remove_while_ib_drain_qp_waits(vm, card, slot):
+    vm.run(f'insmod /erdma/build/kverbs/kverbs.ko address={vm.address()}')
+    card.fault('drop cqe; delay command opcode=reflush ms=9000 count=1')
+    drain = vm.popen(['cat', DRAIN])
+    wait_struck(vm)
+    with seconds('removal while ib_drain_qp waits', 8 * vm.spec.slow):
+        slot.pull_out()
+        text = drain.wait(60).out
+    cases, problems = parse(text.splitlines())
+    assert not problems and [c.ok for c in cases] == [True], text
+    vm.run('rmmod kverbs')
+    slot.put_in()
+
+
 @pytest.mark.parametrize('opcode', ['create_eq', 'query_device', 'query_fw_info'])
 def test_remove_while_the_driver_starts(vm, card, slot, opcode):
     vm.driver.unload()
@@ -115,7 +134,9 @@ def test_remove_while_the_driver_starts(vm, card, slot, opcode):
     start = vm.popen('insmod /erdma/driver/erdma.ko')
     wait_struck(vm)
     slot.pull_out()
+    began = time.monotonic()
     start.wait(120)
+    assert time.monotonic() - began < 10 * vm.spec.slow, 'it waited for the answer to a command'
     slot.put_in()
 
 

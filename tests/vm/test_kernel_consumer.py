@@ -12,7 +12,8 @@ pytestmark = [
 
 FOLDER = '/sys/kernel/debug/kverbs'
 GROUPS = ('sends memory atomics revoked wrap full refused chain armed solicited unconnected '
-          'disconnect destroy drain qp-limits cq-limits mr-limits').split()
+          'owner disconnect destroy drain drain-once create ladder cost qp-limits cq-limits '
+          'mr-limits').split()
 
 
 def load(vm):
@@ -54,6 +55,14 @@ def test_kernel_there_are_no_other_groups(kverbs):
 
 def test_kernel_nothing_is_left_behind(kverbs):
     nothing_left(kverbs)
+
+
+def test_work_that_reclaim_may_wait_for_has_a_rescuer(vm):
+    """A disk over this device must be able to write when there is no memory for a new worker."""
+    # Newer kernels put "kworker/R-" before the name of the queue.
+    names = [x.removeprefix('kworker/R-') for x in vm.out('cat /proc/[0-9]*/comm').split()]
+    for queue in ('erdma_cm', 'erdma-reflush'):
+        assert any(x.startswith(queue) for x in names), names
 
 
 def test_raw(vm, tap, progs):

@@ -6,6 +6,7 @@ import pytest
 
 from erdma.vm import Traffic, perf, start_server
 from lib.programs import Dump
+from vm.lib.recovery import network_up
 
 pytestmark = [
     pytest.mark.group('vm'),
@@ -41,13 +42,6 @@ def slab_kb(vm):
     """Memory that the kernel has and cannot give back."""
     vm.run('sync; echo 3 >/proc/sys/vm/drop_caches')
     return int(re.search(r'^SUnreclaim: +(\d+) kB', vm.read('/proc/meminfo'), re.M)[1])
-
-
-def network_up(vm):
-    """The network interface appears, with its address."""
-    vm.run('modprobe virtio_net')
-    vm.wait_until('eth0', ['test', '-e', '/sys/class/net/eth0'], 20)
-    vm.run(f'ip addr replace {vm.address()}/24 dev eth0 && ip link set eth0 up')
 
 
 def test_load_and_unload_10_times(bare_vm):
@@ -153,6 +147,35 @@ def test_network_interface_goes_away(bare_vm):
     bare_vm.run('modprobe -r virtio_net')
     network_up(bare_vm)
     bare_vm.driver.unload()
+    bare_vm.driver.load()
+    short_traffic(bare_vm)
+    bare_vm.driver.unload()
+
+
+def test_network_interface_visits_another_namespace(bare_vm):
+    """The RDMA device goes with it and comes back when it does, each time."""
+    bare_vm.driver.load()
+    for _ in range(3):
+        bare_vm.run('ip netns add away')
+        with Traffic(bare_vm, size=4096):
+            bare_vm.run('ip link set eth0 netns away')
+            bare_vm.driver.wait_gone(20)
+        bare_vm.run('ip netns exec away ip link set eth0 netns 1')
+        bare_vm.run('ip netns del away')
+        network_up(bare_vm)
+        bare_vm.driver.wait_device()
+        short_traffic(bare_vm)
+    # Nothing waits for an interface any more.
+    bare_vm.driver.unload()
+
+
+def test_unload_while_the_interface_is_in_another_namespace(bare_vm, namespace):
+    bare_vm.driver.load()
+    bare_vm.run('ip link set eth0 netns other')
+    bare_vm.driver.wait_gone(20)
+    bare_vm.driver.unload()
+    bare_vm.run([*namespace, 'ip', 'link', 'set', 'eth0', 'netns', '1'])
+    network_up(bare_vm)
     bare_vm.driver.load()
     short_traffic(bare_vm)
     bare_vm.driver.unload()

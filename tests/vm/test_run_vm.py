@@ -63,7 +63,7 @@ def test_a_vm_that_ends_is_no_success(run_vm):
 
 def test_a_program_in_all_vms_and_one_that_fails(run_vm):
     done = run_vm('--vms', '2', '--all', '--mem', '512', program='echo "I am $VM_INDEX"; '
-                  'if [ $VM_INDEX = 1 ]; then sleep 1000; fi; exit 3')
+                  'if [ $VM_INDEX = 1 ]; then sleep 1000; fi; sleep 5; exit 3')
     assert done.returncode == 3, done.stderr
     assert 'I am 1\n' in done.stdout and '[vm2] I am 2\n' in done.stdout
 
@@ -74,3 +74,9 @@ def test_the_driver_of_choice_and_a_path_of_the_checkout(top, request):
          str(request.config.option.slow), '--', 'rdma', 'link'], stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, text=True, timeout=240, check=False)
     assert done.returncode == 0 and 'state ACTIVE' in done.stdout
+
+
+def test_a_folder_without_our_driver_is_refused(run_vm, top):
+    done = run_vm('--modules', os.path.join(top, 'docs'), program='true', timeout=20)
+    assert done.returncode == 125 and 'no driver/erdma.ko in' in done.stderr
+    assert 'tools/setup modules KERNEL' in done.stderr

@@ -1,81 +1,43 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tools/shell, and the first troubleshooting session of README.md in it."""
-import fcntl
-import os
-import pty
+import contextlib
 import re
-import select
-import struct
+import shutil
 import subprocess
-import termios
-import time
 
 import pytest
+
+from vm.lib.terminal import Terminal
 
 pytestmark = [pytest.mark.group('vm'), pytest.mark.needs('driver', 'eadm', 'model')]
 PROMPT = 'erdma:~# '
 TRIES = 12
 
 
-class Terminal:
-    """A program on a terminal, and what it has written there since the last command."""
-
-    def __init__(self, argv, slow):
-        self._slow = slow
-        self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 120, 0, 0))
-        self.proc = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave,
-                                     start_new_session=True, env={**os.environ, 'TERM': 'dumb'})
-        os.close(slave)
-        self._text = ''
-
-    def wait_for(self, pattern, seconds):
-        """What was written up to the end of a match."""
-        end = time.monotonic() + seconds * self._slow
-        while True:
-            if m := re.search(pattern, self._text):
-                found, self._text = self._text[:m.end()], self._text[m.end():]
-                return found
-            left = end - time.monotonic()
-            assert left > 0, f'no {pattern!r} in:\n{self._text[-2000:]}'
-            if select.select([self._master], [], [], left)[0]:
-                try:
-                    self._text += os.read(self._master, 65536).decode(errors='replace')
-                except OSError:
-                    raise AssertionError(f'it ended; last words:\n{self._text[-2000:]}') from None
-
-    def run(self, command, seconds=60):
-        """Output of one command at the prompt."""
-        os.write(self._master, command.encode() + b'\r')
-        self.wait_for(re.escape(command) + r'\s*\n', seconds)
-        return self.wait_for(PROMPT, seconds).replace('\r', '')
-
-    def send(self, text):
-        """Type something."""
-        os.write(self._master, text.encode())
-
-    def close(self):
-        """End it, whatever its state."""
-        if self.proc.poll() is None:
-            self.proc.terminate()
-            try:
-                self.proc.wait(20)
-            except subprocess.TimeoutExpired:
-                self.proc.kill()
-                self.proc.wait()
-        os.close(self._master)
+@contextlib.contextmanager
+def started(argv, slow):
+    """tools/shell at its first prompt, and what it said before."""
+    terminal = Terminal(argv, slow, PROMPT)
+    try:
+        terminal.welcome = terminal.wait_for(PROMPT, 240)
+        yield terminal
+    finally:
+        terminal.close()
 
 
 @pytest.fixture
 def shell(top, request):
-    """tools/shell at its first prompt."""
-    slow = request.config.option.slow
-    terminal = Terminal([f'{top}/tools/shell'], slow)
-    try:
-        terminal.wait_for(PROMPT, 240)
+    """tools/shell."""
+    with started([f'{top}/tools/shell'], request.config.option.slow) as terminal:
         yield terminal
-    finally:
-        terminal.close()
+
+
+@pytest.fixture
+def shell_with_gdb(top, request):
+    """make shell GDB=1."""
+    argv = ['make', '-s', '--no-print-directory', '-C', top, 'shell', 'GDB=1']
+    with started(argv, request.config.option.slow) as terminal:
+        yield terminal
 
 
 def rows(text):
@@ -113,3 +75,22 @@ def test_first_troubleshooting_session(shell):
     assert re.search(r'\bT\S* +ib_send_bw', shell.run(f'ps -o pid,stat,comm -p {receiver}'))
     shell.send('kill -CONT %1; kill %1 %2; exit\r')
     assert shell.proc.wait(60) == 0
+
+
+@pytest.mark.skipif(not shutil.which('gdb'), reason='gdb is not installed')
+def test_gdb_knows_the_kernel_and_the_module(shell_with_gdb):
+    script = re.search(r'gdb -x (\S+)', shell_with_gdb.welcome)[1]
+    address = shell_with_gdb.run('grep " erdma_get_hw_stats.*erdma" /proc/kallsyms').split()[0]
+    release = shell_with_gdb.run('uname -r').split()[0]
+    done = subprocess.run(
+        ['gdb', '--batch', '-nx', '-x', script, '-ex', 'x/s &linux_banner',
+         '-ex', 'print &erdma_get_hw_stats', '-ex', 'print sizeof(struct erdma_stats)',
+         '-ex', 'info line erdma_get_hw_stats', '-ex', 'detach'],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        timeout=120, check=False)
+    assert f'Linux version {release}' in done.stdout, done.stdout
+    assert re.search(rf'0x{address.lstrip("0")} <erdma_get_hw_stats>', done.stdout), done.stdout
+    assert re.search(r'= [1-9]\d+\n', done.stdout), done.stdout
+    assert re.search(r'Line \d+ of .*erdma_stats\.c', done.stdout), done.stdout
+    # It goes on when gdb has left.
+    assert 'erdma_0' in shell_with_gdb.run('eadm list dev')

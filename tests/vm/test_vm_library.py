@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from erdma.vm import CommandFailed, Hosts, QmpError, Timeout, VmError, VmLost, VmSpec
+from erdma import local
+from erdma.vm import CommandFailed, QmpError, Timeout, VmError, VmLost, VmSpec
 from lib.paths import TOP
 from lib.vms import check_after
 
@@ -202,8 +203,8 @@ def test_a_vm_that_was_restarted_outlives_another(hosts):
 
 
 def test_a_vm_that_does_not_start_takes_the_others_along():
-    several = Hosts('test_vm_library-broken',
-                    [VmSpec(**SMALL), VmSpec(**SMALL, qemu_args=('-nonsense',))])
+    several = local.hosts(
+        'test_vm_library-broken', [VmSpec(**SMALL), VmSpec(**SMALL, qemu_args=('-nonsense',))])
     with pytest.raises(VmLost, match='vm2: QEMU ended.*(.|\n)*nonsense'):
         several.start()
     assert until_gone(several[0].proc.pid)
@@ -212,8 +213,8 @@ def test_a_vm_that_does_not_start_takes_the_others_along():
 def test_a_kernel_that_does_not_boot_is_no_success(tmp_path):
     """The message has the limit."""
     (tmp_path / 'kernel').write_bytes(bytes(4096))
-    vm = Hosts('test_vm_library-unbootable',
-               VmSpec(**SMALL, kernel=str(tmp_path / 'kernel'), boot_limit=5))
+    vm = local.hosts('test_vm_library-unbootable',
+                        VmSpec(**SMALL, kernel=str(tmp_path / 'kernel'), boot_limit=5))
     with pytest.raises(VmLost, match='to boot|before it had booted'):
         vm.start()
     assert until_gone(vm[0].proc.pid)
@@ -221,15 +222,16 @@ def test_a_kernel_that_does_not_boot_is_no_success(tmp_path):
 
 def test_a_name_is_used_by_one_run_at_a_time(hosts):
     with pytest.raises(VmError, match='are running'):
-        Hosts(hosts.name, VmSpec(**SMALL)).start()
+        local.hosts(hosts.name, VmSpec(**SMALL)).start()
     hosts[0].run('true')
 
 
 RUNNER = '''
 import sys
 sys.path.insert(0, sys.argv[1])
-from erdma.vm import Hosts, VmSpec
-hosts = Hosts(sys.argv[2], VmSpec(cards=0, mem=512, smp=1, slow=int(sys.argv[3])))
+from erdma import local
+from erdma.vm import VmSpec
+hosts = local.hosts(sys.argv[2], VmSpec(cards=0, mem=512, smp=1, slow=int(sys.argv[3])))
 hosts.start()
 print(hosts[0].proc.pid, flush=True)
 hosts[0].run('sleep 1000', 1000)

@@ -67,7 +67,10 @@ struct kv_pair {
 
 /* main.c */
 __printf(4, 5) bool kv_result(bool good, const char *func, int line, const char *fmt, ...);
+__printf(1, 2) void kv_say(const char *fmt, ...);
 unsigned int kv_patience_ms(void);
+unsigned int kv_hold_ms(void);
+u32 kv_foreign_qpn(void);
 struct rdma_cm_id *kv_bound_id(rdma_cm_event_handler handler, void *context, u16 port);
 
 /* One check. Its value is the condition; the text says what was found instead. */
@@ -77,6 +80,7 @@ struct rdma_cm_id *kv_bound_id(rdma_cm_event_handler handler, void *context, u16
 /* pair.c */
 struct kv_pair *kv_open(u32 depth, enum ib_sig_type sig_type, bool connect);
 void kv_close(struct kv_pair *p);
+int kv_connect_as(struct kv_pair *p, u32 qpn);
 int kv_get_wc(struct ib_cq *cq, struct ib_wc *wc);
 bool kv_completes(const char *func, int line, struct ib_cq *cq, u64 wr_id,
 		  enum ib_wc_status status, enum ib_wc_opcode opcode, struct ib_wc *wc);
@@ -108,9 +112,14 @@ void kv_chain(struct ib_device *dev);
 void kv_armed(struct ib_device *dev);
 void kv_solicited(struct ib_device *dev);
 void kv_unconnected(struct ib_device *dev);
+void kv_owner(struct ib_device *dev);
 void kv_disconnect(struct ib_device *dev);
 void kv_destroy(struct ib_device *dev);
 void kv_drain(struct ib_device *dev);
+void kv_drain_once(struct ib_device *dev);
+void kv_create(struct ib_device *dev);
+void kv_ladder(struct ib_device *dev);
+void kv_cost(struct ib_device *dev);
 void kv_qp_limits(struct ib_device *dev);
 void kv_cq_limits(struct ib_device *dev);
 void kv_mr_limits(struct ib_device *dev);

@@ -22,6 +22,14 @@ static uint patience_ms = 10000;
 module_param(patience_ms, uint, 0644);
 MODULE_PARM_DESC(patience_ms, "how long to wait for what must happen");
 
+static uint hold_ms;
+module_param(hold_ms, uint, 0644);
+MODULE_PARM_DESC(hold_ms, "how long the group \"owner\" has an idle QP for others to try");
+
+static uint foreign_qpn;
+module_param(foreign_qpn, uint, 0644);
+MODULE_PARM_DESC(foreign_qpn, "QP of a process for the group \"owner\" to try, 0: none");
+
 /**
  * struct kv_group - some checks
  * @name: of the file
@@ -48,9 +56,14 @@ static struct kv_group groups[] = {
 	{ "armed", "an armed CQ gives one event", kv_armed },
 	{ "solicited", "an event for solicited completions only", kv_solicited },
 	{ "unconnected", "a QP that was never connected", kv_unconnected },
+	{ "owner", "a QP is connected through its own endpoint", kv_owner },
 	{ "disconnect", "a disconnected QP flushes", kv_disconnect },
 	{ "destroy", "connections with work are destroyed", kv_destroy },
 	{ "drain", "ib_drain_qp", kv_drain },
+	{ "drain-once", "ib_drain_qp, once", kv_drain_once },
+	{ "create", "one object of each kind", kv_create },
+	{ "ladder", "each allocation of the creation of each object fails", kv_ladder },
+	{ "cost", "posting and polling between marks", kv_cost },
 	{ "qp-limits", "limits of QPs", kv_qp_limits },
 	{ "cq-limits", "limits of CQs", kv_cq_limits },
 	{ "mr-limits", "limits of regions", kv_mr_limits },
@@ -64,7 +77,13 @@ static unsigned int bad_checks;
 static u16 last_port = 30000;
 static struct dentry *dir;
 
-static __printf(1, 2) void say(const char *fmt, ...)
+/**
+ * kv_say - adds to what the file of the running group shows
+ * @fmt: text
+ * kv_say - adds to the text of the group that runs
+ * @fmt: whole lines of TAP
+ */
+void kv_say(const char *fmt, ...)
 {
 	va_list args;
 
@@ -97,7 +116,7 @@ bool kv_result(bool good, const char *func, int line, const char *fmt, ...)
 	va_start(args, fmt);
 	vaf.fmt = fmt;
 	vaf.va = &args;
-	say("# %s:%d: %pV\n", func, line, &vaf);
+	kv_say("# %s:%d: %pV\n", func, line, &vaf);
 	pr_err("kverbs: %s: %s:%d: %pV\n", current_group->name, func, line, &vaf);
 	va_end(args);
 	return false;
@@ -114,6 +133,26 @@ bool kv_result(bool good, const char *func, int line, const char *fmt, ...)
 unsigned int kv_patience_ms(void)
 {
 	return bad_checks < 3 ? READ_ONCE(patience_ms) : 20;
+}
+
+/**
+ * kv_hold_ms - how long others may try to get an idle QP
+ *
+ * Return: milliseconds.
+ */
+unsigned int kv_hold_ms(void)
+{
+	return READ_ONCE(hold_ms);
+}
+
+/**
+ * kv_foreign_qpn - the QP of a process
+ *
+ * Return: its number, 0: there is none.
+ */
+u32 kv_foreign_qpn(void)
+{
+	return READ_ONCE(foreign_qpn);
 }
 
 /**
@@ -170,8 +209,8 @@ static void run(struct kv_group *group)
 	}
 	if (!IS_ERR(id))
 		rdma_destroy_id(id);
-	say("%s 1 - %s: %u of %u checks good\n", verdict, group->title, good_checks,
-	    good_checks + bad_checks);
+	kv_say("%s 1 - %s: %u of %u checks good\n", verdict, group->title, good_checks,
+	       good_checks + bad_checks);
 }
 
 static int group_show(struct seq_file *m, void *v)

@@ -146,6 +146,26 @@ static int wait_done(struct completion *done, const int *err)
 	return *err;
 }
 
+/* An endpoint that knows the way to the listener; its events are those of @a */
+static struct rdma_cm_id *resolved_id(struct kv_pair *p)
+{
+	struct rdma_cm_id *id;
+	int err;
+
+	id = rdma_create_id(&init_net, active_event, p, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return id;
+	reinit_completion(&p->done_a);
+	err = rdma_resolve_addr(id, NULL, (struct sockaddr *)&p->listener->route.addr.src_addr,
+				RESOLVE_MS);
+	if (!err)
+		err = wait_done(&p->done_a, &p->err_a);
+	if (!err)
+		return id;
+	rdma_destroy_id(id);
+	return ERR_PTR(err);
+}
+
 /* Both ends with their queues, @a knows the way to @b */
 static int pair_init(struct kv_pair *p)
 {
@@ -158,17 +178,9 @@ static int pair_init(struct kv_pair *p)
 	err = rdma_listen(p->listener, 4);
 	if (err)
 		return err;
-	id = rdma_create_id(&init_net, active_event, p, RDMA_PS_TCP, IB_QPT_RC);
+	id = resolved_id(p);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
-	p->a.id = id;
-	err = rdma_resolve_addr(id, NULL, (struct sockaddr *)&p->listener->route.addr.src_addr,
-				RESOLVE_MS);
-	if (err)
-		return err;
-	err = wait_done(&p->done_a, &p->err_a);
-	if (err)
-		return err;
 	return side_init(p, &p->a, id);
 }
 
@@ -231,6 +243,27 @@ void kv_close(struct kv_pair *p)
 	side_exit(&p->a);
 	side_exit(&p->b);
 	kfree(p);
+}
+
+/**
+ * kv_connect_as - an endpoint without a QP names one that is not its own
+ * @p: pair, not connected
+ * @qpn: number of the QP
+ *
+ * Return: what the attempt to connect says.
+ */
+int kv_connect_as(struct kv_pair *p, u32 qpn)
+{
+	struct rdma_conn_param param = conn_param();
+	struct rdma_cm_id *id = resolved_id(p);
+	int err;
+
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	param.qp_num = qpn;
+	err = rdma_connect(id, &param);
+	rdma_destroy_id(id);
+	return err;
 }
 
 /* ---- completions -------------------------------------------------------- */

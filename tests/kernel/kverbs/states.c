@@ -37,6 +37,10 @@ void kv_unconnected(struct ib_device *dev)
 
 	kv_check(!modify(a, IB_QPS_ERR), "error state");
 	kv_check(kv_qp_state(a) == IB_QPS_ERR, "%d", kv_qp_state(a));
+	/* There is no way back */
+	err = modify(a, IB_QPS_RESET);
+	kv_check(err == -EINVAL, "%d", err);
+	kv_check(kv_qp_state(a) == IB_QPS_ERR, "%d", kv_qp_state(a));
 	for (i = 0; i < 5; i++)
 		kv_fails(a->rcq, i, IB_WC_WR_FLUSH_ERR, &wc);
 	for (i = 0; i < 50; i++) {
@@ -47,6 +51,25 @@ void kv_unconnected(struct ib_device *dev)
 		kv_fails(a->scq, 100 + i, IB_WC_WR_FLUSH_ERR, &wc);
 		kv_fails(a->rcq, 200 + i, IB_WC_WR_FLUSH_ERR, &wc);
 	}
+	kv_close(p);
+}
+
+void kv_owner(struct ib_device *dev)
+{
+	struct kv_pair *p = kv_open(16, IB_SIGNAL_REQ_WR, false);
+	u32 foreign = kv_foreign_qpn();
+	int err;
+
+	if (!p)
+		return;
+	err = kv_connect_as(p, p->a.id->qp->qp_num);
+	kv_check(err == -EPERM, "%d", err);
+	if (foreign) {
+		err = kv_connect_as(p, foreign);
+		kv_check(err == -EPERM, "%d", err);
+	}
+	msleep(kv_hold_ms());
+	kv_check(kv_qp_state(&p->a) == IB_QPS_INIT, "%d", kv_qp_state(&p->a));
 	kv_close(p);
 }
 
@@ -161,7 +184,7 @@ static void drain_one(struct ib_pd *pd, struct ib_cq *cq)
 	ib_destroy_qp(qp);
 }
 
-void kv_drain(struct ib_device *dev)
+static void drain_times(struct ib_device *dev, int times)
 {
 	struct ib_pd *pd;
 	struct ib_cq *cq;
@@ -170,7 +193,7 @@ void kv_drain(struct ib_device *dev)
 	pd = ib_alloc_pd(dev, 0);
 	if (!kv_check(!IS_ERR(pd), "%d", PTR_ERR_OR_ZERO(pd)))
 		return;
-	for (i = 0; i < 10; i++) {
+	for (i = 0; i < times; i++) {
 		cq = ib_alloc_cq(dev, NULL, 256, 0, i % 2 ? IB_POLL_SOFTIRQ : IB_POLL_WORKQUEUE);
 		if (!kv_check(!IS_ERR(cq), "%d", PTR_ERR_OR_ZERO(cq)))
 			break;
@@ -178,4 +201,15 @@ void kv_drain(struct ib_device *dev)
 		ib_free_cq(cq);
 	}
 	ib_dealloc_pd(pd);
+}
+
+void kv_drain(struct ib_device *dev)
+{
+	drain_times(dev, 10);
+}
+
+/* Good with a device that is lost meanwhile: it makes nothing new afterwards */
+void kv_drain_once(struct ib_device *dev)
+{
+	drain_times(dev, 1);
 }

@@ -612,8 +612,10 @@ TEST(corrupt_command_completion_has_the_field_it_was_given)
     fault(s->a, "corrupt command status=95 count=1");
     fault(s->a, "hostile-index command value=0x7777 count=1");
     fault(s->a, "corrupt command resp0=0x1122334455667788 count=1");
+    fault(s->a, "corrupt command type=9 count=1");
+    fault(s->a, "corrupt command kind=1 count=1");
     fault(s->a, "corrupt command owner count=1");
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         card_post_cmd(s->a, ERDMA_SUBMOD_COMMON, ERDMA_CMD_QUERY_FW_INFO, &req,
                       sizeof(req));
     }
@@ -625,6 +627,10 @@ TEST(corrupt_command_completion_has_the_field_it_was_given)
     CHECK(card_poll_cmd(s->a, &cqe));
     CHECK_EQ(be32toh(cqe.resp[0]), 0x55667788);
     CHECK_EQ(be32toh(cqe.resp[1]), 0x11223344);
+    CHECK(card_poll_cmd(s->a, &cqe));
+    CHECK_EQ(ERDMA_GET(ERDMA_CQE_OPCODE, be32toh(cqe.hdr)), 9);
+    CHECK(card_poll_cmd(s->a, &cqe));
+    CHECK_EQ(ERDMA_GET(ERDMA_CQE_QTYPE, be32toh(cqe.hdr)), 1);
     CHECK(!card_poll_cmd(s->a, &cqe));
     fixture_free(s);
 }

@@ -11,6 +11,7 @@ TEST(fault_lines_of_every_kind_are_understood)
         "corrupt command", "corrupt command status=22",
         "corrupt command magic", "corrupt command owner",
         "corrupt command index", "corrupt command resp0=0x12345678",
+        "corrupt command type=9", "corrupt command kind",
         "wrong-owner command", "hostile-index command value=77",
         "delay command opcode=create_qp ms=50",
         "delay command opcode=GET-STATS ms=50 overtake",

@@ -454,6 +454,51 @@ TEST(index_can_be_used_again_at_once)
     fixture_free(s);
 }
 
+/* ---- large regions ---- */
+
+static void largest_regions(ErdmaConfig *cfg)
+{
+    cfg->max_mr_size = 39;
+}
+
+/* 512 GiB of 4 KiB pages: the last one, through tables that hold no other */
+TEST(last_page_of_the_largest_region_translates)
+{
+    Fixture *s = fixture_new_cfg(2, QUEUE_KERNEL, 8192, largest_regions);
+    uint64_t len = 1ull << 39, top = fake_zalloc(s->b->h, 4096);
+    uint64_t middle = fake_zalloc(s->b->h, 4096);
+    uint64_t leaf = fake_zalloc(s->b->h, 4096);
+    MrOpt o = {
+        .index = 500, .pd = PD, .rights = ALL_RIGHTS, .va = 0x7f0000000000,
+        .len = len, .page_shift = 12, .level = 3, .table = top,
+        .npages = 1u << 27, .version1 = true,
+    };
+
+    *(uint64_t *)fake_ptr(s->b->h, top + 511 * 8, 8) = htole64(middle);
+    *(uint64_t *)fake_ptr(s->b->h, middle + 511 * 8, 8) = htole64(leaf);
+    *(uint64_t *)fake_ptr(s->b->h, leaf + 511 * 8, 8) = htole64(s->bbuf);
+    CHECK_EQ(mr_reg_opt(s->b, &o), 0);
+    CHECK_EQ(write_to(s, 500 << 8, o.va + len - 64, 64), 0);
+    CHECK(is_pattern(fixture_b(s, 4096 - 64), 64, 1));
+    CHECK_EQ(write_to(s, 500 << 8, o.va + len - 63, 64),
+             ERDMA_WC_RECV_BOUNDS);
+    fixture_free(s);
+}
+
+TEST(region_of_more_pages_than_three_levels_hold_is_refused)
+{
+    Fixture *s = fixture_new_cfg(2, QUEUE_KERNEL, 8192, largest_regions);
+    MrOpt o = {
+        .index = 500, .pd = PD, .rights = ALL_RIGHTS, .va = 0x7f0000000800,
+        .len = 1ull << 39, .page_shift = 12, .level = 3,
+        .table = fake_zalloc(s->b->h, 4096), .npages = (1u << 27) + 1,
+        .version1 = true,
+    };
+
+    CHECK_EQ(mr_reg_opt(s->b, &o), ERDMA_CMD_EINVAL);
+    fixture_free(s);
+}
+
 /* ---- length of version 0 (10.3) ---- */
 
 static void big_regions(ErdmaConfig *cfg)

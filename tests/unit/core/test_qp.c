@@ -2,6 +2,7 @@
 /* Queue pairs: creation, states, errors, flushing (section 11). */
 #include <stdlib.h>
 
+#include "limits.h"
 #include "guest.h"
 
 static QpOpt small(Fixture *s)
@@ -369,7 +370,8 @@ TEST(flush_of_a_full_deep_ring_is_bounded_per_turn)
     qp_ring(&s->aqp);
     qp_ring_recv(&s->aqp);
     CHECK_EQ(qp_modify(&s->aqp, ERDMA_QPS_ERROR), 0);
-    CHECK(counters(s->a).cqes < 65536);
+    /* The other commands of this entry into the card have their steps, too */
+    CHECK(counters(s->a).cqes <= ERDMA_LIMIT_ENTRY_STEPS - ERDMA_LIMIT_COMMANDS);
     CHECK(s->a->f.kicked);
     hosts_run(&s->hosts);
     for (unsigned i = 0; i < 65536; i++) {

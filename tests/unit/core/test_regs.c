@@ -340,7 +340,7 @@ REFUSE(bad_qblock_0, c->qblock = 0)
 REFUSE(bad_qblock_513, c->qblock = 513)
 REFUSE(bad_recv, c->max_recv_wr = 16)
 REFUSE(bad_cqe, c->max_cqe = 21)
-REFUSE(bad_mr_size, c->max_mr_size = 37)
+REFUSE(bad_mr_size, c->max_mr_size = 40)
 REFUSE(bad_cc, c->default_cc = 5)
 REFUSE(bad_key, c->local_dma_key = 0x1ff00)
 REFUSE(bad_grp, c->grp_num = 25)
@@ -378,7 +378,7 @@ static void everything_at_its_limit(ErdmaConfig *cfg)
 {
     cfg->bar0_size = 256u << 20;
     cfg->qblock = 512;
-    cfg->max_mr_size = 36;
+    cfg->max_mr_size = 39;
     cfg->grp_num = 24;
 }
 

@@ -2,11 +2,12 @@
 """Parts of the recipes that need neither network nor minutes."""
 import lzma
 import struct
+import subprocess
 
 import pytest
 
-from erdma import apt, headers, image, kernels, modules, packages
-from erdma.step import Failure
+from erdma import apt, archive, headers, image, kernels, modules, packages
+from erdma.step import Failure, Unavailable
 
 pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(60)]
 
@@ -158,6 +159,84 @@ def test_kernel_that_cannot_be_unpacked(content, reason, tmp_path):
     with pytest.raises(Failure, match=reason):
         image.unpack_kernel(tmp_path / 'b', tmp_path / 'v')
     assert not (tmp_path / 'v').exists()
+
+
+# ---- kernels of the archive ------------------------------------------------------
+
+def test_release_is_that_of_the_newest_image(monkeypatch):
+    out = {'depends': 'linux-image-amd64\n  Depends: linux-base-amd64\n'
+                      '  Depends: linux-image-7.2.13+deb14-amd64\n'}
+    monkeypatch.setattr(apt, 'show', lambda _env, word, *_: out[word])
+    assert archive.release_of('newest', {}) == '7.2.13+deb14-amd64'
+    out['depends'] = ''
+    with pytest.raises(Unavailable, match='has no linux-image-amd64 in sid'):
+        archive.release_of('newest', {})
+
+
+@pytest.mark.parametrize('show, packages', (
+    ('', ['linux-image-6.12']),
+    ('Package: x', ['linux-binary-6.12', 'linux-modules-6.12', 'linux-base-6.12'])))
+def test_both_layouts_of_packages(show, packages, monkeypatch):
+    monkeypatch.setattr(apt, 'show', lambda *_: show)
+    assert archive.image_packages('6.12', {}) == packages
+
+
+@pytest.mark.parametrize('usr', ('', 'usr/'))
+def test_only_what_matters_is_unpacked(usr, tmp_path):
+    tree = tmp_path / 'tree'
+    drivers = f'{usr}lib/modules/7.2/kernel/drivers'
+    for name in (f'{usr}lib/modules/7.2/vmlinuz', f'{drivers}/net/virtio_net.ko',
+                 f'{drivers}/net/ethernet/e1000.ko', f'{drivers}/gpu/amdgpu.ko.xz',
+                 'DEBIAN/control'):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_bytes(b'')
+    (tree / f'{drivers}/block').mkdir()
+    (tree / f'{drivers}/block/virtio_blk.ko.xz').write_bytes(lzma.compress(b'\x7fELF'))
+    (tree / 'DEBIAN/control').write_text('Package: x\nVersion: 1\nArchitecture: all\n'
+                                         'Maintainer: a <a@b>\nDescription: x\n')
+    subprocess.run(['dpkg-deb', '-b', tree, tmp_path / 'x.deb'], check=True, capture_output=True)
+    archive.unpack(tmp_path / 'x.deb', tmp_path / 'root')
+    found = {str(p.relative_to(tmp_path / 'root/lib/modules/7.2')): p.read_bytes()
+             for p in (tmp_path / 'root').rglob('*') if p.is_file()}
+    assert found == {'vmlinuz': b'', 'kernel/drivers/net/virtio_net.ko': b'',
+                     'kernel/drivers/block/virtio_blk.ko': b'\x7fELF'}
+
+
+def test_broken_package(tmp_path):
+    (tmp_path / 'x.deb').write_bytes(b'no package')
+    with pytest.raises(Failure, match='cannot unpack'):
+        archive.unpack(tmp_path / 'x.deb', tmp_path)
+
+
+def test_make_runs_in_the_system_of_a_kernel_that_has_one(tmp_path):
+    assert archive.make_for(tmp_path) == (['make'], tmp_path / 'build')
+    (tmp_path / 'modules/7.2').mkdir(parents=True)
+    (tmp_path / 'root').mkdir()
+    words, kdir = archive.make_for(tmp_path)
+    assert words[0] == 'unshare' and words[-1] == 'make' and tmp_path / 'root' in words
+    assert str(kdir) == '/lib/modules/7.2/build'
+
+
+def test_guests_have_the_programs_of_the_suite_if_these_know_the_card(monkeypatch):
+    monkeypatch.setattr(image, 'guest_root', lambda suite: suite)
+    monkeypatch.setattr(image, 'guest_image', lambda: image.Path('/image'))
+    assert {kind: str(archive.root(kind)) for kind in archive.KERNELS} == {
+        '5.10': '/image/root.squashfs', '6.12': '/image/root.squashfs',
+        'trixie': 'trixie', 'newest': 'sid'}
+
+
+def test_unknown_kernel_of_the_archive():
+    with pytest.raises(Failure, match='no kernel "7.3"'):
+        archive.kernel('7.3')
+
+
+def test_lists_of_another_suite_may_be_old(monkeypatch, tmp_path):
+    monkeypatch.setenv('ERDMA_CACHE', str(tmp_path))
+    monkeypatch.setattr(apt, 'sources', lambda *_: 'deb x\n')
+    monkeypatch.setattr(apt, 'update', lambda *_: None)
+    for suite, wanted in ((None, False), ('sid', True)):
+        with open(apt.private(suite)['APT_CONFIG'], encoding='utf-8') as f:
+            assert ('Check-Valid-Until "false"' in f.read()) == wanted
 
 
 # ---- modules, packages --------------------------------------------------------

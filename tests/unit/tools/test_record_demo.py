@@ -45,6 +45,14 @@ def test_the_screen_scrolls_by_what_does_not_fit():
         ['0'] + [str(-record.LINE * n) for n in (1, 2, 3, 3)]
 
 
+def test_without_animation_the_last_screen_shows_and_with_it_the_first_line_at_once():
+    rows = [(0.1 * i, f'line {i}') for i in range(record.ROWS + 3)]
+    text = record.svg(record.paced(rows))
+    assert f'#s{{transform:translateY({-3 * record.LINE}px);' in text
+    assert f'#v{{transform:translateY({(record.ROWS + 3) * record.LINE}px);' in text
+    assert f'@keyframes v{{0%{{transform:translateY({record.LINE}px)}}' in text
+
+
 def test_folders_of_the_machine_do_not_show():
     assert record.private(f'see {record.TOP}/build/x and {record.Path.home()}/.cache/erdma') == \
         'see build/x and ~/.cache/erdma'

@@ -2,7 +2,9 @@
 """tools/run-vm: from its options to specs of VMs."""
 import pytest
 
+from erdma import local
 from erdma import run_vm_cli as run_vm
+from erdma.vm import VmError, VmSpec, hosts
 
 pytestmark = pytest.mark.group('unit')
 
@@ -28,3 +30,10 @@ def test_refused(argv, capsys, monkeypatch):
     with pytest.raises(SystemExit) as e:
         run_vm.options(argv)
     assert e.value.code == 2 and 'error:' in capsys.readouterr().err
+
+
+def test_a_folder_without_our_driver_is_refused(tmp_path):
+    """A VM with it would get the driver of another kernel."""
+    spec = VmSpec(modules=str(tmp_path), kernel='/kernel', cards=0)
+    with pytest.raises(VmError, match='no driver/erdma.ko in .*tools/setup modules /kernel'):
+        hosts.check([spec], local.SITE)

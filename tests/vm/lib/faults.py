@@ -93,6 +93,7 @@ def strike(vm, c):
     out = run_ops(vm, c.ops, c.patience)
     clear(vm.card)
     check_output(out, c.want)
+    vm.driver.wait_device(timeout=60)       # it may have been lost
     if c.counters:
         check_grown(vm, before, c.counters)
     check_works(vm)

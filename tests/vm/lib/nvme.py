@@ -44,6 +44,12 @@ class Target:
             vm.run(f'echo {value} >{path}')
         vm.run(['ln', '-s', SUBSYSTEM, f'{NVMET_PORT}/subsystems/{NQN}'])
 
+    def listen_again(self):
+        """After the RDMA device went away and came back."""
+        link = f'{NVMET_PORT}/subsystems/{NQN}'
+        self._vm.run(['rm', link])
+        self._vm.run(['ln', '-s', SUBSYSTEM, link])
+
     def stop(self):
         """Everything goes, also the modules."""
         vm = self._vm
@@ -60,11 +66,13 @@ class Initiator:
         self._vm = vm
 
     def connect(self, target):
-        """Connect, and wait for the disk."""
+        """Connect, and wait for the disk. A controller that is lost is connected again once a
+        second, at most 120 times; then the kernel removes it.
+        """
         vm = self._vm
         vm.run('modprobe nvme-rdma')
         vm.run(['nvme', 'connect', '-t', 'rdma', '-a', target.address, '-s', PORT, '-n', NQN,
-                '-q', f'{NQN}-host{vm.index}', '--nr-io-queues=2', '--ctrl-loss-tmo=30',
+                '-q', f'{NQN}-host{vm.index}', '--nr-io-queues=2', '--ctrl-loss-tmo=120',
                 '--reconnect-delay=1'])
         vm.wait_until('the disk', self.find_disk, 20)
 

@@ -3,46 +3,48 @@
  * Lets every fault point of an operation fail once: faults OPERATION [ARGUMENT]
  *
  *	faults [-f FIRST] [-s STEP] probe BDF		bind the driver to a function
+ *	faults [-f FIRST] [-s STEP] remove BDF ADDRESS	unbind it, while a process has a connection
+ *	faults [-f FIRST] [-s STEP] reset BDF ADDRESS	reset it then; a fresh device follows
  *	faults [-f FIRST] [-s STEP] load FILE NAME	load a module
  *	faults [-f FIRST] [-s STEP] verbs ADDRESS	connect, move data, disconnect
  *	faults [-f FIRST] [-s STEP] diag NODE		every diagnostics call
+ *	faults [-f FIRST] [-s STEP] create-KIND ADDRESS	make one object (fault_objects.c)
+ *	faults -w OPERATION...				points of what nth_fault.ko names
  *	faults -o OPERATION...				once, without a fault
  *
  * A fault point is anything that fault injection of the kernel can fail in the
  * context of the calling thread: an allocation, a copy from or to user space.
- * Writing N to
- * /proc/thread-self/fail-nth fails the Nth of them. N counts up until an
- * operation ends before it gets there; each try is in a process of its own.
+ * Writing N to /proc/thread-self/fail-nth fails the Nth of them; with -w it is the
+ * Nth of a function of the driver that a thread of the kernel runs
+ * (tests/kernel/nth_fault). N counts up until an operation ends before it gets
+ * there; each try is in a process of its own.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "faults.h"
 #include "fixture.h"
-#include "uapi/erdma_diag.h"
 
 #define TRY_LIMIT_S	120	/* for one try; twice the longest wait in the kernel */
 #define MAX_POINTS	20000
 #define MANY_POINTS	100
+#define NTH_FAULT	"/sys/module/nth_fault/parameters/nth"
 
-/* Exit status of a try: what the fault did to the operation. */
-enum outcome { DONE, HIT_AND_DONE, HIT_AND_FAILED, BROKEN };
+const char *arg1, *arg2;
+static bool of_work;		/* -w */
 
-static const char *arg1, *arg2;
-
-/* ---- operations: 0 or an errno --------------------------------------------- */
-
-static int write_word(const char *path, const char *word)
+int write_word(const char *path, const char *word)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	int err = 0;
@@ -55,163 +57,81 @@ static int write_word(const char *path, const char *word)
 	return err;
 }
 
-static int probe(void)
+/* ---- the fault ---------------------------------------------------------------- */
+
+enum fate { NOT_REACHED, STRUCK, UNKNOWN };
+
+/* Of the calling thread: a descriptor that fault_end() needs, -1 is an error. */
+static int fault_begin(unsigned int n)
 {
-	return write_word("/sys/bus/pci/drivers/erdma/bind", arg1);
-}
+	const char *path = of_work ? NTH_FAULT : "/proc/thread-self/fail-nth";
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	char text[16];
 
-static bool is_bound(void)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", arg1);
-	return !access(path, F_OK);
-}
-
-/* What the try said about the probe must be so. */
-static bool probe_after(enum outcome o)
-{
-	EXPECT(is_bound() == (o != HIT_AND_FAILED), "the function is %s",
-	       is_bound() ? "bound although the probe failed" : "not bound");
-	if (is_bound()) {
-		int err = write_word("/sys/bus/pci/drivers/erdma/unbind", arg1);
-
-		EXPECT(!err, "unbind: %s", strerror(err));
+	snprintf(text, sizeof(text), "%u", n);
+	if (fd >= 0 && write(fd, text, strlen(text)) < 0) {
+		close(fd);
+		return -1;
 	}
-	return true;
+	return fd;
 }
 
-static int load(void)
+/* The calls around the operation may be hit as well: then the fault is gone. */
+static enum fate thread_fault_end(int fd)
 {
-	int fd = open(arg1, O_RDONLY | O_CLOEXEC);
-	int err = 0;
+	char text[16] = "";
+	ssize_t len = pread(fd, text, sizeof(text) - 1, 0);
 
-	if (fd < 0)
-		return errno;
-	if (syscall(SYS_finit_module, fd, "", 0))
-		err = errno;
-	close(fd);
-	return err;
+	if (len < 0 && errno == EFAULT)
+		return NOT_REACHED;	/* it hit this call */
+	if (len <= 0)
+		return UNKNOWN;
+	if (!atoi(text))
+		return STRUCK;
+	/* May fail, too; the fault is gone then */
+	return pwrite(fd, "0", 1, 0) < 0 && errno != EFAULT ? UNKNOWN : NOT_REACHED;
 }
 
-static bool load_after(enum outcome o)
+/* Work may still wait to run, or run. */
+static enum fate work_fault_end(int fd)
 {
-	bool unloaded = !syscall(SYS_delete_module, arg2, O_NONBLOCK);
+	char text[32];
 
-	EXPECT(unloaded == (o != HIT_AND_FAILED), "the module was %s",
-	       unloaded ? "there although loading failed" : "not there");
-	return true;
-}
+	for (int i = 0; i < TRY_LIMIT_S * 50; i++) {
+		ssize_t len = pread(fd, text, sizeof(text) - 1, 0);
 
-static bool some_data(struct fixture *t)
-{
-	struct ibv_sge from = sge_of(&t->a, 0, 4096), to = sge_of(&t->b, 0, 4096);
-
-	if (!post_recv(&t->p.b, to, 1) || !post(&t->p.a, signaled(IBV_WR_SEND, 2, &from, 1)))
-		return false;
-	return done(&t->p.a, 2, IBV_WC_SEND, NULL) && done(&t->p.b, 1, IBV_WC_RECV, NULL);
-}
-
-static int verbs(void)
-{
-	return with_fixture(65536, (struct pair_options){}, some_data) ? 0 : EIO;
-}
-
-static int diag_lists(int fd, void *buf, uint32_t len)
-{
-	int err = 0;
-
-	for (uint32_t obj = ERDMA_DIAG_OBJ_QP; obj <= ERDMA_DIAG_OBJ_CMDQ; obj++) {
-		struct erdma_diag_list l = {
-			.size = sizeof(l), .obj = obj, .buf = (uintptr_t)buf, .buf_len = len,
-		};
-		struct erdma_diag_context c = {
-			.size = sizeof(c), .obj = obj, .flags = ERDMA_DIAG_CONTEXT_HW,
-			.id = obj == ERDMA_DIAG_OBJ_CMDQ ? 0 : 1,
-			.buf = (uintptr_t)buf, .buf_len = len,
-		};
-
-		if (ioctl(fd, ERDMA_DIAG_LIST, &l) && obj != ERDMA_DIAG_OBJ_CMDQ)
-			err = errno;
-		if (ioctl(fd, ERDMA_DIAG_CONTEXT, &c) && errno != ENOENT)
-			err = errno;
+		if (len <= 0)
+			return UNKNOWN;
+		text[len] = '\0';
+		if (!strncmp(text, "left", 4))
+			return NOT_REACHED;
+		if (!strncmp(text, "struck", 6))
+			return STRUCK;
+		usleep(20000);
 	}
-	return err;
+	return UNKNOWN;			/* never called */
 }
-
-static int diag_rings(int fd, void *buf, uint32_t len)
-{
-	int err = 0;
-
-	for (uint32_t ring = ERDMA_DIAG_RING_SQ; ring <= ERDMA_DIAG_RING_CMDQ_CQ; ring++) {
-		struct erdma_diag_ring_read r = {
-			.size = sizeof(r), .ring = ring, .count = 4,
-			.id = ring >= ERDMA_DIAG_RING_CMDQ_SQ ? 0 : 1,
-			.buf = (uintptr_t)buf, .buf_len = len,
-		};
-
-		if (ioctl(fd, ERDMA_DIAG_RING_READ, &r) && errno != ENOENT)
-			err = errno;
-	}
-	return err;
-}
-
-static int diag(void)
-{
-	static uint8_t buf[65536];
-	struct erdma_diag_info info = { .size = sizeof(info) };
-	struct erdma_diag_debug debug = { .size = sizeof(debug) };
-	int fd = open(arg1, O_RDONLY | O_CLOEXEC);
-	int err = 0, more;
-
-	if (fd < 0)
-		return errno;
-	if (ioctl(fd, ERDMA_DIAG_INFO, &info) || ioctl(fd, ERDMA_DIAG_DEBUG, &debug))
-		err = errno;
-	more = diag_lists(fd, buf, sizeof(buf));
-	err = more ? more : err;
-	more = diag_rings(fd, buf, sizeof(buf));
-	close(fd);
-	return more ? more : err;
-}
-
-static const struct operation {
-	const char *name;
-	int args;
-	int (*run)(void);
-	bool (*after)(enum outcome o);
-} operations[] = {
-	{ "probe", 1, probe, probe_after },
-	{ "load", 2, load, load_after },
-	{ "verbs", 1, verbs, NULL },
-	{ "diag", 1, diag, NULL },
-};
 
 /* ---- one try ----------------------------------------------------------------- */
 
-/* In the child. The calls around the operation may be hit as well: then the
- * fault is gone, and the operation went well.
- */
+/* In the child. */
 static enum outcome with_fault(const struct operation *op, unsigned int n)
 {
-	int fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	char text[16];
-	ssize_t len;
-	int err;
+	enum fate fate;
+	int fd, err;
 
+	if (op->prepare && op->prepare())
+		return BROKEN;
+	fd = fault_begin(n);
 	if (fd < 0)
 		return BROKEN;
-	snprintf(text, sizeof(text), "%u", n);
-	if (write(fd, text, strlen(text)) < 0)
-		return BROKEN;
 	err = op->run();
-	len = pread(fd, text, sizeof(text) - 1, 0);
-	if (len < 0 && errno == EFAULT)
-		return DONE;		/* the fault hit this call: it was not reached */
-	if (len <= 0)
+	fate = of_work ? work_fault_end(fd) : thread_fault_end(fd);
+	if (!err && op->settle)
+		err = op->settle(fate == STRUCK);
+	if (fate == UNKNOWN)
 		return BROKEN;
-	text[len] = '\0';
-	if (atoi(text))
+	if (fate == NOT_REACHED)
 		return err ? BROKEN : DONE;
 	return err ? HIT_AND_FAILED : HIT_AND_DONE;
 }
@@ -288,7 +208,7 @@ static int step(const struct operation *op, unsigned int n, struct tally *t)
 	/* A library that does not expect the failure: not the kernel's fault. */
 	if (WIFSIGNALED(status)) {
 		t->crashed++;
-		return op->after ? -1 : 1;
+		return op->ordered ? -1 : 1;
 	}
 	o = (enum outcome)WEXITSTATUS(status);
 	if (o == BROKEN) {
@@ -323,33 +243,56 @@ static int run(const struct operation *op, unsigned int first, unsigned int stri
 	return !good;
 }
 
+static const struct operation *find_operation(const char *name, int args)
+{
+	const struct operation *lists[] = { driver_operations, object_operations };
+
+	for (size_t i = 0; i < 2; i++)
+		for (const struct operation *op = lists[i]; op->name; op++)
+			if (!strcmp(name, op->name) && args == op->args)
+				return op;
+	return NULL;
+}
+
+/* In this process, without a fault. */
+static int run_once(const struct operation *op)
+{
+	int err = op->prepare ? op->prepare() : 0;
+
+	if (!err)
+		err = op->run();
+	if (!err && op->settle)
+		err = op->settle(false);
+	if (err)
+		fprintf(stderr, "%s: %s\n", op->name, strerror(err));
+	return err != 0;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int first = 1, stride = 1;
+	const struct operation *op;
 	bool once = false;
 	int c;
 
-	while ((c = getopt(argc, argv, "f:os:")) != -1) {
+	while ((c = getopt(argc, argv, "f:os:w")) != -1) {
 		if (c == 'o')
 			once = true;
-		if (c == 'f')
+		else if (c == 'w')
+			of_work = true;
+		else if (c == 'f')
 			first = (unsigned int)atoi(optarg);
 		else if (c == 's')
 			stride = (unsigned int)atoi(optarg);
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-		const struct operation *op = &operations[i];
-
-		if (optind >= argc || strcmp(argv[optind], op->name) ||
-		    argc - optind - 1 != op->args || !first || !stride)
-			continue;
-		arg1 = argv[optind + 1];
-		arg2 = op->args > 1 ? argv[optind + 2] : NULL;
-		if (!strcmp(op->name, "verbs"))
-			fixture_set_addresses(arg1);
-		return once ? op->run() != 0 : run(op, first, stride);
+	op = optind < argc ? find_operation(argv[optind], argc - optind - 1) : NULL;
+	if (!op || !first || !stride) {
+		fprintf(stderr, "usage: %s [-o] [-w] [-f FIRST] [-s STEP] OPERATION ARGUMENT...\n",
+			argv[0]);
+		return 2;
 	}
-	fprintf(stderr, "usage: %s [-o] [-f FIRST] [-s STEP] probe|load|verbs|diag ARGUMENT...\n", argv[0]);
-	return 2;
+	arg1 = argv[optind + 1];
+	arg2 = op->args > 1 ? argv[optind + 2] : NULL;
+	return once ? run_once(op) : run(op, first, stride);
 }

@@ -174,21 +174,58 @@ static int reach_peer(struct pair *p, struct pair_options *o, struct sockaddr_in
 	return want_event(p->channel_a, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL, o);
 }
 
-static int shake_hands(struct pair *p, struct pair_options *o)
+static struct rdma_conn_param conn_param(void)
 {
-	struct rdma_conn_param param = {
+	return (struct rdma_conn_param){
 		.responder_resources = 16,
 		.initiator_depth = 16,
 		.retry_count = 7,
 		.rnr_retry_count = 7,
-		.private_data = o->private_data,
-		.private_data_len = o->private_len,
 	};
-	int ret;
+}
 
-	if (rdma_connect(p->a.id, &param))
-		return complain("rdma_connect");
-	ret = want_event(p->channel_b, RDMA_CM_EVENT_CONNECT_REQUEST, &p->b.id, o);
+static int request(struct pair *p, const struct pair_options *o)
+{
+	struct rdma_conn_param param = conn_param();
+
+	param.private_data = o->private_data;
+	param.private_data_len = o->private_len;
+	return rdma_connect(p->a.id, &param) ? complain("rdma_connect") : 0;
+}
+
+int pair_connect(struct pair *p)
+{
+	return request(p, &(struct pair_options){});
+}
+
+int pair_answer(struct pair *p, struct pair_options *o)
+{
+	int ret = want_event(p->channel_b, RDMA_CM_EVENT_CONNECT_REQUEST, &p->b.id, o);
+
+	return ret || o->reject ? ret : side_open(&p->b, o);
+}
+
+int pair_accept(struct pair *p)
+{
+	struct rdma_conn_param param = conn_param();
+
+	return rdma_accept(p->b.id, &param) ? complain("rdma_accept") : 0;
+}
+
+int pair_established(struct pair *p, struct pair_options *o)
+{
+	/* Taking this event is what completes the handshake on RoCE devices. */
+	int ret = want_event(p->channel_a, RDMA_CM_EVENT_ESTABLISHED, NULL, o);
+
+	return ret ? ret : want_event(p->channel_b, RDMA_CM_EVENT_ESTABLISHED, NULL, o);
+}
+
+static int shake_hands(struct pair *p, struct pair_options *o)
+{
+	int ret = request(p, o);
+
+	if (!ret)
+		ret = pair_answer(p, o);
 	if (ret)
 		return ret;
 	if (o->reject) {
@@ -196,19 +233,11 @@ static int shake_hands(struct pair *p, struct pair_options *o)
 			return complain("rdma_reject");
 		return want_event(p->channel_a, RDMA_CM_EVENT_ESTABLISHED, NULL, o);
 	}
-	ret = side_open(&p->b, o);
-	if (ret)
-		return ret;
-	param.private_data = NULL;
-	param.private_data_len = 0;
-	if (rdma_accept(p->b.id, &param))
-		return complain("rdma_accept");
-	/* Taking this event is what completes the handshake on RoCE devices. */
-	ret = want_event(p->channel_a, RDMA_CM_EVENT_ESTABLISHED, NULL, o);
-	return ret ? ret : want_event(p->channel_b, RDMA_CM_EVENT_ESTABLISHED, NULL, o);
+	ret = pair_accept(p);
+	return ret ? ret : pair_established(p, o);
 }
 
-int pair_open(struct pair *p, struct pair_options *o)
+int pair_prepare(struct pair *p, struct pair_options *o)
 {
 	struct sockaddr_in to;
 	int ret;
@@ -224,11 +253,14 @@ int pair_open(struct pair *p, struct pair_options *o)
 	ret = start_listening(p, &to);
 	if (!ret)
 		ret = reach_peer(p, o, &to);
-	if (!ret)
-		ret = side_open(&p->a, o);
-	if (!ret)
-		ret = shake_hands(p, o);
-	return ret;
+	return ret ? ret : side_open(&p->a, o);
+}
+
+int pair_open(struct pair *p, struct pair_options *o)
+{
+	int ret = pair_prepare(p, o);
+
+	return ret ? ret : shake_hands(p, o);
 }
 
 void pair_close(struct pair *p)

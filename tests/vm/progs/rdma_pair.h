@@ -51,6 +51,12 @@ struct pair_options {
 /* 0, or a negative errno after a message on stderr. */
 int pair_open(struct pair *p, struct pair_options *o);
 void pair_close(struct pair *p);
+/* pair_open() step by step: all but the connection, the request, its other side, ... */
+int pair_prepare(struct pair *p, struct pair_options *o);
+int pair_connect(struct pair *p);
+int pair_answer(struct pair *p, struct pair_options *o);
+int pair_accept(struct pair *p);
+int pair_established(struct pair *p, struct pair_options *o);
 
 /* A region of memory of one side, registered. */
 struct region {

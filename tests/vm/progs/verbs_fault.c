@@ -6,10 +6,13 @@
  * for each: send, write, read (4096 bytes, checked), esend (waits for events
  * instead of polling), long (1 MiB write), many (200 sends, 20 at a time), refused
  * (a write with a key that does not exist, which ends the connection), stay (MS
- * milliseconds without doing anything). A completion that does not come within MS
+ * milliseconds without doing anything), stop (side a goes to ERR), state (of the
+ * QPs), async (how many fatal events each QP had, MS milliseconds long), cm (each
+ * side's next event of the connection). A completion that does not come within MS
  * milliseconds is "none". Whatever happens, everything is destroyed in the end.
- * Exit status 2: no connection.
+ * Exit status 2: no connection; then the state of the QPs is shown.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +147,88 @@ static void do_refused(struct fixture *t)
 	printf("refused a=%s\n", wait_wc(&t->p.a, id, &strange));
 }
 
+/* ---- the connection -------------------------------------------------------- */
+
+static const char *state_word(struct ibv_qp *qp)
+{
+	static const char * const words[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	if (!qp)
+		return "none";
+	if (ibv_query_qp(qp, &attr, IBV_QP_STATE, &init))
+		return "error";
+	return attr.qp_state <= IBV_QPS_ERR ? words[attr.qp_state] : "unknown";
+}
+
+/* The end of the other side comes over the network: it may take a moment */
+static void show_state(struct pair *p)
+{
+	int i;
+
+	for (i = 0; i < 300 && (!strcmp(state_word(p->a.qp), "RTS") ||
+				!strcmp(state_word(p->b.qp), "RTS")); i++)
+		poll(NULL, 0, 10);
+	printf("state a=%s b=%s\n", state_word(p->a.qp), state_word(p->b.qp));
+}
+
+static void do_stop(struct pair *p)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	printf("stop a=%d\n", ibv_modify_qp(p->a.qp, &attr, IBV_QP_STATE));
+}
+
+/* Both sides may be of one context or of two: each event names its QP; [2]: of CQs */
+static void count_async(struct ibv_context *ctx, const struct pair *p, int n[3])
+{
+	struct ibv_async_event e;
+
+	while (!ibv_get_async_event(ctx, &e)) {
+		if (e.event_type == IBV_EVENT_QP_FATAL) {
+			n[0] += e.element.qp == p->a.qp;
+			n[1] += e.element.qp == p->b.qp;
+		}
+		n[2] += e.event_type == IBV_EVENT_CQ_ERR;
+		ibv_ack_async_event(&e);
+	}
+}
+
+static void do_async(struct pair *p)
+{
+	int n[3] = {};
+
+	poll(NULL, 0, limit_ms);
+	fcntl(p->a.id->verbs->async_fd, F_SETFL, O_NONBLOCK);
+	fcntl(p->b.id->verbs->async_fd, F_SETFL, O_NONBLOCK);
+	count_async(p->a.id->verbs, p, n);
+	count_async(p->b.id->verbs, p, n);
+	printf("async a=%d b=%d\n", n[0], n[1]);
+	if (n[2])
+		printf("async cq-errors=%d\n", n[2]);
+}
+
+static const char *cm_word(struct rdma_event_channel *channel)
+{
+	struct pollfd fd = { .fd = channel->fd, .events = POLLIN };
+	struct rdma_cm_event *e;
+	const char *text;
+
+	if (poll(&fd, 1, limit_ms) != 1 || rdma_get_cm_event(channel, &e))
+		return "none";
+	text = e->event == RDMA_CM_EVENT_DISCONNECTED ? "disconnected" : "other";
+	rdma_ack_cm_event(e);
+	return text;
+}
+
+static void do_cm(struct pair *p)
+{
+	const char *a = cm_word(p->a.id->channel), *b = cm_word(p->b.id->channel);
+
+	printf("cm a=%s b=%s\n", a, b);
+}
+
 static void do_many(struct fixture *t)
 {
 	struct ibv_sge to = sge_of(&t->b, 0, 64), from = sge_of(&t->a, 0, 64);
@@ -194,6 +279,14 @@ static bool do_op(struct fixture *t, const char *op)
 		do_refused(t);
 	else if (!strcmp(op, "stay"))
 		poll(NULL, 0, limit_ms);
+	else if (!strcmp(op, "stop"))
+		do_stop(&t->p);
+	else if (!strcmp(op, "state"))
+		show_state(&t->p);
+	else if (!strcmp(op, "async"))
+		do_async(&t->p);
+	else if (!strcmp(op, "cm"))
+		do_cm(&t->p);
 	else
 		return false;
 	fflush(stdout);
@@ -213,11 +306,13 @@ int main(int argc, char **argv)
 	limit_ms = atoi(argv[2]);
 	fixture_set_addresses(argv[1]);
 	if (!fixture_open(&t, LONG, o)) {
+		show_state(&t.p);
 		printf("open failed after %d ms\n", (int)(now_ms() - began));
 		fixture_close(&t);
 		return 2;
 	}
 	printf("open qp %u %u\n", t.p.a.qp->qp_num, t.p.b.qp->qp_num);
+	fflush(stdout);
 	for (int i = 3; i < argc; i++) {
 		if (!do_op(&t, argv[i])) {
 			fprintf(stderr, "no such operation: %s\n", argv[i]);

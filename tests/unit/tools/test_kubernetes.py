@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""packaging/kubernetes: the objects are what Kubernetes' own description says they are, and agree
+with each other and with the card."""
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from lib import products
+from lib.paths import TOP
+
+jsonschema = pytest.importorskip('jsonschema', reason='no python3-jsonschema')
+yaml = pytest.importorskip('yaml', reason='no python3-yaml')
+
+pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(1500)]
+
+FOLDER = Path(TOP) / 'packaging/kubernetes'
+
+#: The plugin's configuration, as its README describes it.
+PLUGIN = {
+    'type': 'object', 'required': ['configList'], 'additionalProperties': False,
+    'properties': {
+        'kubeletRootDir': {'type': 'string'},
+        'periodicUpdateInterval': {'type': 'integer', 'minimum': 0},
+        'configList': {'type': 'array', 'minItems': 1, 'items': {
+            'type': 'object', 'required': ['resourceName', 'rdmaHcaMax'],
+            'anyOf': [{'required': ['selectors']}, {'required': ['devices']}],
+            'additionalProperties': False,
+            'properties': {
+                'resourceName': {'type': 'string', 'pattern': '^[A-Za-z0-9_]+$'},
+                'resourcePrefix': {'type': 'string'},
+                'rdmaHcaMax': {'type': 'integer', 'minimum': 1},
+                'devices': {'type': 'array', 'items': {'type': 'string'}},
+                'selectors': {
+                    'type': 'object', 'minProperties': 1, 'additionalProperties': False,
+                    'properties': {
+                        'vendors': {'type': 'array', 'items': {'pattern': '^[0-9a-f]{4}$'}},
+                        'deviceIDs': {'type': 'array', 'items': {'pattern': '^[0-9a-f]{4}$'}},
+                        **{x: {'type': 'array', 'items': {'type': 'string'}}
+                           for x in ('drivers', 'ifNames', 'linkTypes')}}}}}}}}
+
+
+def objects():
+    """(name of file, object) of all files."""
+    return [(path.name, x) for path in sorted(FOLDER.glob('*.yaml'))
+            for x in yaml.safe_load_all(path.read_text(encoding='utf-8'))]
+
+
+def named(kind, name):
+    """An object."""
+    return next(x for _, x in objects() if (x['kind'], x['metadata']['name']) == (kind, name))
+
+
+def strict(api):
+    """The description, refusing members that it does not know."""
+    for definition in api['definitions'].values():
+        if 'properties' in definition:
+            definition['additionalProperties'] = False
+        if definition.get('format') == 'int-or-string':
+            definition['type'] = ['integer', 'string']
+    # A quantity may be written as a number, too.
+    quantity = api['definitions']['io.k8s.apimachinery.pkg.api.resource.Quantity']
+    quantity['type'] = ['string', 'number']
+    return api
+
+
+@pytest.fixture(scope='module')
+def api():
+    """Kubernetes' OpenAPI description: a JSON schema for each kind."""
+    with open(products.build('kubernetes-schema'), encoding='utf-8') as f:
+        return strict(json.load(f))
+
+
+def validate(api, thing):
+    """Raise ValidationError unless the object is as described."""
+    group, _, version = thing['apiVersion'].rpartition('/')
+    name = next(k for k, v in api['definitions'].items()
+                if {'group': group, 'version': version, 'kind': thing['kind']} in
+                v.get('x-kubernetes-group-version-kind', []))
+    jsonschema.Draft4Validator({'$ref': f'#/definitions/{name}',
+                                'definitions': api['definitions']}).validate(thing)
+
+
+def test_there_are_examples():
+    kinds = [x['kind'] for _, x in objects()]
+    assert kinds.count('DaemonSet') == 3 and 'ConfigMap' in kinds and 'Pod' in kinds
+
+
+@pytest.mark.parametrize('thing', [x for _, x in objects()],
+                         ids=[f'{f}-{x["kind"]}' for f, x in objects()])
+def test_object_is_as_kubernetes_describes_it(api, thing):
+    validate(api, thing)
+
+
+BAD = {
+    'an unknown member': lambda spec: spec['template']['spec'].update(hostNet=True),
+    'no name': lambda spec: spec['template']['spec']['containers'][0].pop('name'),
+    'no selector': lambda spec: spec.pop('selector'),
+    'a number as text': lambda spec: spec.update(minReadySeconds='10'),
+}
+
+
+@pytest.mark.parametrize('name', BAD)
+def test_what_kubernetes_would_refuse_is_found(api, name):
+    thing = named('DaemonSet', 'erdma-exporter')
+    validate(api, thing)
+    BAD[name](thing['spec'])
+    with pytest.raises(jsonschema.ValidationError):
+        validate(api, thing)
+
+
+def plugin_config():
+    """The text inside the ConfigMap, parsed."""
+    return json.loads(named('ConfigMap', 'rdma-devices')['data']['config.json'])
+
+
+def test_configuration_is_what_the_plugin_reads():
+    jsonschema.Draft4Validator(PLUGIN).validate(plugin_config())
+
+
+def test_configuration_selects_the_card():
+    """By the numbers of the header that the driver is built with."""
+    header = (Path(TOP) / 'include/erdma/erdma_reg.h').read_text(encoding='utf-8')
+    ids = dict(re.findall(r'ERDMA_PCI_(VENDOR|DEVICE)_ID\s+0x(\w+)', header))
+    selectors = plugin_config()['configList'][0]['selectors']
+    assert selectors['vendors'] == [ids['VENDOR']] and selectors['deviceIDs'] == [ids['DEVICE']]
+    assert selectors['drivers'] == ['erdma']
+
+
+def test_pod_asks_for_what_the_plugin_offers():
+    offered = plugin_config()['configList'][0]
+    name = f'{offered["resourcePrefix"]}/{offered["resourceName"]}'
+    container = named('Pod', 'erdma-test')['spec']['containers'][0]
+    assert set(container['resources']['limits']) == {name}
+
+
+def test_selectors_of_daemon_sets_match_their_pods():
+    for _, thing in objects():
+        if thing['kind'] == 'DaemonSet':
+            labels = thing['spec']['template']['metadata']['labels']
+            assert thing['spec']['selector']['matchLabels'].items() <= labels.items()
+
+
+def test_mounts_have_their_volumes():
+    for _, thing in objects():
+        spec = thing.get('spec', {}).get('template', thing).get('spec', {})
+        volumes = {x['name'] for x in spec.get('volumes', [])}
+        for container in spec.get('containers', []) + spec.get('initContainers', []):
+            assert {x['name'] for x in container.get('volumeMounts', [])} <= volumes
+
+
+def test_exporter_gets_the_vendors_names():
+    env = named('DaemonSet', 'erdma-exporter')['spec']['template']['spec']['containers'][0]['env']
+    assert {'name': 'EADM_STYLE', 'value': 'vendor'} in env

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tools/pre-commit: which files it takes, what it finds in them, how long it takes."""
+import os
+import resource
+import shutil
+import subprocess
+
+import pytest
+
+from erdma import checkout, precommit
+from erdma.paths import TOP
+
+pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(200)]
+
+#: CPU seconds; a machine that does other things, too, does not count.
+LIMIT = 20
+
+
+def git(top, *words):
+    """A command of git that succeeds."""
+    subprocess.run(['git', '-c', 'user.name=a', '-c', 'user.email=a@example.org', *words], cwd=top,
+                   check=True, stdout=subprocess.DEVNULL, timeout=60)
+
+
+def repository(top):
+    """A commit of all that is there."""
+    git(top, 'init', '-q')
+    git(top, 'add', '-A')
+    git(top, 'commit', '-q', '-m', 'all')
+
+
+def test_files_that_changed(tmp_path):
+    for name in ('same', 'changed', 'staged', 'gone', '.gitignore'):
+        (tmp_path / name).write_text('ignored\n')
+    repository(tmp_path)
+    (tmp_path / 'changed').write_text('1')
+    (tmp_path / 'staged').write_text('1')
+    git(tmp_path, 'add', 'staged')
+    (tmp_path / 'gone').unlink()
+    (tmp_path / 'new').write_text('1')
+    (tmp_path / 'ignored').write_text('1')
+    assert precommit.changed(tmp_path) == ['changed', 'new', 'staged']
+
+
+@pytest.mark.parametrize('name, text, yes', (
+    ('a.py', '', True), ('a', '#!/usr/bin/python3\n', True), ('a', '#!/bin/bash\n', False),
+    ('a.c', 'int a;\n', False)))
+def test_python_is_known_by_name_or_first_line(name, text, yes, tmp_path):
+    (tmp_path / name).write_text(text)
+    assert precommit.is_python(name, tmp_path) == yes
+
+
+@pytest.fixture(scope='module')
+def copy(tmp_path_factory):
+    """A repository that is a copy of the checkout."""
+    if not (TOP / '.git').exists():
+        pytest.skip('no repository: this is a tarball')
+    folder = checkout.copy(tmp_path_factory.mktemp('pre-commit') / 'tree')
+    (folder / '.copied').unlink()
+    repository(folder)
+    return folder
+
+
+def pre_commit(copy):
+    """As a hook of git runs it: through a link, with git's variables."""
+    hook = copy / '.git/hooks/pre-commit'
+    if not hook.exists():
+        hook.symlink_to('../../tools/pre-commit')
+    return subprocess.run([hook], cwd=copy, env={**os.environ, 'GIT_INDEX_FILE': '.git/index'},
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=180, check=False)
+
+
+# (file, what is added to it, what is said)
+MISTAKES = (
+    ('driver/erdma_pd.c', 'int  erdma_x ;\n', 'erdma_pd.c'),
+    ('tools/erdma/cache.py', 'import os.path as unused\n', 'unused'),
+    ('docs/kernels.md', 'This is ' + 't' + 'eh end.\n', 'the'),
+    ('docs/abi.md', '[there](nowhere.md)\n', 'there is no docs/nowhere.md'),
+    ('.ci/run', 'cd $undefined/x; local y\n', '.ci/run'),
+)
+
+
+@pytest.mark.parametrize('name, text, said', MISTAKES, ids=[x[0] for x in MISTAKES])
+def test_mistake_is_found(copy, name, text, said):
+    if name.endswith('.py') and not shutil.which('pylint'):
+        pytest.skip('pylint is not installed')
+    path = copy / name
+    before = path.read_text(encoding='utf-8')
+    path.write_text(before + text, encoding='utf-8')
+    try:
+        done = pre_commit(copy)
+    finally:
+        path.write_text(before, encoding='utf-8')
+    assert done.returncode == 1 and said in done.stdout, done.stdout
+
+
+def test_change_without_a_mistake_passes_quickly(copy):
+    for name in ('driver/erdma_pd.c', 'eadm/parse.c', 'tools/erdma/cache.py', 'docs/abi.md'):
+        path = copy / name
+        path.write_text(path.read_text(encoding='utf-8') + '\n' * name.endswith('.md'),
+                        encoding='utf-8')
+    (copy / 'tools/erdma/extra.py').write_text(
+        '# SPDX-License-Identifier: GPL-2.0-or-later\n"""Nothing."""\n', encoding='utf-8')
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = pre_commit(copy)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0, done.stdout
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < LIMIT

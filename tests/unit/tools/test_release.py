@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tools/release: changelogs, consistency, the tarball, the packages."""
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from erdma import packages, release
+from erdma.step import Failure
+
+pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(900)]
+NOW = 1763892000        # 2025-11-23 10:00 UTC
+TEXT = '''# Changes
+
+## 0.2.0 (unreleased)
+
+Fixed
+
+- `eadm` shows 100 % of
+  a ring.
+
+## 0.1.0 (2025-11-01)
+
+Added
+
+- All.
+'''
+#: It is not uploaded to Debian.
+NOT_FOR_US = 'initial-upload-closes-no-bugs'
+QUIET = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT, 'text': True, 'check': False}
+
+
+def test_entries_have_their_section():
+    assert release.releases(TEXT) == [
+        ('0.2.0', '', ['Fixed: eadm shows 100 % of a ring.']), ('0.1.0', '2025-11-01', ['Added: All.'])]
+
+
+def test_a_heading_that_is_no_release_is_refused():
+    with pytest.raises(Failure):
+        release.releases('## 0.2 (soon)\n- x\n')
+
+
+def test_deb_changelog():
+    text = release.deb_changelog(TEXT, NOW)
+    assert text.startswith('erdma (0.2.0-1) UNRELEASED; urgency=medium\n\n  * Fixed: eadm shows')
+    assert 'Sun, 23 Nov 2025 10:00:00 +0000' in text and 'Sat, 01 Nov 2025 12:00:00 +0000' in text
+    assert 'erdma (0.1.0-1) unstable; urgency=medium' in text
+
+
+def test_rpm_changelog_escapes_macros():
+    text = release.rpm_changelog(TEXT, NOW)
+    assert '- Fixed: eadm shows 100 %% of a ring.' in text
+    assert re.search(r'(?m)^\* Sun Nov 23 2025 .* - 0\.2\.0-1$', text)
+
+
+def test_long_entries_are_wrapped():
+    lines = release.wrap('word ' * 40, '  * ', '    ').splitlines()
+    assert len(lines) > 2 and max(map(len, lines)) <= 78 and lines[1].startswith('    word')
+
+
+def scratch(folder, version='0.1.0', date='2025-11-01', page='October 31, 2025'):
+    """A tree that is ready for a release, or not."""
+    (folder / 'man').mkdir()
+    (folder / 'VERSION').write_text(version + '\n')
+    (folder / 'CHANGELOG.md').write_text(f'# Changes\n\n## 0.1.0 ({date})\n\nAdded\n\n- All.\n')
+    (folder / 'man/x.8').write_text(f'.Dd {page}\n')
+    return folder
+
+
+def test_a_consistent_release_is_ready(tmp_path):
+    assert release.problems(scratch(tmp_path), 'v0.1.0') == []
+
+
+@pytest.mark.parametrize('change, tag, message', [
+    ({'version': '0.2.0'}, 'v0.2.0', 'newest entry'), ({'date': 'unreleased'}, 'v0.1.0', 'unreleased'),
+    ({}, '', 'has the tag'), ({'page': 'November 2, 2025'}, 'v0.1.0', 'after the release')],
+    ids=['version', 'date', 'tag', 'manual page'])
+def test_what_does_not_agree_is_named(tmp_path, change, tag, message):
+    found = release.problems(scratch(tmp_path, **change), tag)
+    assert len(found) == 1 and message in found[0]
+
+
+# ---- tarball and packages -----------------------------------------------------------------
+
+def digests(folder, pattern):
+    """{name: hash} of the files that match."""
+    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.glob(pattern)}
+
+
+def test_tarball_is_the_same_twice():
+    first = release.dist().read_bytes()
+    assert release.dist().read_bytes() == first
+
+
+@pytest.fixture(scope='module')
+def debs():
+    """The folder of the Debian packages."""
+    return release.deb()
+
+
+def test_lintian_finds_nothing(debs):
+    done = subprocess.run(['lintian', '--allow-root', '--fail-on', 'error,warning',
+                           '--suppress-tags', NOT_FOR_US, *debs.glob('*.changes')],
+                          timeout=300, **QUIET)
+    assert done.returncode == 0, done.stdout
+
+
+def test_debian_packages_are_the_same_from_another_folder(debs, tmp_path):
+    old = os.umask(0o027)
+    try:
+        again = release.deb(tmp_path / 'other')
+    finally:
+        os.umask(old)
+    assert len(digests(debs, '*.deb')) == 6
+    assert digests(again, '*.deb') == digests(debs, '*.deb')
+
+
+def members(debs):
+    """Files of all Debian packages, without what only packages have."""
+    found = set()
+    for deb in debs.glob('*.deb'):
+        if 'dbgsym' not in deb.name:
+            out = subprocess.run(['dpkg-deb', '--fsys-tarfile', deb], stdout=subprocess.PIPE,
+                                 check=True, timeout=60).stdout
+            names = subprocess.run(['tar', '-t'], input=out, stdout=subprocess.PIPE, check=True,
+                                   timeout=60).stdout.decode().split()
+            found |= {x[1:].removesuffix('.gz') for x in names if not x.endswith('/')}
+    return {x for x in found if not x.startswith(('/usr/share/doc/', '/usr/share/lintian/',
+                                                  '/usr/src/'))}
+
+
+def test_make_install_has_the_same_files_and_uninstall_leaves_none(debs, tmp_path):
+    tree = Path(next(debs.glob('erdma-[0-9]*')))
+    made = tmp_path / 'tree'
+    shutil.copytree(tree, made, symlinks=True)
+    make = ['make', '-C', made, f'DESTDIR={tmp_path}/root', 'PREFIX=/usr']
+    for target in ('install', 'uninstall'):
+        done = subprocess.run([*make, target], timeout=120, **QUIET)
+        assert done.returncode == 0, done.stdout
+        files = {'/' + str(p.relative_to(tmp_path / 'root'))
+                 for p in (tmp_path / 'root').rglob('*') if not p.is_dir()}
+        assert files == (members(debs) - {'/usr/share/man/man4/erdma.4'} if target == 'install'
+                         else set())
+
+
+def test_dkms_has_every_file_of_the_driver(debs):
+    listed = subprocess.run(['dpkg-deb', '-c', next(debs.glob('erdma-dkms_*.deb'))], timeout=60,
+                            **QUIET).stdout
+    sources = release.git('ls-files', 'driver', 'include').split()
+    missing = [x for x in sources if not re.search(rf'/usr/src/erdma-[\d.]+/{re.escape(x)}$', listed,
+                                                   re.M)]
+    assert len(sources) > 50 and missing == []
+
+
+def test_wrapper_finds_the_device(debs, tmp_path):
+    """QEMU of the distribution has the device, by the package's wrapper and object."""
+    subprocess.run(['dpkg-deb', '-x', next(debs.glob('erdma-qemu-model_*.deb')), tmp_path],
+                   check=True, timeout=60)
+    wrapper = (tmp_path / 'usr/bin/qemu-system-x86_64-erdma').read_text()
+    assert '=/usr/lib/erdma/erdma-qemu.so' in wrapper
+    here = tmp_path / 'wrapper'
+    here.write_text(wrapper.replace('/usr/lib/erdma', f'{tmp_path}/usr/lib/erdma'))
+    out = subprocess.run(['sh', here, '-device', 'help'], timeout=60, **QUIET).stdout
+    assert re.search('(?m)^name "erdma"', out), out
+
+
+def test_rpms_have_files_and_rpmlint_finds_nothing():
+    packages.install('rpm')
+    found = sorted(release.rpm().glob('RPMS/*/*.rpm'))
+    names = sorted(p.name.rsplit('-', 2)[0] for p in found)
+    assert names == ['eadm', 'erdma-devel', 'erdma-dkms']
+    for path in found:
+        done = subprocess.run(['rpm', '-qpl', path], timeout=60, **QUIET)
+        assert done.returncode == 0 and done.stdout.strip(), done.stdout
+    done = subprocess.run(['rpmlint', '-r', release.TOP / 'packaging/rpm/erdma.rpmlintrc', *found],
+                          timeout=120, **QUIET)
+    assert re.search(r'\b0 errors, 0 warnings', done.stdout), done.stdout

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who may connect which QP: verbs_owner
+ *	hold ADDRESS			has an idle QP, prints "qpn N", stays
+ *	serve ADDRESS PORT		accepts whoever connects, prints "serving", stays
+ *	listen ADDRESS PORT		prints "listening" or "listen errno N", stays
+ *	connect ADDRESS PORT QP		prints "connect EVENT" or "connect errno N"
+ *	accept ADDRESS PORT QP		the same for one request
+ *	noise ADDRESS PORT QP COUNT	COUNT times connect; prints the number of refusals
+ * QP is a number, which need not be of this process, or
+ *	own	made here
+ *	thread	made here by a thread that has ended
+ *	forked	made here; there was a child since
+ *	parent	made here, but a child connects it
+ * Exit status 1: it did not come so far.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rdma_pair.h"
+
+#define BACKLOG	16
+
+static void die(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static struct sockaddr_in address_of(const char *text, const char *port)
+{
+	struct sockaddr_in in = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)atoi(port)),
+	};
+
+	if (inet_pton(AF_INET, text, &in.sin_addr) != 1)
+		die(text);
+	return in;
+}
+
+static struct rdma_cm_id *new_id(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+
+	if (!channel || rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
+		die("rdma_create_id");
+	return id;
+}
+
+static void want(struct rdma_cm_id *id, enum rdma_cm_event_type type)
+{
+	struct rdma_cm_event *e = next_event(id->channel);
+
+	if (!e || e->event != type)
+		die(e ? rdma_event_str(e->event) : "no event");
+	rdma_ack_cm_event(e);
+}
+
+static struct rdma_cm_id *resolved_id(const char *address, const char *port)
+{
+	struct sockaddr_in to = address_of(address, port);
+	struct rdma_cm_id *id = new_id();
+
+	if (rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, PAIR_WAIT_MS))
+		die("rdma_resolve_addr");
+	want(id, RDMA_CM_EVENT_ADDR_RESOLVED);
+	if (rdma_resolve_route(id, PAIR_WAIT_MS))
+		die("rdma_resolve_route");
+	want(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	return id;
+}
+
+static struct rdma_cm_id *bound_id(const char *address, const char *port)
+{
+	struct sockaddr_in in = address_of(address, port);
+	struct rdma_cm_id *id = new_id();
+
+	if (rdma_bind_addr(id, (struct sockaddr *)&in))
+		die("rdma_bind_addr");
+	return id;
+}
+
+/* A QP that no id knows */
+static struct ibv_qp *new_qp(struct ibv_context *verbs)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(verbs);
+	struct ibv_cq *cq = ibv_create_cq(verbs, 16, NULL, NULL, 0);
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.send_cq = cq,
+		.recv_cq = cq,
+		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	struct ibv_qp *qp = pd && cq ? ibv_create_qp(pd, &attr) : NULL;
+
+	if (!qp)
+		die("ibv_create_qp");
+	return qp;
+}
+
+static void *new_qp_thread(void *verbs)
+{
+	return new_qp(verbs);
+}
+
+/* The number of the QP to connect; a child is forked if it is about one */
+static uint32_t choose_qp(struct ibv_context *verbs, const char *which)
+{
+	bool in_child = !strcmp(which, "parent");
+	struct ibv_qp *qp;
+	pthread_t thread;
+	int status;
+	pid_t pid;
+
+	if (!strcmp(which, "thread")) {
+		if (pthread_create(&thread, NULL, new_qp_thread, verbs) ||
+		    pthread_join(thread, (void **)&qp))
+			die("thread");
+		return qp->qp_num;
+	}
+	if (strcmp(which, "own") && strcmp(which, "forked") && !in_child)
+		return (uint32_t)atoi(which);
+
+	qp = new_qp(verbs);
+	if (!strcmp(which, "own"))
+		return qp->qp_num;
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid == in_child)
+		return qp->qp_num;
+	if (!pid)
+		_exit(0);
+	if (waitpid(pid, &status, 0) != pid)
+		die("waitpid");
+	if (in_child)
+		exit(WEXITSTATUS(status));
+	return qp->qp_num;
+}
+
+static struct rdma_conn_param param_of(uint32_t qpn)
+{
+	return (struct rdma_conn_param){
+		.qp_num = qpn, .responder_resources = 1, .initiator_depth = 1,
+	};
+}
+
+static void report(const char *what, struct rdma_cm_id *id, int failed)
+{
+	struct rdma_cm_event *e;
+
+	if (failed) {
+		printf("%s errno %d\n", what, errno);
+		return;
+	}
+	e = next_event(id->channel);
+	printf("%s %s\n", what, e ? rdma_event_str(e->event) : "nothing");
+}
+
+static void stay(void)
+{
+	fflush(stdout);
+	pause();
+}
+
+static int do_hold(char **argv)
+{
+	struct rdma_cm_id *id = bound_id(argv[0], "0");
+
+	printf("qpn %u\n", new_qp(id->verbs)->qp_num);
+	stay();
+	return 0;
+}
+
+static int do_listen(char **argv)
+{
+	struct rdma_cm_id *id = bound_id(argv[0], argv[1]);
+
+	if (rdma_listen(id, BACKLOG))
+		printf("listen errno %d\n", errno);
+	else
+		printf("listening\n");
+	stay();
+	return 0;
+}
+
+static int do_serve(char **argv)
+{
+	struct rdma_cm_id *id = bound_id(argv[0], argv[1]);
+	struct rdma_conn_param param;
+	struct rdma_cm_event *e;
+
+	if (rdma_listen(id, BACKLOG))
+		die("rdma_listen");
+	printf("serving\n");
+	fflush(stdout);
+	while (!rdma_get_cm_event(id->channel, &e)) {
+		struct rdma_cm_id *child = e->id;
+		bool request = e->event == RDMA_CM_EVENT_CONNECT_REQUEST;
+
+		rdma_ack_cm_event(e);
+		if (!request)
+			continue;
+		param = param_of(new_qp(child->verbs)->qp_num);
+		if (rdma_accept(child, &param))
+			printf("not accepted: errno %d\n", errno);
+	}
+	return 1;
+}
+
+static int do_connect(char **argv)
+{
+	struct rdma_cm_id *id = resolved_id(argv[0], argv[1]);
+	struct rdma_conn_param param = param_of(choose_qp(id->verbs, argv[2]));
+
+	/* A child cannot use what its parent opened */
+	if (!strcmp(argv[2], "parent"))
+		id = resolved_id(argv[0], argv[1]);
+	report("connect", id, rdma_connect(id, &param));
+	return 0;
+}
+
+static int do_noise(char **argv)
+{
+	struct rdma_cm_id *id = resolved_id(argv[0], argv[1]);
+	struct rdma_conn_param param = param_of((uint32_t)atoi(argv[2]));
+	int refused = 0;
+
+	/* A refusal leaves the id as it was */
+	for (int i = 0; i < atoi(argv[3]); i++)
+		refused += rdma_connect(id, &param) && errno == EPERM;
+	printf("%d refused\n", refused);
+	return 0;
+}
+
+static int do_accept(char **argv)
+{
+	struct rdma_cm_id *id = bound_id(argv[0], argv[1]);
+	struct rdma_conn_param param;
+	struct rdma_cm_event *e;
+
+	if (rdma_listen(id, BACKLOG))
+		die("rdma_listen");
+	printf("listening\n");
+	fflush(stdout);
+	e = next_event(id->channel);
+	if (!e || e->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		die("no request");
+	param = param_of(choose_qp(e->id->verbs, argv[2]));
+	report("accept", id, rdma_accept(e->id, &param));
+	return 0;
+}
+
+static const struct mode {
+	const char *name;
+	int args;
+	int (*run)(char **argv);
+} modes[] = {
+	{ "hold", 1, do_hold },
+	{ "serve", 2, do_serve },
+	{ "listen", 2, do_listen },
+	{ "connect", 3, do_connect },
+	{ "accept", 3, do_accept },
+	{ "noise", 4, do_noise },
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (argc == modes[i].args + 2 && !strcmp(argv[1], modes[i].name))
+			return modes[i].run(argv + 2);
+	fprintf(stderr, "usage: see verbs_owner.c\n");
+	return 1;
+}

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our packages on whole Debian systems, fresh from the archive: installed, booted, upgraded,
+removed, purged. Packages are installed in the system's folder, which is booted then: DKMS
+compiles on the host's processor, the kernel and the card are those of a VM.
+
+Tests build upon each other.
+"""
+import os
+import re
+
+import pytest
+
+from erdma import distro, local, release
+from erdma.paths import BUILD
+from erdma.vm import VmSpec, run_pair
+from vm.lib.pairs import rping
+
+pytestmark = [
+    pytest.mark.group('long'),
+    pytest.mark.limit(2400),
+    pytest.mark.needs('driver', 'model'),
+]
+
+#: What the tools of the distribution write by themselves, whatever is installed.
+NOISE = re.compile(r'/var/(log|cache|lib/(apt|dpkg|systemd|initramfs-tools))/|/(mnt|tmp|proc|dev|run)(/|$)|'
+                   r'/boot/(initrd|config)|/etc/(group|gshadow|passwd|shadow)-?$|'
+                   r'/lib/modules/[^/]+/modules\.|/etc/ld\.so\.cache|\.pyc$|__pycache__')
+DRIVER = 'erdma-dkms eadm'.split()
+
+
+@pytest.fixture(scope='module', name='debs')
+def _debs():
+    """Package name -> file."""
+    where = release.deb(BUILD / 'distro/deb')
+    return {x.name.split('_')[0]: x for x in sorted(where.glob('*.deb'))}
+
+
+@pytest.fixture(scope='module', params=list(distro.SUITES), name='system')
+def _system(request, debs):
+    """A copy of a fresh system."""
+    system = distro.System(request.param, request.param)
+    system.before = system.files()
+    system.debs = [debs[x] for x in DRIVER]
+    yield system
+    system.remove()
+
+
+def boot(system, kernel, **more):
+    """A VM of the system as it is now."""
+    return local.hosts(f'packages-{system.suite}', VmSpec(mem=2048, **system.boot_files(kernel), **more))
+
+
+def check_device(vm):
+    """The card has a device without a command of anybody's."""
+    vm.wait_until('the device of the card', lambda: 'state ACTIVE' in vm.out('rdma link show'), 60)
+
+
+def check_traffic(vm):
+    """Data moves."""
+    server, client = rping('-C 50 -S 4096 -v -V')
+    run_pair(vm, server, vm, client)
+
+
+def module_file(system, kernel):
+    """The erdma.ko that modprobe takes."""
+    return system.must('modinfo', '-k', kernel, '-F', 'filename', 'erdma').strip()
+
+
+def test_installation_builds_the_module_for_the_kernel(system):
+    kernel = system.releases()[-1]
+    assert '/updates/' not in module_file(system, kernel)
+    system.install(system.debs)
+    assert '/updates/dkms/erdma.ko' in module_file(system, kernel)
+
+
+def test_card_is_recognized_at_boot(system):
+    kernel = system.releases()[-1]
+    with boot(system, kernel) as (vm,):
+        check_device(vm)
+        assert vm.out('readlink -f /usr/bin/eadm') == '/usr/bin/eadm'
+        check_traffic(vm)
+        assert 'erdma' in vm.out('eadm list')
+        vm.run('useradd -G erdma-diag member && useradd stranger')
+        assert vm.run('runuser -u member -- eadm dump eq 0', check=False).status == 0
+        assert vm.run('runuser -u stranger -- eadm dump eq 0', check=False).status != 0
+        assert not vm.complaints()
+
+
+def test_newer_kernel_gets_the_module(system):
+    """As its package is installed, without a command."""
+    debs = sorted((system.fresh / 'newer').glob('*.deb'))
+    if not debs:
+        pytest.skip('the archive, as this machine reaches it, has no newer kernel for it')
+    old = system.releases()[-1]
+    system.install(debs)
+    kernel = system.releases()[-1]
+    assert kernel != old
+    assert '/updates/dkms/erdma.ko' in module_file(system, kernel)
+    with boot(system, kernel) as (vm,):
+        check_device(vm)
+        check_traffic(vm)
+    system.must('dpkg', '--purge', *(x.name.split('_')[0] for x in debs))
+
+
+def test_removal_gives_the_card_to_the_kernels_own_driver(system):
+    kernel = system.releases()[-1]
+    system.must('dpkg', '--remove', *DRIVER)
+    assert '/updates/' not in module_file(system, kernel)
+    with boot(system, kernel) as (vm,):
+        check_device(vm)
+        check_traffic(vm)
+
+
+def test_purge_leaves_nothing(system):
+    system.must('dpkg', '--purge', *DRIVER)
+    after = system.files()
+    new = {x for x in after if x not in system.before and not NOISE.search(x)}
+    gone = {x for x in system.before if x not in after and not NOISE.search(x)}
+    changed = {x for x in after if system.before.get(x, after[x]) != after[x] and
+               not os.path.isdir(str(system.root) + x) and not NOISE.search(x)}
+    assert not new | gone | changed
+
+
+def test_kernel_without_headers_is_named(system):
+    """The package is installed, and says what it lacks."""
+    kernel = system.releases()[-1]
+    build = system.root / f'lib/modules/{kernel}/build'
+    build.rename(build.with_name('build.off'))
+    try:
+        said = system.install(system.debs)
+        assert '/updates/' not in module_file(system, kernel)
+    finally:
+        build.with_name('build.off').rename(build)
+        system.must('dpkg', '--purge', *DRIVER)
+    assert re.search(r'headers.*(missing|not found|cannot be found|not.*installed)', said), said
