@@ -43,6 +43,28 @@ def pytest_runtest_makereport(item, call):
         report.sections.clear()
 
 
+class AsTheyHappen:
+    """Prints each failure when it happens: a run that its caller cuts off has said why."""
+
+    def __init__(self, config):
+        self.config = config
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report):
+        """Called in the process that reports, for the results of every worker."""
+        terminal = self.config.pluginmanager.get_plugin('terminalreporter')
+        if terminal is not None and report.failed:
+            terminal.ensure_newline()
+            terminal.write_line(f'{report.when} of {report.nodeid} failed:')
+            terminal.write_line(str(report.longrepr))
+
+
+def pytest_configure(config):
+    """Only where results are reported."""
+    if not hasattr(config, 'workerinput'):
+        config.pluginmanager.register(AsTheyHappen(config), 'failures-as-they-happen')
+
+
 def pytest_terminal_summary(terminalreporter):
     """What tests counted (record_property()): one line each."""
     rows = [f'{r.nodeid.partition("::")[2]}: {name}: {value}'
