@@ -11,7 +11,6 @@
 #include <linux/device.h>
 #include <linux/jiffies.h>
 #include <linux/log2.h>
-#include <linux/slab.h>
 
 #include "erdma.h"
 #include "erdma/erdma_names.h"
@@ -565,20 +564,6 @@ int erdma_exec_dereg_mr(struct erdma_dev *dev, u32 stag)
 	return cmd_rdma(dev, ERDMA_CMD_DEREG_MR, req, NULL);
 }
 
-static struct erdma_resp_buf *resp_buf_alloc(struct dma_pool *pool)
-{
-	struct erdma_resp_buf *buf = kzalloc(sizeof(*buf), GFP_KERNEL);
-
-	if (!buf)
-		return NULL;
-	buf->pool = pool;
-	buf->virt = dma_pool_zalloc(pool, GFP_KERNEL, &buf->dma);
-	if (buf->virt)
-		return buf;
-	kfree(buf);
-	return NULL;
-}
-
 /* Copies a response. Return: 0; -EBADMSG: it is none. */
 static int resp_buf_read(const struct erdma_resp_buf *buf, void *to, size_t len)
 {
@@ -616,7 +601,7 @@ int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 
 	memset(buf, 0, len);
 	*syndrome = 0;
-	mem = resp_buf_alloc(dev->response_pool);
+	mem = erdma_resp_buf_alloc(dev->response_pool);
 	if (!mem)
 		return -ENOMEM;
 
@@ -629,10 +614,7 @@ int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 	if (!err)
 		err = resp_buf_read(mem, buf, len);
 	/* NULL: the device may still write it, the queue has it */
-	if (mem) {
-		dma_pool_free(mem->pool, mem->virt, mem->dma);
-		kfree(mem);
-	}
+	erdma_resp_buf_free(mem);
 	if (err)
 		erdma_dbg(dev, CMDQ, DBG, "%s of %u failed: %pe, syndrome %u\n",
 			  erdma_name_cmd(submod, opcode) ?: "query", index, ERR_PTR(err),

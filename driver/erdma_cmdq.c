@@ -16,17 +16,13 @@
  */
 #include <linux/delay.h>
 #include <linux/device.h>
-#include <linux/dma-mapping.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
-#include <linux/slab.h>
 
 #include "erdma.h"
 #include "erdma/erdma_names.h"
 
 #define CMDQ_SLOT_SIZE	(ERDMA_CMDQ_SLOT_WQEBBS * ERDMA_WQEBB_SIZE)
-#define CMDQ_SQ_BYTES	(ERDMA_CMDQ_DEPTH * ERDMA_WQEBB_SIZE)
-#define CMDQ_CQ_BYTES	(ERDMA_CMDQ_DEPTH * ERDMA_CQE_SIZE)
 #define CMDQ_CQ_BUDGET	ERDMA_CMDQ_SLOTS	/* completions per look at the CQ */
 #define CMDQ_MAX_EMPTY	64			/* empty events in a row before arming stops */
 #define CMDQ_POLL_US	20			/* first pause in poll mode, doubles */
@@ -39,14 +35,6 @@ static_assert(ERDMA_CMDQ_SLOTS <= ERDMA_CMDQ_NO_CTX);
 static const char *ctx_name(const struct erdma_cmd_ctx *ctx)
 {
 	return erdma_name_cmd(ctx->submod, ctx->opcode) ?: "unknown command";
-}
-
-static void resp_buf_free(struct erdma_resp_buf *buf)
-{
-	if (!buf)
-		return;
-	dma_pool_free(buf->pool, buf->virt, buf->dma);
-	kfree(buf);
 }
 
 /* The only place where the state of a context changes */
@@ -123,7 +111,7 @@ static void ctx_complete(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
 						  ERDMA_STAT_CMDQ_COMPLETED);
 	if (ctx->state == ERDMA_CMD_QUARANTINED) {
 		erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_LATE);
-		resp_buf_free(ctx->buf);
+		erdma_resp_buf_free(ctx->buf);
 		ctx->buf = NULL;
 		ctx_set_state(q, ctx, ERDMA_CMD_UNUSED);
 		up(&q->credits);
@@ -704,119 +692,4 @@ int erdma_cmdq_exec(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
 		    struct erdma_cmd_result *res, u32 timeout_ms)
 {
 	return erdma_cmdq_exec_buf(q, submod, opcode, req, size, res, timeout_ms, NULL);
-}
-
-static int cmdq_alloc(struct erdma_cmdq *q)
-{
-	q->sq = dma_alloc_coherent(q->dma_dev, CMDQ_SQ_BYTES, &q->sq_dma, GFP_KERNEL);
-	if (!q->sq)
-		return -ENOMEM;
-	q->sq_dbrec = dma_pool_zalloc(q->dbrec_pool, GFP_KERNEL, &q->sq_dbrec_dma);
-	if (!q->sq_dbrec)
-		goto err_sq;
-	q->cq = dma_alloc_coherent(q->dma_dev, CMDQ_CQ_BYTES, &q->cq_dma, GFP_KERNEL);
-	if (!q->cq)
-		goto err_sq_dbrec;
-	q->cq_dbrec = dma_pool_zalloc(q->dbrec_pool, GFP_KERNEL, &q->cq_dbrec_dma);
-	if (!q->cq_dbrec)
-		goto err_cq;
-	return 0;
-
-err_cq:
-	dma_free_coherent(q->dma_dev, CMDQ_CQ_BYTES, q->cq, q->cq_dma);
-err_sq_dbrec:
-	dma_pool_free(q->dbrec_pool, q->sq_dbrec, q->sq_dbrec_dma);
-err_sq:
-	dma_free_coherent(q->dma_dev, CMDQ_SQ_BYTES, q->sq, q->sq_dma);
-	return -ENOMEM;
-}
-
-static void cmdq_free(struct erdma_cmdq *q)
-{
-	dma_pool_free(q->dbrec_pool, q->cq_dbrec, q->cq_dbrec_dma);
-	dma_free_coherent(q->dma_dev, CMDQ_CQ_BYTES, q->cq, q->cq_dma);
-	dma_pool_free(q->dbrec_pool, q->sq_dbrec, q->sq_dbrec_dma);
-	dma_free_coherent(q->dma_dev, CMDQ_SQ_BYTES, q->sq, q->sq_dma);
-}
-
-/* 2.4, steps 4 to 6; HI before LO */
-static void cmdq_write_regs(struct erdma_cmdq *q)
-{
-	const struct erdma_mmio *m = q->mmio;
-
-	erdma_write32(m, ERDMA_REG_CMDQ_SQ_BASE_HI, upper_32_bits(q->sq_dma));
-	erdma_write32(m, ERDMA_REG_CMDQ_SQ_BASE_LO, lower_32_bits(q->sq_dma));
-	erdma_write32(m, ERDMA_REG_CMDQ_DEPTH, ERDMA_CMDQ_DEPTH);
-	erdma_write64(m, ERDMA_REG_CMDQ_SQ_DBREC, q->sq_dbrec_dma);
-	erdma_write32(m, ERDMA_REG_CMDQ_CQ_BASE_HI, upper_32_bits(q->cq_dma));
-	erdma_write32(m, ERDMA_REG_CMDQ_CQ_BASE_LO, lower_32_bits(q->cq_dma));
-	erdma_write64(m, ERDMA_REG_CMDQ_CQ_DBREC, q->cq_dbrec_dma);
-	erdma_write32(m, ERDMA_REG_CMDQ_EQ_BASE_HI, upper_32_bits(q->eq.dma));
-	erdma_write32(m, ERDMA_REG_CMDQ_EQ_BASE_LO, lower_32_bits(q->eq.dma));
-	erdma_write32(m, ERDMA_REG_CMDQ_EQ_DEPTH, q->eq.depth);
-	erdma_write64(m, ERDMA_REG_CMDQ_EQ_DBREC, q->eq.dbrec_dma);
-}
-
-/**
- * erdma_cmdq_init - allocate the command queue and write its registers
- * @q: zeroed but for @mmio, @dma_dev, @dbrec_pool, @stats, @dev, @on_dead and, if
- *	another timeout than ERDMA_CMDQ_TIMEOUT_MS is wanted, @timeout_ms
- *
- * Leaves the queue in poll mode. The registers take effect with INIT; the
- * queue can be used after erdma_wait_init().
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
-int erdma_cmdq_init(struct erdma_cmdq *q)
-{
-	int err, i;
-
-	spin_lock_init(&q->lock);
-	sema_init(&q->credits, ERDMA_CMDQ_SLOTS);
-	memset(q->slot_ctx, ERDMA_CMDQ_NO_CTX, sizeof(q->slot_ctx));
-	INIT_LIST_HEAD(&q->lost_bufs);
-	q->cq_echo = ERDMA_CQE_OPCODE | ERDMA_CQE_QTYPE;
-	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
-		init_completion(&q->ctxs[i].done);
-	if (!q->timeout_ms)
-		q->timeout_ms = ERDMA_CMDQ_TIMEOUT_MS;
-
-	err = cmdq_alloc(q);
-	if (err)
-		return err;
-	err = erdma_eq_init(&q->eq, q->dma_dev, q->dbrec_pool, q->mmio, ERDMA_CMDQ_EQ_DEPTH,
-			    ERDMA_REG_EQ_DB(0));
-	if (err) {
-		cmdq_free(q);
-		return err;
-	}
-	cmdq_write_regs(q);
-	WRITE_ONCE(q->state, ERDMA_DIAG_CMDQ_POLL);
-	return 0;
-}
-
-/**
- * erdma_cmdq_exit - free the command queue
- * @q: command queue; nobody waits in it, the device has been reset, the handler
- *	of vector 0 is gone
- *
- * Also frees the buffers of commands that were never answered: after the reset
- * nothing can be written to them any more.
- *
- * Context: process.
- */
-void erdma_cmdq_exit(struct erdma_cmdq *q)
-{
-	struct erdma_resp_buf *buf, *next;
-	int i;
-
-	WRITE_ONCE(q->state, ERDMA_DIAG_CMDQ_DOWN);
-	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
-		resp_buf_free(q->ctxs[i].buf);
-	list_for_each_entry_safe(buf, next, &q->lost_bufs, list)
-		resp_buf_free(buf);
-	atomic64_add(atomic64_read(&q->eq.notifies), &q->stats->v[ERDMA_STAT_CMDQ_EQ_ARMS]);
-	erdma_eq_exit(&q->eq, q->dma_dev, q->dbrec_pool);
-	cmdq_free(q);
 }

@@ -190,7 +190,7 @@ int erdma_comp_eqs_init(struct erdma_dev *dev);
 void erdma_comp_eqs_exit(struct erdma_dev *dev);
 void erdma_eqs_watch(struct erdma_dev *dev);
 
-/* ---- erdma_cmdq.c: command transport ------------------------------------ */
+/* ---- erdma_cmdq_setup.c, erdma_cmdq.c: command transport ---------------- */
 
 /**
  * enum erdma_cmd_state - life of a command context; 0 = free
@@ -368,6 +368,8 @@ struct erdma_cmd_result {
 	u8 syndrome;
 };
 
+struct erdma_resp_buf *erdma_resp_buf_alloc(struct dma_pool *pool);
+void erdma_resp_buf_free(struct erdma_resp_buf *buf);
 int erdma_cmdq_init(struct erdma_cmdq *q);
 void erdma_cmdq_exit(struct erdma_cmdq *q);
 void erdma_cmdq_start_events(struct erdma_cmdq *q);
