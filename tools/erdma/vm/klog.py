@@ -49,18 +49,15 @@ class KernelLog:
         return found
 
 
-def first_complaint(path, n):
-    """The first complaint in a console's log and the @n lines from it on; [] if there is none."""
+def from_first_complaint(path):
+    """The lines of a console's log from the first complaint on; [] if there is none."""
     lines = KernelLog(path).new_lines()
-    for at, line in enumerate(lines):
-        if COMPLAINT.search(line):
-            return lines[at:at + n]
-    return []
+    return next((lines[at:] for at, line in enumerate(lines) if COMPLAINT.search(line)), [])
 
 
-def has_panicked(path):
-    """Did the kernel with this console panic?"""
-    return any('Kernel panic' in line for line in KernelLog(path).new_lines())
+def has_panicked(lines):
+    """Did the kernel that printed these lines panic?"""
+    return any('Kernel panic' in line for line in lines)
 
 
 def leaks(text, allowed=()):

@@ -198,10 +198,11 @@ class Vm:
             return
         why = f'waited {limit} s for it to boot' if not self.agent.gone else \
             f'QEMU ended (status {self.proc.wait(10)}) before it had booted'
-        complaint = klog.first_complaint(self.console, 15)
+        complaint = klog.from_first_complaint(self.console)
         if complaint:
-            kind = BootPanic if klog.has_panicked(self.console) else VmLost
-            raise kind(f'{self.tag}{why}; the first complaint of its kernel:\n{quote(complaint)}')
+            kind = BootPanic if klog.has_panicked(complaint) else VmLost
+            raise kind(f'{self.tag}{why}; the first complaint of its kernel:\n'
+                       f'{quote(complaint[:15])}')
         raise VmLost(f'{self.tag}{why}; end of its console and of what QEMU printed:\n'
                      f'{tail(self.console, 10)}{tail(self.qemu_log, 5)}')
 
