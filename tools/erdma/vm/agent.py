@@ -132,7 +132,7 @@ class Process:
             if self.status is None:
                 self._check()
         if not over:
-            self._agent.on_timeout()
+            self._agent.command_timed_out()
             raise Timeout(f'{self._agent.where}"{self.command}" did not end in {limit:g} s\n' +
                           '\n'.join('  | ' + x for x in self.text.splitlines()[-SHOWN_LINES:]))
         if check and self.status:
@@ -183,14 +183,15 @@ class Agent:
     """The agent of one life of a VM, on a connected socket.
 
     where: "vm2: " or "", in front of messages. slow: factor for all limits.
-    on_timeout: called before a Timeout is raised.
+    on_timeout: called before a Timeout is raised, but not for one of its own commands.
     """
 
     def __init__(self, sock, where='', slow=1, on_timeout=lambda: None):
         self._sock = sock
         self.where = where
         self.slow = slow
-        self.on_timeout = on_timeout
+        self._on_timeout = on_timeout
+        self._looking = threading.Lock()        # while on_timeout runs
         self.changed = threading.Condition(threading.RLock())
         self._send_lock = threading.Lock()
         self._processes = {}
@@ -198,6 +199,14 @@ class Agent:
         self.ready = threading.Event()
         self.gone = None                # why there is no agent any more
         threading.Thread(target=self._read, daemon=True).start()
+
+    def command_timed_out(self):
+        """A command did not end in time: look why, once at a time."""
+        if self._looking.acquire(blocking=False):
+            try:
+                self._on_timeout()
+            finally:
+                self._looking.release()
 
     def send(self, kind, number, data=b''):
         """One frame to the guest."""
