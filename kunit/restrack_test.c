@@ -90,6 +90,36 @@ static void cq_in_destruction_is_not_looked_at(struct kunit *test)
 	diag_expect_no_reference_left(test);
 }
 
+/* Bytes that describe a QP in a message with these flags, the header not counted */
+static u32 bytes_in_message(struct kunit *test, struct erdma_qp *qp, int flags)
+{
+	struct sk_buff *msg = message(test, NLMSG_DEFAULT_SIZE);
+	u32 len;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, nlmsg_put(msg, 0, 0, 0, 0, flags));
+	len = msg->len;
+	KUNIT_EXPECT_EQ(test, erdma_fill_res_qp_entry(msg, &qp->ibqp), 0);
+	len = msg->len - len;
+	nlmsg_free(msg);
+	return len;
+}
+
+/* The core's work for a listing grows with the square of what one QP takes */
+static void long_listing_goes_without_details(struct kunit *test)
+{
+	struct diag_setup *s = setup_of(test);
+	atomic_t *n_qp = &s->f->dev->n_qp;
+	int before = atomic_read(n_qp);
+
+	atomic_set(n_qp, 1024);
+	KUNIT_EXPECT_GT(test, bytes_in_message(test, s->qp[0], NLM_F_MULTI), NLA_HDRLEN);
+	atomic_set(n_qp, 1025);
+	KUNIT_EXPECT_EQ(test, bytes_in_message(test, s->qp[0], NLM_F_MULTI), 0);
+	KUNIT_EXPECT_GT(test, bytes_in_message(test, s->qp[0], 0), NLA_HDRLEN);
+	atomic_set(n_qp, before);
+	diag_expect_no_reference_left(test);
+}
+
 /* A message that is nearly full has nothing of the object in it, and no reference is left */
 static void full_message_gets_no_part(struct kunit *test)
 {
@@ -111,6 +141,7 @@ static struct kunit_case restrack_cases[] = {
 	KUNIT_CASE(qp_in_destruction_is_not_looked_at),
 	KUNIT_CASE(qp_whose_number_is_anothers_is_not_looked_at),
 	KUNIT_CASE(cq_in_destruction_is_not_looked_at),
+	KUNIT_CASE(long_listing_goes_without_details),
 	KUNIT_CASE(full_message_gets_no_part),
 	{}
 };
