@@ -253,6 +253,8 @@ static void adapter_thaw(struct pci_dev *pdev)
 	adapter->gave_up = false;
 	adapter->n_tries = 0;
 	adapter->requested = true;
+	/* The PCI core has used up what it saved; a slot reset restores it again */
+	pci_save_state(pdev);
 	adapter_schedule(adapter, 0);
 }
 

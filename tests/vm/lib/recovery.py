@@ -4,6 +4,8 @@ import contextlib
 import os
 import time
 
+from erdma.vm import VmError
+
 
 @contextlib.contextmanager
 def seconds(what, limit):
@@ -47,8 +49,12 @@ def reset_and_wait(vm, limit):
 
 def wait_recovered(vm, before):
     """Wait for the device that followed the one whose counters these were."""
-    vm.wait_until('the fresh device', lambda: vm.driver.find_device() and
-                  vm.counters()['recovered'] > before['recovered'], 60)
+    def recovered():
+        try:
+            return vm.counters()['recovered'] > before['recovered']
+        except VmError:         # the device of before goes, the fresh one is not there yet
+            return False
+    vm.wait_until('the fresh device', recovered, 60)
     vm.wait_until('its node', 'ls /dev/erdma/diag*', 10)
 
 
