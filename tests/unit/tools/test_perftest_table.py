@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of perftest."""
+"""The tables of perftest, and clients that came while the server did not listen."""
 import math
 
 import pytest
 
 from erdma.vm import Perf
-from erdma.vm.perftest import table_row
+from erdma.vm import Result
+from erdma.vm.perftest import lost_race, table_row
 
 pytestmark = pytest.mark.group('unit')
 
@@ -37,3 +38,12 @@ def test_disturbed_clock_is_a_table_without_values():
 
 def test_no_table():
     assert table_row(LATENCY + '---------\n') is None
+
+
+@pytest.mark.parametrize('event, lost', [
+    ('REJECTED; error: -111', True), ('REJECTED; error: -104', True), ('REJECTED; error: 8', True),
+    ('UNREACHABLE; error: -110', True), ('UNREACHABLE; error: -12', False),
+    ('REJECTED; error: -12', False)])
+def test_client_that_came_while_nobody_listened(event, lost):
+    out = f'RDMA CM event error:\nEvent: RDMA_CM_EVENT_{event}.\n'
+    assert lost_race(Result('ib_send_lat', 139, out, '', '')) is lost

@@ -18,7 +18,8 @@ TRIES = 12              # on a busy host every second one is lost
 # listens again for the next. A client that comes in between is refused and does not handle
 # that well: it fails, or crashes in librdmacm. That says nothing about the device: again.
 # -111: ours, connection refused; -104: the in-tree driver's, reset; 8: InfiniBand's.
-RACE = re.compile(r'RDMA_CM_EVENT_REJECTED; error: (-111|-104|8)\.')
+# -110: nobody answers, as the IW CM drops requests that it has queued for a listener that goes.
+RACE = re.compile(r'RDMA_CM_EVENT_(REJECTED; error: (-111|-104|8)|UNREACHABLE; error: -110)\.')
 # perftest measures its clock first: where another process disturbs that it prints inf and nan.
 NUMBER = r'-?(?:[\d.]+|inf|nan)'
 ROW = re.compile(rf'^ *\d+ +\d+ +{NUMBER}\s')
