@@ -19,7 +19,7 @@ from . import apt, cache, headers
 from .step import Failure, Step, Unavailable
 
 #: Revision of the recipe: count it up when another image comes out.
-RECIPE = 4
+RECIPE = 5
 INIT = Path(__file__).with_name('initrd-init.sh')
 
 #: What the guest's programs need; the libraries are those that eadm links to.
@@ -29,7 +29,7 @@ PACKAGES = '''
     bash coreutils util-linux mount procps kmod iproute2 iputils-ping ethtool strace less
     rdma-core ibverbs-utils ibverbs-providers perftest rdmacm-utils librdmacm1
     libnl-3-200 libjson-c5 jq
-    libfabric-bin nvme-cli fio nfs-common nfs-kernel-server
+    libfabric-bin nvme-cli fio nfs-common nfs-kernel-server open-iscsi
 '''.split()
 
 #: Links that the installation of these packages would make, where a package has none.
@@ -54,6 +54,9 @@ MODULE_DIRS = '''
     kernel/arch kernel/block kernel/crypto kernel/fs kernel/lib kernel/mm kernel/net
     kernel/drivers/block kernel/drivers/char kernel/drivers/infiniband
     kernel/drivers/nvme kernel/drivers/virtio kernel/drivers/vhost kernel/drivers/pci
+    kernel/drivers/target kernel/drivers/scsi/scsi_mod.ko kernel/drivers/scsi/scsi_common.ko
+    kernel/drivers/scsi/sd_mod.ko kernel/drivers/scsi/libiscsi.ko
+    kernel/drivers/scsi/scsi_transport_iscsi.ko
     kernel/drivers/net/virtio_net.ko kernel/drivers/net/net_failover.ko
     kernel/drivers/net/dummy.ko kernel/drivers/net/veth.ko kernel/drivers/net/bonding
     kernel/drivers/net/macvlan.ko kernel/drivers/net/vxlan
