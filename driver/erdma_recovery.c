@@ -41,6 +41,7 @@ static void adapter_free(struct kref *refs)
 	struct erdma_adapter *adapter = container_of(refs, struct erdma_adapter, refs);
 
 	pci_dev_put(adapter->pdev);
+	kfree(adapter->saved);
 	kfree(adapter);
 }
 
@@ -178,8 +179,8 @@ struct erdma_adapter *erdma_adapter_create(struct pci_dev *pdev)
 	INIT_DELAYED_WORK(&adapter->recover, recover_work);
 	adapter->diag_minor = erdma_diag_alloc_minor();
 	erdma_debug_init(&adapter->dbg);
-	/* What a slot reset restores */
 	pci_save_state(pdev);
+	adapter->saved = pci_store_saved_state(pdev);
 	return adapter;
 }
 
@@ -253,8 +254,6 @@ static void adapter_thaw(struct pci_dev *pdev)
 	adapter->gave_up = false;
 	adapter->n_tries = 0;
 	adapter->requested = true;
-	/* The PCI core has used up what it saved; a slot reset restores it again */
-	pci_save_state(pdev);
 	adapter_schedule(adapter, 0);
 }
 
@@ -267,8 +266,12 @@ static pci_ers_result_t pci_error_detected(struct pci_dev *pdev, pci_channel_sta
 
 static pci_ers_result_t pci_slot_reset(struct pci_dev *pdev)
 {
+	const struct erdma_adapter *adapter = pci_get_drvdata(pdev);
+
+	/* What the PCI core saved has been used up by each reset of the function and resume */
+	if (adapter->saved)
+		pci_load_saved_state(pdev, adapter->saved);
 	pci_restore_state(pdev);
-	pci_save_state(pdev);
 	return PCI_ERS_RESULT_RECOVERED;
 }
 

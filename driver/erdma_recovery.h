@@ -20,6 +20,7 @@
  * struct erdma_adapter - a PCI function that the driver is bound to
  * @refs: the driver's binding, and @recover while it is queued
  * @pdev: PCI function
+ * @saved: configuration of the function for a slot reset; NULL: no memory for it
  * @dev: its device, NULL while there is none
  * @recover: takes down a lost device and brings up a fresh one
  * @removed: the driver is not bound any more
@@ -41,6 +42,7 @@
 struct erdma_adapter {
 	struct kref refs;
 	struct pci_dev *pdev;
+	struct pci_saved_state *saved;
 	struct erdma_dev *dev;
 	struct delayed_work recover;
 	bool removed;
