@@ -99,7 +99,7 @@ def test_card_is_recognized_at_boot(system):
         check_device(vm)
         assert vm.out('readlink -f /usr/bin/eadm') == '/usr/bin/eadm'
         check_traffic(vm)
-        assert 'erdma' in vm.out('eadm list')
+        assert 'erdma' in vm.out('eadm list dev')
         vm.run('useradd -G erdma-diag member && useradd stranger')
         assert vm.run('runuser -u member -- eadm dump eq 0', check=False).status == 0
         assert vm.run('runuser -u stranger -- eadm dump eq 0', check=False).status != 0
