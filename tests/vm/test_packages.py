@@ -111,7 +111,7 @@ def test_newer_kernel_gets_the_module(system):
     debs = sorted((system.fresh / 'newer').glob('*.deb'))
     if not debs:
         pytest.skip('the archive, as this machine reaches it, has no newer kernel for it')
-    old = system.releases()[-1]
+    old, packages = system.releases()[-1], system.packages()
     system.install(debs)
     kernel = system.releases()[-1]
     assert kernel != old
@@ -119,7 +119,7 @@ def test_newer_kernel_gets_the_module(system):
     with boot(system, kernel) as (vm,):
         check_device(vm)
         check_traffic(vm)
-    system.must('dpkg', '--purge', *(x.name.split('_')[0] for x in debs))
+    system.must('dpkg', '--purge', *(system.packages() - packages))
 
 
 def test_removal_gives_the_card_to_the_kernels_own_driver(system):

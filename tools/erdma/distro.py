@@ -15,7 +15,7 @@ from .paths import BUILD
 from .step import Failure, Step, run_step
 
 #: Revision of the recipe: count it up when another system comes out.
-RECIPE = 1
+RECIPE = 2
 PACKAGES = '''
     systemd-sysv udev kmod dkms linux-image-amd64 linux-headers-amd64 initramfs-tools zstd
     rdma-core ibverbs-providers ibverbs-utils perftest rdmacm-utils iproute2 iputils-ping
@@ -57,20 +57,21 @@ def environment(suite) -> dict:
     return apt.private(suite) if suite else {}
 
 
-def kernel_debs(step: Step, suite, folder) -> None:
-    """The packages of the newer kernel and its headers into FOLDER."""
+def kernel_debs(step: Step, suite, root, folder) -> None:
+    """The packages of the newer kernel and its headers, and what they need beyond ROOT, into
+    FOLDER."""
     where, package = SUITES[suite].newer
     env = environment(where)
     release = apt.kernel_release(package, env)
     if not release:
         return
-    # What a system of the suite does not have: everything else stays as it is.
-    simulated = step.output('apt-get', '-s', '-o', 'Dir::State::status=/dev/null', 'install',
+    simulated = step.output('apt-get', '-s', '-o', f'Dir::State::status={root}/var/lib/dpkg/status',
+                            'install',
                             '--no-install-recommends', f'linux-image-{release}',
                             f'linux-headers-{release}', env=env)
-    names = {line.split()[1] for line in simulated.splitlines() if line.startswith('Inst linux-')}
-    step.run('apt-get', '-o', 'APT::Sandbox::User=root', 'download',
-             *sorted(x for x in names if not x.startswith('linux-libc')), cwd=folder, env=env)
+    names = {line.split()[1] for line in simulated.splitlines() if line.startswith('Inst ')}
+    step.run('apt-get', '-o', 'APT::Sandbox::User=root', 'download', *sorted(names), cwd=folder,
+             env=env)
 
 
 def build(step: Step, suite, out) -> None:
@@ -90,7 +91,7 @@ def build(step: Step, suite, out) -> None:
     (unit.parent / 'multi-user.target.wants').mkdir(exist_ok=True)
     (unit.parent / 'multi-user.target.wants/erdma-agent.service').symlink_to(unit.name)
     (out / 'newer').mkdir()
-    kernel_debs(step, suite, out / 'newer')
+    kernel_debs(step, suite, root, out / 'newer')
 
 
 def system(suite) -> Path:
@@ -145,6 +146,10 @@ class System:
         """These package files; what they need must be there. Returns what dpkg printed."""
         debs = [Path(x) for x in debs]
         return self.must('dpkg', '-i', *(f'/mnt/{x.name}' for x in debs), folder=debs[0].parent)
+
+    def packages(self) -> set:
+        """Names of the packages that are installed."""
+        return set(self.must('dpkg-query', '-W', '-f', '${Package}\n').split())
 
     def releases(self) -> list:
         """Releases of the kernels that are installed, oldest first."""
