@@ -293,7 +293,8 @@ static int kernel_open(struct source *src, struct dev *dev)
 
 	(void)src;
 	dev->fd = open(dev->node, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (dev->fd < 0 && errno == EROFS)
+	/* A group that may look may only read */
+	if (dev->fd < 0 && (errno == EROFS || errno == EACCES))
 		dev->fd = open(dev->node, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (dev->fd < 0)
 		return -errno;

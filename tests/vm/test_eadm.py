@@ -104,6 +104,20 @@ def test_nobody_exit_4(vm):
     assert_fails(vm.run([*NOBODY, EADM, 'list', 'qp'], check=False), 4, 'EACCES|EPERM')
 
 
+def test_group_that_may_read_the_node_looks_and_sets_nothing(vm):
+    """As udev's rule of the package has it: group erdma-diag, mode 0640."""
+    member = ['setpriv', '--reuid=65534', '--regid=65533', '--clear-groups', '--']
+    node = vm.out('echo /dev/erdma/diag*')
+    vm.run(f'chgrp 65533 {node} && chmod 0640 {node}')
+    try:
+        vm.run([*member, EADM, 'list', 'qp'])
+        for words in (['dump', 'eq', '0'], ['debug-level', 'cm=dbg']):
+            assert_fails(vm.run([*member, EADM, *words], check=False), 4, 'EPERM')
+    finally:
+        vm.run(f'chgrp 0 {node} && chmod 0600 {node}')
+
+
+
 def test_full_disk_exit_1(vm):
     assert vm.run(f'{EADM} list eq >/dev/full', check=False).status == 1
 

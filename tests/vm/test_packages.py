@@ -101,8 +101,8 @@ def test_card_is_recognized_at_boot(system):
         check_traffic(vm)
         assert 'erdma' in vm.out('eadm list dev')
         vm.run('useradd -G erdma-diag member && useradd stranger')
-        assert vm.run('runuser -u member -- eadm dump eq 0', check=False).status == 0
-        assert vm.run('runuser -u stranger -- eadm dump eq 0', check=False).status != 0
+        assert vm.run('runuser -u member -- eadm list qp', check=False).status == 0
+        assert vm.run('runuser -u stranger -- eadm list qp', check=False).status != 0
         assert not vm.complaints()
 
 
