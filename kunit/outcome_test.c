@@ -389,7 +389,7 @@ static void reading_counters_does_not_use_up_slots(struct kunit *test)
 	o->dev->stats_resume = jiffies - 1;
 	erdma_get_hw_stats(&o->dev->ibdev, stats, 1, 0);
 	KUNIT_EXPECT_EQ(test, o->f->total, 2);
-	kfree(stats);
+	rdma_free_hw_stats_struct(stats);
 }
 
 static struct kunit_case outcome_cases[] = {
