@@ -148,6 +148,13 @@ def build(name):
     return _built[name]
 
 
+def pytest_collection_modifyitems(items):
+    """The marker is the module's: what a test alone says would be passed over."""
+    for item in items:
+        if any(m.name == 'needs' for m in item.own_markers):
+            raise pytest.UsageError(f'{item.nodeid}: "needs" is said by a module (pytestmark)')
+
+
 @pytest.fixture(scope='module', autouse=True)
 def _products(request, _cores):
     """Build what the module's marker needs(...) names."""

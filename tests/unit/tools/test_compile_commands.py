@@ -8,7 +8,8 @@ import pytest
 from erdma import compile_commands as cc
 from erdma.paths import TOP
 
-pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(200)]
+pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(200),
+              pytest.mark.needs('driver', 'model')]
 
 
 def test_entry_of_a_compiler():
@@ -49,7 +50,6 @@ def test_what_the_kernels_build_recorded(prefix, tmp_path):
     assert 'objtool' not in ' '.join(entry['arguments'])
 
 
-@pytest.mark.needs('driver', 'model')
 def test_every_file_of_this_checkout_that_is_compiled_has_an_entry():
     entries = {x['file']: x for x in cc.collect()}
     have = {str(Path(x).relative_to(TOP)) for x in entries if x.startswith(str(TOP))}
@@ -61,7 +61,6 @@ def test_every_file_of_this_checkout_that_is_compiled_has_an_entry():
         assert not lacking
 
 
-@pytest.mark.needs('driver', 'model')
 @pytest.mark.parametrize('name', ['driver/erdma_stats.c', 'eadm/parse.c',
                                   'qemu-model/core/qp/qp.c', 'qemu-model/qemu/erdma_pci.c'])
 def test_entry_compiles_its_file(name):
