@@ -110,7 +110,7 @@ def test_newer_kernel_gets_the_module(system):
     """As its package is installed, without a command."""
     debs = sorted((system.fresh / 'newer').glob('*.deb'))
     if not debs:
-        pytest.skip('the archive, as this machine reaches it, has no newer kernel for it')
+        pytest.skip('no newer kernel is at hand for this system')
     old, packages = system.releases()[-1], system.packages()
     system.install(debs)
     kernel = system.releases()[-1]

@@ -7,8 +7,8 @@ suspend, with the kernel's own test mode, which suspends and resumes all devices
 import pytest
 
 from erdma.vm import Traffic
-from vm.lib.faults import PROGRAM, check_works
-from vm.lib.recovery import identity, reset, seconds, wait_recovered
+from vm.lib.faults import PROGRAM
+from vm.lib.recovery import seconds, survives, wait_recovered
 
 pytestmark = [
     pytest.mark.group('long'),
@@ -27,13 +27,9 @@ NO_TRAFFIC, TRAFFIC = False, True
 
 @pytest.fixture
 def survivor(vm):
-    """The VM; afterwards there is a fresh device of the same name, and it works."""
-    wait_recovered(vm, reset(vm))       # the driver counts its tries anew
-    was, before = identity(vm), vm.counters()
-    yield vm
-    wait_recovered(vm, before)
-    assert identity(vm) == was
-    check_works(vm)
+    """The VM, which has recovered afterwards."""
+    with survives(vm):
+        yield vm
 
 
 def lose(vm, traffic, event, counter):

@@ -41,14 +41,15 @@ ENTER = ('mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/tmp" && '
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
-    """A release of Debian. newer: (suite, package that depends on a newer kernel's image)."""
+    """A release of Debian. newer: (suite, package that depends on a newer kernel's image), or ()."""
     own: str
     newer: tuple
 
 
 SUITES = {
     'bookworm': Suite('', ('', 'linux-image-6.12-amd64')),
-    'trixie': Suite('trixie', ('sid', 'linux-image-amd64')),
+    # That of its backports needs packages of two suites at once.
+    'trixie': Suite('trixie', ()),
 }
 
 
@@ -60,6 +61,8 @@ def environment(suite) -> dict:
 def kernel_debs(step: Step, suite, root, folder) -> None:
     """The packages of the newer kernel and its headers, and what they need beyond ROOT, into
     FOLDER."""
+    if not SUITES[suite].newer:
+        return
     where, package = SUITES[suite].newer
     env = environment(where)
     release = apt.kernel_release(package, env)
@@ -96,10 +99,11 @@ def build(step: Step, suite, out) -> None:
 
 def system(suite) -> Path:
     """The folder of a fresh system: root, newer. Nobody changes it: see copy()."""
-    where, package = SUITES[suite].newer
-    key = cache.key(RECIPE, AGENT, *PACKAGES,
-                    apt.candidates('libc6', *PACKAGES, env=environment(SUITES[suite].own)),
-                    apt.candidates(package, env=environment(where)))
+    found = [apt.candidates('libc6', *PACKAGES, env=environment(SUITES[suite].own))]
+    if SUITES[suite].newer:
+        where, package = SUITES[suite].newer
+        found.append(apt.candidates(package, env=environment(where)))
+    key = cache.key(RECIPE, AGENT, *PACKAGES, *found)
     return cache.product(f'distro-{suite}', key, 1800, f'a Debian system ({suite})',
                          lambda step, out: build(step, suite, out))
 

@@ -5,6 +5,7 @@ import os
 import time
 
 from erdma.vm import VmError
+from vm.lib.faults import check_works
 
 
 @contextlib.contextmanager
@@ -61,6 +62,18 @@ def wait_recovered(vm, before):
 def identity(vm):
     """What must survive: name of the RDMA device, name and number of the node."""
     return vm.driver.device(), vm.out('stat -c "%n %t %T" /dev/erdma/diag*')
+
+
+@contextlib.contextmanager
+def survives(vm):
+    """In this block the VM recovers once or more; then it is the same as before, and works."""
+    wait_recovered(vm, reset(vm))       # the driver counts its tries anew
+    was, before = identity(vm), vm.counters()
+    yield
+    wait_recovered(vm, before)
+    assert identity(vm) == was
+    assert vm.counters()['cmdq_submitted'] > before['cmdq_submitted']
+    check_works(vm)
 
 
 def network_up(vm):
