@@ -152,7 +152,7 @@ static struct erdma_cq *restrack_get_cq(struct ib_cq *ibcq)
 static bool restrack_is_one_of_many(const struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	return atomic_read(&dev_of(ibqp->device)->n_qp) > LIST_DETAILS_MAX &&
-	       msg->len >= NLMSG_HDRLEN && nlmsg_hdr(msg)->nlmsg_flags & NLM_F_MULTI;
+	       nlmsg_hdr(msg)->nlmsg_flags & NLM_F_MULTI;
 }
 
 /**

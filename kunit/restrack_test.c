@@ -27,16 +27,23 @@ static struct sk_buff *message(struct kunit *test, u32 room)
 	return msg;
 }
 
-/* Bytes that describe a QP */
-static u32 bytes_of_qp(struct kunit *test, struct erdma_qp *qp)
+/* Bytes that describe a QP in a message with these flags: NLM_F_MULTI in a listing */
+static u32 bytes_of_qp_in(struct kunit *test, struct erdma_qp *qp, int flags)
 {
 	struct sk_buff *msg = message(test, NLMSG_DEFAULT_SIZE);
 	u32 len;
 
-	KUNIT_EXPECT_EQ(test, erdma_fill_res_qp_entry(msg, &qp->ibqp), 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, nlmsg_put(msg, 0, 0, 0, 0, flags));
 	len = msg->len;
+	KUNIT_EXPECT_EQ(test, erdma_fill_res_qp_entry(msg, &qp->ibqp), 0);
+	len = msg->len - len;
 	nlmsg_free(msg);
 	return len;
+}
+
+static u32 bytes_of_qp(struct kunit *test, struct erdma_qp *qp)
+{
+	return bytes_of_qp_in(test, qp, 0);
 }
 
 static u32 bytes_of_cq(struct kunit *test, struct erdma_cq *cq)
@@ -90,20 +97,6 @@ static void cq_in_destruction_is_not_looked_at(struct kunit *test)
 	diag_expect_no_reference_left(test);
 }
 
-/* Bytes that describe a QP in a message with these flags, the header not counted */
-static u32 bytes_in_message(struct kunit *test, struct erdma_qp *qp, int flags)
-{
-	struct sk_buff *msg = message(test, NLMSG_DEFAULT_SIZE);
-	u32 len;
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, nlmsg_put(msg, 0, 0, 0, 0, flags));
-	len = msg->len;
-	KUNIT_EXPECT_EQ(test, erdma_fill_res_qp_entry(msg, &qp->ibqp), 0);
-	len = msg->len - len;
-	nlmsg_free(msg);
-	return len;
-}
-
 /* The core's work for a listing grows with the square of what one QP takes */
 static void long_listing_goes_without_details(struct kunit *test)
 {
@@ -112,10 +105,10 @@ static void long_listing_goes_without_details(struct kunit *test)
 	int before = atomic_read(n_qp);
 
 	atomic_set(n_qp, 1024);
-	KUNIT_EXPECT_GT(test, bytes_in_message(test, s->qp[0], NLM_F_MULTI), NLA_HDRLEN);
+	KUNIT_EXPECT_GT(test, bytes_of_qp_in(test, s->qp[0], NLM_F_MULTI), NLA_HDRLEN);
 	atomic_set(n_qp, 1025);
-	KUNIT_EXPECT_EQ(test, bytes_in_message(test, s->qp[0], NLM_F_MULTI), 0);
-	KUNIT_EXPECT_GT(test, bytes_in_message(test, s->qp[0], 0), NLA_HDRLEN);
+	KUNIT_EXPECT_EQ(test, bytes_of_qp_in(test, s->qp[0], NLM_F_MULTI), 0);
+	KUNIT_EXPECT_GT(test, bytes_of_qp_in(test, s->qp[0], 0), NLA_HDRLEN);
 	atomic_set(n_qp, before);
 	diag_expect_no_reference_left(test);
 }
