@@ -292,10 +292,8 @@ static int kernel_open(struct source *src, struct dev *dev)
 	struct stat st;
 
 	(void)src;
-	dev->fd = open(dev->node, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	/* A group that may look may only read */
-	if (dev->fd < 0 && (errno == EROFS || errno == EACCES))
-		dev->fd = open(dev->node, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	/* Enough for every call: the driver asks for capabilities. A group may only read. */
+	dev->fd = open(dev->node, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (dev->fd < 0)
 		return -errno;
 	if (secure_getenv("EADM_DEVROOT"))
