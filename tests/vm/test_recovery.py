@@ -169,10 +169,8 @@ def test_device_that_stays_dead_is_left_alone_until_it_is_reset(vm, card):
     check_works(vm)
 
 
-@pytest.mark.group('vm')
-def test_recovery_waits_for_the_network_interface(survivor, card):
-    """It costs no try and is no failure; the device comes when the interface does."""
-    vm = survivor
+def lose_the_interface(vm, card):
+    """The device is lost, and meanwhile the network interface: the driver waits for that."""
     card.fault('registers all-ones')
     reset_function(vm)
     vm.wait_until('the device to be gone', lambda: not vm.driver.devices(), 60)
@@ -180,6 +178,13 @@ def test_recovery_waits_for_the_network_interface(survivor, card):
     vm.run('dmesg -C')
     card.clear_faults()
     vm.wait_until('the driver to wait', 'dmesg | grep -q "waiting for a network interface"', 60)
+
+
+@pytest.mark.group('vm')
+def test_recovery_waits_for_the_network_interface(survivor, card):
+    """It costs no try and is no failure; the device comes when the interface does."""
+    vm = survivor
+    lose_the_interface(vm, card)
     with seconds('fresh device after the interface', 30 * vm.spec.slow):
         network_up(vm)
         vm.driver.wait_device(timeout=60)
@@ -189,13 +194,7 @@ def test_recovery_waits_for_the_network_interface(survivor, card):
 
 def test_unbind_while_recovery_waits_for_the_network_interface(vm, card):
     """The interface does not bring the driver back to a card that it was taken from."""
-    card.fault('registers all-ones')
-    reset_function(vm)
-    vm.wait_until('the device to be gone', lambda: not vm.driver.devices(), 60)
-    vm.run('modprobe -r virtio_net')
-    vm.run('dmesg -C')
-    card.clear_faults()
-    vm.wait_until('the driver to wait', 'dmesg | grep -q "waiting for a network interface"', 60)
+    lose_the_interface(vm, card)
     card.unbind()
     network_up(vm)
     assert not vm.ok(['test', '-e', f'/sys/bus/pci/devices/{card.bdf}/driver'])

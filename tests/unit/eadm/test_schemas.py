@@ -43,16 +43,16 @@ def schemas():
 def closed(schema):
     """A copy that refuses members it does not know: eadm prints only what it describes."""
     schema = copy.deepcopy(schema)
-    todo = [schema]
-    while todo:
-        part = todo.pop()
+    parts = [schema]
+    while parts:
+        part = parts.pop()
         if isinstance(part, dict):
             # A reference has the members of what it refers to, too.
             if isinstance(part.get('properties'), dict) and '$ref' not in part:
                 part['additionalProperties'] = False
-            todo += part.values()
+            parts += part.values()
         elif isinstance(part, list):
-            todo += part
+            parts += part
     return schema
 
 
