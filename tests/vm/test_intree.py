@@ -34,7 +34,7 @@ for _op in ('write', 'read', 'send'):
     PERF[f'ib_{_op}_bw, 8 queue pairs'] = f'ib_{_op}_bw -q 8 -s 16384 -n 200'
 PERF |= {
     'ib_write_bw, all sizes': 'ib_write_bw -a -n 20',
-    'ib_send_bw, with events, both directions': 'ib_send_bw -e -b -s 4096 -n 500',
+    'ib_read_bw, with events, both directions': 'ib_read_bw -e -b -s 4096 -n 500',
 }
 
 

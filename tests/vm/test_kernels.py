@@ -52,7 +52,7 @@ def test_rping(vm):
     run_pair(vm, server, vm, client)
 
 
-@pytest.mark.parametrize('program', ['ib_write_bw', 'ib_send_lat -e', 'ib_read_bw -q 4'])
+@pytest.mark.parametrize('program', ['ib_write_bw', 'ib_send_lat', 'ib_read_bw -e -q 4'])
 def test_perftest(vm, program):
     assert perf(f'{program} -s 4096 -n 500', server=vm, client=vm).columns
 

@@ -28,7 +28,7 @@ for _op in ('write', 'send', 'read'):
     PERF[f'ib_{_op}_lat, 2 bytes'] = f'ib_{_op}_lat -s 2 -n 1000'
 PERF |= {
     'ib_atomic_bw': 'ib_atomic_bw -A FETCH_AND_ADD -n 1000',
-    'ib_send_bw, both directions, with events': 'ib_send_bw -e -b -s 4096 -n 500',
+    'ib_read_bw, both directions, with events': 'ib_read_bw -e -b -s 4096 -n 500',
     'ib_write_bw, 16 queue pairs, both directions': 'ib_write_bw -b -q 16 -s 16384 -n 100',
 }
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of perftest, and clients that came while the server did not listen."""
+"""The tables of perftest, and what its programs and rping do wrong by themselves."""
 import math
 
 import pytest
 
-from erdma.vm import Perf
-from erdma.vm import Result
-from erdma.vm.perftest import lost_race, table_row
+from erdma.vm import Perf, Result, perf
+from erdma.vm.perftest import closed_early, lost_race, table_row
 
 pytestmark = pytest.mark.group('unit')
 
@@ -19,21 +18,21 @@ BANDWIDTH = (' #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]  
 
 
 def test_latency():
-    perf = Perf(table_row(LATENCY + GOOD), '')
-    assert (perf.columns[:2], perf.typical, perf.average) == ([64, 500], 30.5, 31.75)
-    assert perf.steady
+    table = Perf(table_row(LATENCY + GOOD), '')
+    assert (table.columns[:2], table.typical, table.average) == ([64, 500], 30.5, 31.75)
+    assert table.steady
 
 
 def test_last_row_of_bandwidth():
-    perf = Perf(table_row(BANDWIDTH), '')
-    assert (perf.columns[1], perf.average, perf.message_rate) == (200, 1620.5, 0.025928)
-    assert perf.steady
+    table = Perf(table_row(BANDWIDTH), '')
+    assert (table.columns[1], table.average, table.message_rate) == (200, 1620.5, 0.025928)
+    assert table.steady
 
 
 def test_disturbed_clock_is_a_table_without_values():
-    perf = Perf(table_row(LATENCY + DISTURBED), '')
-    assert len(perf.columns) == 9 and math.isinf(perf.typical)
-    assert not perf.steady
+    table = Perf(table_row(LATENCY + DISTURBED), '')
+    assert len(table.columns) == 9 and math.isinf(table.typical)
+    assert not table.steady
 
 
 def test_no_table():
@@ -47,3 +46,19 @@ def test_no_table():
 def test_client_that_came_while_nobody_listened(event, lost):
     out = f'RDMA CM event error:\nEvent: RDMA_CM_EVENT_{event}.\n'
     assert lost_race(Result('ib_send_lat', 139, out, '', '')) is lost
+
+
+@pytest.mark.parametrize('status, err, early', [
+    (255, 'server DISCONNECT EVENT...\nwait for RDMA_READ_ADV state 10\n'
+          'rdma_get_cm_event: Bad file descriptor\n', True),
+    (254, 'server DISCONNECT EVENT...\nrdma_get_cm_event: Bad file descriptor\n', False),
+    (255, 'rdma_get_cm_event: Bad file descriptor\n', False),
+    (255, 'server DISCONNECT EVENT...\ncq completion failed status 10\n', False)])
+def test_rping_that_closed_its_channel_too_early(status, err, early):
+    assert closed_early(Result('rping', status, '', err, '')) is early
+
+
+@pytest.mark.parametrize('command', ['ib_send_bw -e -n 500', 'ib_read_lat -n 500 --events'])
+def test_programs_that_cannot_wait_for_events_are_refused(command):
+    with pytest.raises(ValueError, match='events'):
+        perf(command, None, None)
