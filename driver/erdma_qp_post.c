@@ -491,26 +491,27 @@ static_assert(offsetof(struct erdma_rqe, qe_idx) == 0 && offsetof(struct erdma_r
 
 /*
  * The first word of an entry is its doorbell. What is reserved stays zero, as the ring
- * was made.
+ * was made. An entry has room for one SGE, whatever was asked for. False: not possible.
  */
-static __always_inline int rq_post_one(struct erdma_qp *qp, const struct ib_recv_wr *wr)
+static __always_inline bool rq_post_one(struct erdma_qp *qp, const struct ib_recv_wr *wr)
 {
 	struct erdma_kqueue *rq = &qp->krq;
 	u32 depth = qp->rq_depth, before = rq->pi, slot = erdma_ring_slot(before, depth);
 	struct erdma_rqe *rqe = rq->buf + slot * ERDMA_RQE_SIZE;
 	u16 pi = before + 1;
-	u32 n = wr->num_sge;
-	struct ib_sge sge = {};
+	struct ib_sge sge;
 	u64 db;
 
-	/* Also if it is negative */
-	if (unlikely(n > qp->cap.max_recv_sge))
-		return -EINVAL;
+	static_assert(ERDMA_MAX_RECV_SGE == 1);
+	if (likely(wr->num_sge == 1))
+		sge = wr->sg_list[0];
+	else if (!wr->num_sge)
+		sge = (struct ib_sge){};
+	else
+		return false;
 	/* Pairs with erdma_poll_cq(): it has read a slot before it gives it back */
 	if (unlikely((u16)(smp_load_acquire(&rq->ci) + depth) == (u16)before))
-		return -ENOMEM;
-	if (likely(n))
-		sge = wr->sg_list[0];
+		return false;
 
 	db = rq->db_base | pi;
 	*(__le64 *)rqe = cpu_to_le64(db);
@@ -521,7 +522,14 @@ static __always_inline int rq_post_one(struct erdma_qp *qp, const struct ib_recv
 	WRITE_ONCE(rq->pi, pi);
 	/* Once per receive, as the device has always been rung */
 	kqueue_ring(rq, db);
-	return 0;
+	return true;
+}
+
+/* Why was this one not posted? */
+static int rq_refuse(const struct ib_recv_wr *wr, const struct ib_recv_wr **bad)
+{
+	*bad = wr;
+	return wr->num_sge < 0 || wr->num_sge > ERDMA_MAX_RECV_SGE ? -EINVAL : -ENOMEM;
 }
 
 /**
@@ -540,7 +548,6 @@ int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	struct erdma_qp *qp = qp_of(ibqp);
 	struct erdma_kqueue *rq = &qp->krq;
 	unsigned long flags;
-	int err = 0;
 
 	if (unlikely(qp->is_user)) {
 		*bad = wr;
@@ -548,15 +555,11 @@ int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	}
 
 	spin_lock_irqsave(&rq->lock, flags);
-	for (; wr; wr = wr->next) {
-		err = rq_post_one(qp, wr);
-		if (unlikely(err)) {
-			*bad = wr;
+	for (; wr; wr = wr->next)
+		if (unlikely(!rq_post_one(qp, wr)))
 			break;
-		}
-	}
 	if (unlikely(READ_ONCE(qp->stopped)))
 		erdma_reflush_schedule(qp);
 	spin_unlock_irqrestore(&rq->lock, flags);
-	return err;
+	return unlikely(wr) ? rq_refuse(wr, bad) : 0;
 }
