@@ -22,7 +22,8 @@
  * @eq: for an EQ
  * @cmdq: for the rings of the command queue
  * @mem: kernel ring; NULL if it is an application's
- * @umem: an application's ring
+ * @umem: memory of an application's ring
+ * @umem_start: of the ring in @umem
  * @q: geometry and indices before the copy
  * @ident: distinguishes this object from a later one with the same number
  */
@@ -35,6 +36,7 @@ struct ring {
 	struct erdma_cmdq *cmdq;
 	const void *mem;
 	struct ib_umem *umem;
+	size_t umem_start;
 	struct erdma_diag_queue q;
 	u64 ident;
 };
@@ -177,7 +179,7 @@ static int ring_open_sq(struct erdma_dev *dev, const struct erdma_diag_who *who,
 	if (ret)
 		return ret;
 	r->mem = r->qp->is_user ? NULL : r->qp->ksq.buf;
-	r->umem = r->qp->is_user ? r->qp->user_sq.umem : NULL;
+	r->umem = r->qp->is_user ? r->qp->user_rings : NULL;
 	return 0;
 }
 
@@ -189,7 +191,8 @@ static int ring_open_rq(struct erdma_dev *dev, const struct erdma_diag_who *who,
 	if (ret)
 		return ret;
 	r->mem = r->qp->is_user ? NULL : r->qp->krq.buf;
-	r->umem = r->qp->is_user ? r->qp->user_rq.umem : NULL;
+	r->umem = r->qp->is_user ? r->qp->user_rings : NULL;
+	r->umem_start = erdma_rq_offset(r->qp->sq_depth);
 	return 0;
 }
 
@@ -334,6 +337,7 @@ static int ring_copy_part(const struct ring *r, void *to, u32 slot, u32 count)
 		memcpy(to, r->mem + off, len);
 		return 0;
 	}
+	off += r->umem_start;
 	if (off + len > r->umem->length)
 		return -EFAULT;
 	return ib_umem_copy_from(to, r->umem, off, len);

@@ -235,7 +235,7 @@ static __always_inline bool mtt_append(struct mtt_cursor *c, u64 page)
 {
 	struct erdma_mtt *mtt = c->mtt;
 
-	if (WARN_ON_ONCE(c->i >= mtt->page_cnt))
+	if (c->i >= mtt->page_cnt)
 		return false;
 	if (!mtt->level) {
 		mtt->inline_page[c->i++] = page;
@@ -250,35 +250,49 @@ static __always_inline bool mtt_append(struct mtt_cursor *c, u64 page)
 	return true;
 }
 
-/* Pages of PAGE_SIZE: each entry of the scatter list is a run of whole ones */
-static void mtt_fill_pages(struct erdma_mtt *mtt)
+/*
+ * Pages of PAGE_SIZE from page number @first on: each entry of the scatter list is a run
+ * of whole ones.
+ */
+static void mtt_fill_pages(struct mtt_cursor *cursor, struct ib_umem *umem, u64 first)
 {
-	struct mtt_cursor cursor = { .mtt = mtt };
 	struct scatterlist *sg;
-	u64 page, end;
+	u64 page, end, pages;
 	u32 i;
 
-	for_each_sg(erdma_umem_sgl(mtt->umem), sg, erdma_umem_nents(mtt->umem), i) {
+	for_each_sg(erdma_umem_sgl(umem), sg, erdma_umem_nents(umem), i) {
 		page = ALIGN_DOWN(sg_dma_address(sg), (u64)PAGE_SIZE);
 		end = sg_dma_address(sg) + sg_dma_len(sg);
+		if (unlikely(first)) {
+			pages = min_t(u64, first, PHYS_PFN(PAGE_ALIGN(end) - page));
+			page += PFN_PHYS(pages);
+			first -= pages;
+		}
 		for (; page < end; page += PAGE_SIZE)
-			if (!mtt_append(&cursor, page))
+			if (!mtt_append(cursor, page))
 				return;
 	}
 }
 
-static void mtt_fill(struct erdma_mtt *mtt)
+static void mtt_fill_blocks(struct mtt_cursor *cursor, struct ib_umem *umem)
 {
-	struct mtt_cursor cursor = { .mtt = mtt };
 	struct ib_block_iter iter;
 
-	if (mtt->page_shift == PAGE_SHIFT) {
-		mtt_fill_pages(mtt);
-		return;
-	}
-	rdma_umem_for_each_dma_block(mtt->umem, &iter, BIT_ULL(mtt->page_shift))
-		if (!mtt_append(&cursor, rdma_block_iter_dma_address(&iter)))
+	rdma_umem_for_each_dma_block(umem, &iter, BIT_ULL(cursor->mtt->page_shift))
+		if (!mtt_append(cursor, rdma_block_iter_dma_address(&iter)))
 			return;
+}
+
+/* From page number @first of @umem on, which is of PAGE_SIZE unless it is 0 */
+static void mtt_fill(struct erdma_mtt *mtt, struct ib_umem *umem, u64 first)
+{
+	struct mtt_cursor cursor = { .mtt = mtt };
+
+	if (mtt->page_shift == PAGE_SHIFT)
+		mtt_fill_pages(&cursor, umem, first);
+	else
+		mtt_fill_blocks(&cursor, umem);
+	WARN_ON_ONCE(cursor.i != mtt->page_cnt);
 }
 
 /*
@@ -312,17 +326,13 @@ static unsigned long mtt_find_page_size(struct ib_umem *umem, u64 page_sizes, u6
 	return ib_umem_find_best_pgsz(umem, page_sizes, iova);
 }
 
-static int mtt_layout(struct erdma_dev *dev, struct erdma_mtt *mtt,
-		      const struct erdma_user_range *range, const struct mtt_format *format)
+/* Pages of @page_size for @len bytes from @start on, whose low bits say where in the first */
+static int mtt_layout(struct erdma_dev *dev, struct erdma_mtt *mtt, u64 start, u64 len,
+		      unsigned long page_size, const struct mtt_format *format)
 {
-	unsigned long page_size;
 	size_t count;
 
-	page_size = mtt_find_page_size(mtt->umem, format->page_sizes, range->iova);
-	if (!page_size)
-		return -EINVAL;
-	count = (ALIGN(range->iova + range->len, page_size) -
-		 ALIGN_DOWN(range->iova, page_size)) >> __ffs(page_size);
+	count = (ALIGN(start + len, page_size) - ALIGN_DOWN(start, page_size)) >> __ffs(page_size);
 	if (!count)
 		return -EINVAL;
 	if (count > U32_MAX)
@@ -330,7 +340,7 @@ static int mtt_layout(struct erdma_dev *dev, struct erdma_mtt *mtt,
 
 	mtt->page_shift = __ffs(page_size);
 	mtt->page_cnt = count;
-	mtt->first_off = range->iova & (page_size - 1);
+	mtt->first_off = start & (page_size - 1);
 	mtt->level = 0;
 	if (count <= format->max_inline)
 		return 0;
@@ -364,6 +374,8 @@ static struct ib_umem *mtt_pin(struct erdma_dev *dev, const struct erdma_user_ra
 int erdma_mtt_init_user(struct erdma_dev *dev, struct erdma_mtt *mtt,
 			const struct erdma_user_range *range, enum erdma_mtt_kind kind)
 {
+	const struct mtt_format *format = &mtt_formats[kind];
+	unsigned long page_size;
 	u64 end;
 	int err;
 
@@ -378,13 +390,46 @@ int erdma_mtt_init_user(struct erdma_dev *dev, struct erdma_mtt *mtt,
 		mtt->umem = NULL;
 		return err;
 	}
-	err = mtt_layout(dev, mtt, range, &mtt_formats[kind]);
+	err = -EINVAL;
+	page_size = mtt_find_page_size(mtt->umem, format->page_sizes, range->iova);
+	if (page_size)
+		err = mtt_layout(dev, mtt, range->iova, range->len, page_size, format);
 	if (err) {
 		erdma_mtt_exit(dev, mtt);
 		return err;
 	}
-	mtt_fill(mtt);
+	mtt_fill(mtt, mtt->umem, 0);
 	return 0;
+}
+
+/**
+ * erdma_mtt_init_part - describe a part of pinned user memory to the device
+ * @dev: device
+ * @mtt: to initialise; does not own @umem
+ * @umem: memory, to be released after erdma_mtt_exit()
+ * @offset: of the part in @umem
+ * @len: its bytes, at least 1
+ * @kind: what for; with pages of PAGE_SIZE
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: not within @umem, or pages of PAGE_SIZE are not for @kind;
+ * -E2BIG: more pages than the device's tables hold; -ENOMEM.
+ */
+int erdma_mtt_init_part(struct erdma_dev *dev, struct erdma_mtt *mtt, struct ib_umem *umem,
+			size_t offset, size_t len, enum erdma_mtt_kind kind)
+{
+	const struct mtt_format *format = &mtt_formats[kind];
+	u64 start = ib_umem_offset(umem) + (u64)offset;
+	int err;
+
+	memset(mtt, 0, sizeof(*mtt));
+	if (!(format->page_sizes & PAGE_SIZE) || !len || offset > umem->length ||
+	    len > umem->length - offset)
+		return -EINVAL;
+	err = mtt_layout(dev, mtt, start, len, PAGE_SIZE, format);
+	if (!err)
+		mtt_fill(mtt, umem, PHYS_PFN(start));
+	return err;
 }
 
 /**

@@ -199,7 +199,7 @@ struct erdma_mtt_table {
 
 /**
  * struct erdma_mtt - translation table of a ring or region
- * @umem: pinned user memory, NULL for kernel tables
+ * @umem: pinned user memory that it owns, NULL if it owns none
  * @page_shift: log2 of the page size
  * @page_cnt: entries
  * @level: 0 = inline (at most four entries), 1..3 = tables
@@ -293,6 +293,8 @@ int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		    unsigned int *sg_offset);
 int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 u32 erdma_access_to_rights(int access);
+int erdma_mtt_init_part(struct erdma_dev *dev, struct erdma_mtt *mtt, struct ib_umem *umem,
+			size_t offset, size_t len, enum erdma_mtt_kind kind);
 u32 erdma_mr_rights(const struct erdma_dev *dev, int access);
 
 /* ---- erdma_cq.c --------------------------------------------------------- */
@@ -446,8 +448,9 @@ struct erdma_kqueue {
  * @owner: process whose application it is, with a reference; NULL: the kernel's
  * @ksq: kernel SQ
  * @krq: kernel RQ
- * @user_sq: user SQ
- * @user_rq: user RQ
+ * @user_rings: pinned memory of an application's rings: SQ, then RQ from erdma_rq_offset()
+ * @user_sq: its SQ
+ * @user_rq: its RQ
  * @dbrec_page: pinned page of the user doorbell records
  * @dbrec_dma: bus address of the SQ record; the RQ record is 8 bytes behind
  * @dbrec_va: user address of the records
@@ -525,6 +528,7 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 /* Caller must erdma_qp_put(). NULL if @qpn is unknown or going away. Any context. */
 struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn);
 struct erdma_qp *erdma_qp_get_from(struct erdma_dev *dev, u32 qpn);
+	struct ib_umem *user_rings;
 void erdma_qp_hold(struct erdma_qp *qp);
 void erdma_qp_put(struct erdma_qp *qp);
 

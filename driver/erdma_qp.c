@@ -86,24 +86,25 @@ static void qp_free_user(struct erdma_dev *dev, struct erdma_qp *qp)
 
 static int qp_pin_rings(struct erdma_dev *dev, struct erdma_qp *qp, u64 va)
 {
-	struct erdma_user_range range = {
-		.start = va,
-		.iova = va,
-		.len = array_size(qp->sq_depth, ERDMA_WQEBB_SIZE),
-	};
+	size_t sq_len = array_size(qp->sq_depth, ERDMA_WQEBB_SIZE);
+	size_t rq_len = array_size(qp->rq_depth, ERDMA_RQE_SIZE);
+	size_t rq_start = erdma_rq_offset(qp->sq_depth);
+	struct ib_umem *umem;
 	int err;
 
-	err = erdma_mtt_init_user(dev, &qp->user_sq, &range, ERDMA_MTT_QP);
+	umem = erdma_umem_get(&dev->ibdev, va, rq_start + rq_len, 0);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	qp->user_rings = umem;
+	err = erdma_mtt_init_part(dev, &qp->user_sq, umem, 0, sq_len, ERDMA_MTT_QP);
 	if (err)
 		return err;
-	range.start = va + erdma_rq_offset(qp->sq_depth);
-	range.iova = range.start;
-	range.len = array_size(qp->rq_depth, ERDMA_RQE_SIZE);
-	return erdma_mtt_init_user(dev, &qp->user_rq, &range, ERDMA_MTT_QP);
+	return erdma_mtt_init_part(dev, &qp->user_rq, umem, rq_start, rq_len, ERDMA_MTT_QP);
 }
 
 /* Provider and driver compute the same geometry (13.4) */
 static int qp_init_user(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_udata *udata)
+	ib_umem_release(qp->user_rings);
 {
 	struct erdma_ucontext *ctx = rdma_udata_to_drv_context(udata, struct erdma_ucontext,
 							       ibucontext);
