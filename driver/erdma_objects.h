@@ -580,3 +580,4 @@ int erdma_flush_poll(struct erdma_cq *cq, int num, struct ib_wc *wc);
 bool erdma_flush_is_due(struct erdma_cq *cq);
 
 #endif /* ERDMA_OBJECTS_H */
+void erdma_qp_end(struct erdma_qp *qp);

@@ -355,7 +355,7 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct erdma_qp *qp = qp_of(ibqp);
 
 	/* DESTROY_QP stops it as well, if this cannot (11.6) */
-	erdma_qp_stop(qp, ERDMA_QPS_ERROR);
+	erdma_qp_end(qp);
 	erdma_cm_disconnect_qp(qp, true);
 
 	if (qp_release(dev, qp))

@@ -133,6 +133,13 @@ static int qp_change_state(struct erdma_qp *qp, enum erdma_qp_state to)
 	return err;
 }
 
+/* Only DESTROY_QP may follow; nobody waits for what was posted */
+static void qp_record_useless(struct erdma_qp *qp)
+{
+	WRITE_ONCE(qp->stopped, true);
+	qp_record_state(qp, ERDMA_QPS_ERROR);
+}
+
 /*
  * The device may have taken the connection, or take it later, whatever it said.
  * Commands are executed in their order, so one to stop the QP undoes that. If this
@@ -140,10 +147,8 @@ static int qp_change_state(struct erdma_qp *qp, enum erdma_qp_state to)
  */
 static void qp_undo_rts(struct erdma_qp *qp)
 {
-	if (!qp_stop_at_device(qp, ERDMA_QPS_ERROR))
-		return;
-	WRITE_ONCE(qp->stopped, true);
-	qp_record_state(qp, ERDMA_QPS_ERROR);
+	if (qp_stop_at_device(qp, ERDMA_QPS_ERROR))
+		qp_record_useless(qp);
 }
 
 /**
@@ -208,6 +213,28 @@ out:
 int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state to)
 {
 	return qp_change_state(qp, to);
+}
+
+/**
+ * erdma_qp_end - stop a QP that is destroyed next
+ * @qp: in any state
+ *
+ * The device need not be asked to stop what never was connected: DESTROY_QP is
+ * legal in any state (11.6). Nothing can connect it any more.
+ *
+ * Context: may sleep; takes state_lock.
+ */
+void erdma_qp_end(struct erdma_qp *qp)
+{
+	bool never;
+
+	down_write(&qp->state_lock);
+	never = qp->state == ERDMA_QPS_IDLE || qp->state == ERDMA_QPS_RTR;
+	if (never)
+		qp_record_useless(qp);
+	up_write(&qp->state_lock);
+	if (!never)
+		erdma_qp_stop(qp, ERDMA_QPS_ERROR);
 }
 
 /**
