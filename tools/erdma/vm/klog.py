@@ -61,7 +61,8 @@ def has_panicked(lines):
 
 
 def leaks(text, allowed=()):
-    """Objects in what kmemleak printed, one line each."""
+    """Objects in what kmemleak printed, one line each: what it is and who allocated it."""
     objects = re.split(r'^(?=unreferenced object)', text, flags=re.M)
-    return [re.sub(r'\s+', ' ', x) for x in objects
-            if x.strip() and not any(re.search(a, x) for a in allowed)]
+    found = [x for x in objects if x.strip() and not any(re.search(a, x) for a in allowed)]
+    return [re.sub(r'\s+', ' ', re.sub(r'hex dump.*?(?=backtrace)|\[<\w+>\] ', '', x, flags=re.S))
+            for x in found]
