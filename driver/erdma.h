@@ -10,7 +10,7 @@
  *   erdma_cm*, erdma_ep, erdma_listen    connections over kernel TCP sockets
  *   erdma_qp*, erdma_reflush, erdma_flush    queue pairs and their end
  *   erdma_cq*, erdma_mr, erdma_ucontext, erdma_query, erdma_pd    verbs
- *   erdma_mtt, erdma_dbrec, erdma_udata, erdma_idtab, erdma_deferred    their parts
+ *   erdma_mtt, erdma_dbrec, erdma_udata, erdma_idtab, erdma_objtab, erdma_deferred    their parts
  *   erdma_cmd       one function per device command
  *   erdma_cmdq      command transport
  *   erdma_eq_ring, erdma_mmio    event rings, registers
@@ -39,7 +39,6 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
-#include <linux/xarray.h>
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
@@ -285,10 +284,8 @@ struct erdma_adapter;
  * @eq_look: looks after the event queues while there are CQs
  * @eq_looks: how often it ran
  * @next_look: number of the CQ that it looks at next
- * @qps: QPs by number, locked with irqs off; entries hold a reference
- * @cqs: CQs by number, ditto
- * @next_qpn: cyclic allocation
- * @next_cqn: cyclic allocation
+ * @qps: QPs by number
+ * @cqs: CQs by number
  * @pd_ids: PD numbers
  * @mr_ids: MR indices
  * @n_ctx: user contexts
@@ -341,10 +338,8 @@ struct erdma_dev {
 	struct delayed_work eq_look;
 	u32 eq_looks;
 	u32 next_look;
-	struct xarray qps;
-	struct xarray cqs;
-	u32 next_qpn;
-	u32 next_cqn;
+	struct erdma_objtab qps;
+	struct erdma_objtab cqs;
 	struct erdma_idtab pd_ids;
 	struct erdma_idtab mr_ids;
 	atomic_t n_ctx;
@@ -452,6 +447,82 @@ static inline struct erdma_ucontext *ucontext_of(struct ib_ucontext *ibctx)
 static inline bool erdma_page_size_fits(unsigned long size)
 {
 	return size <= BIT(ERDMA_DB_PAGE_SHIFT);
+}
+
+/* ---- QPs and CQs by number: erdma_objtab.c --------------------------------- */
+
+static inline struct erdma_qp *qp_of_ref(struct erdma_ref *ref)
+{
+	return ref ? container_of(ref, struct erdma_qp, ref) : NULL;
+}
+
+static inline struct erdma_cq *cq_of_ref(struct erdma_ref *ref)
+{
+	return ref ? container_of(ref, struct erdma_cq, ref) : NULL;
+}
+
+/**
+ * erdma_qp_find - erdma_objtab_find() of a QP
+ * @dev: device; its table is locked by the caller
+ * @qpn: number, need not exist
+ *
+ * Return: QP or NULL.
+ */
+static inline struct erdma_qp *erdma_qp_find(struct erdma_dev *dev, u32 qpn)
+{
+	return qp_of_ref(erdma_objtab_find(&dev->qps, qpn));
+}
+
+/**
+ * erdma_qp_get - erdma_objtab_get() of a QP
+ * @dev: device
+ * @qpn: number, need not exist
+ *
+ * Context: any.
+ * Return: QP, to be given to erdma_qp_put(); NULL: unknown or going away.
+ */
+static inline struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn)
+{
+	return qp_of_ref(erdma_objtab_get(&dev->qps, qpn));
+}
+
+/**
+ * erdma_qp_get_from - erdma_objtab_get_from() of a QP
+ * @dev: device
+ * @qpn: at least this
+ *
+ * Context: any.
+ * Return: QP, to be given to erdma_qp_put(); NULL: there is none.
+ */
+static inline struct erdma_qp *erdma_qp_get_from(struct erdma_dev *dev, u32 qpn)
+{
+	return qp_of_ref(erdma_objtab_get_from(&dev->qps, qpn));
+}
+
+/**
+ * erdma_cq_get - erdma_objtab_get() of a CQ
+ * @dev: device
+ * @cqn: number, need not exist
+ *
+ * Context: any.
+ * Return: CQ, to be given to erdma_cq_put(); NULL: unknown or going away.
+ */
+static inline struct erdma_cq *erdma_cq_get(struct erdma_dev *dev, u32 cqn)
+{
+	return cq_of_ref(erdma_objtab_get(&dev->cqs, cqn));
+}
+
+/**
+ * erdma_cq_get_from - erdma_objtab_get_from() of a CQ
+ * @dev: device
+ * @cqn: at least this
+ *
+ * Context: any.
+ * Return: CQ, to be given to erdma_cq_put(); NULL: there is none.
+ */
+static inline struct erdma_cq *erdma_cq_get_from(struct erdma_dev *dev, u32 cqn)
+{
+	return cq_of_ref(erdma_objtab_get_from(&dev->cqs, cqn));
 }
 
 #endif /* ERDMA_H */

@@ -367,15 +367,23 @@ static int erdma_objects_init(struct erdma_dev *dev)
 	err = erdma_idtab_init(&dev->mr_ids, 1, 0, dev->attrs.max_mr - 1);
 	if (err)
 		goto err_pd_ids;
+	err = erdma_objtab_size(&dev->qps, max(dev->attrs.max_qp, 1U) - 1);
+	if (err)
+		goto err_mr_ids;
+	err = erdma_objtab_size(&dev->cqs, max(dev->attrs.max_cq, 1U) - 1);
+	if (err)
+		goto err_qps;
 	if (!erdma_has_local_dma_key(&dev->attrs))
 		erdma_idtab_reserve(&dev->mr_ids, FIELD_GET(ERDMA_STAG_INDEX,
 							    dev->attrs.local_dma_key));
-	dev->next_qpn = 1;
-	dev->next_cqn = 1;
 	erdma_cm_dev_init(dev);
 	erdma_lost_watch(dev);
 	return 0;
 
+err_qps:
+	erdma_objtab_exit(&dev->qps);
+err_mr_ids:
+	erdma_idtab_exit(&dev->mr_ids);
 err_pd_ids:
 	erdma_idtab_exit(&dev->pd_ids);
 err_reflusher:
@@ -385,17 +393,13 @@ err_reflusher:
 
 static void erdma_objects_exit(struct erdma_dev *dev)
 {
-	unsigned long first = 0;
-
 	erdma_cm_dev_exit(dev);
 	erdma_lost_unwatch(dev);
 	destroy_workqueue(dev->reflusher);
+	erdma_objtab_exit(&dev->cqs);
+	erdma_objtab_exit(&dev->qps);
 	erdma_idtab_exit(&dev->mr_ids);
 	erdma_idtab_exit(&dev->pd_ids);
-	/* Numbers may be left, of objects that the device did not give back */
-	WARN_ON(xa_find(&dev->qps, &first, ULONG_MAX, XA_PRESENT));
-	first = 0;
-	WARN_ON(xa_find(&dev->cqs, &first, ULONG_MAX, XA_PRESENT));
 }
 
 /* ---- registration -------------------------------------------------------- */
@@ -499,15 +503,13 @@ static struct erdma_dev *erdma_alloc(struct erdma_adapter *adapter)
 	erdma_debug_copy(&dev->dbg, &adapter->dbg);
 	INIT_LIST_HEAD(&dev->deferred);
 	mutex_init(&dev->deferred_lock);
-	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	xa_init_flags(&dev->cqs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	erdma_objtab_init(&dev->qps);
+	erdma_objtab_init(&dev->cqs);
 	return dev;
 }
 
 static void erdma_free(struct erdma_dev *dev)
 {
-	xa_destroy(&dev->cqs);
-	xa_destroy(&dev->qps);
 	mutex_destroy(&dev->deferred_lock);
 	erdma_debug_exit(&dev->dbg);
 	ib_dealloc_device(&dev->ibdev);

@@ -168,12 +168,12 @@ static struct erdma_qp *cq_find_qp(struct erdma_cq *cq, u32 qpn)
 	lockdep_assert_held(&cq->kernel.lock);
 	if (qp && qp->qpn == qpn)
 		return qp;
-	xa_lock(&dev->qps);
-	qp = xa_load(&dev->qps, qpn);
+	spin_lock(&dev->qps.lock);
+	qp = erdma_qp_find(dev, qpn);
 	/* One of another CQ, which only a broken device names, may go away at any time */
 	if (qp && (qp->is_user || (qp->scq != cq && qp->rcq != cq)))
 		qp = NULL;
-	xa_unlock(&dev->qps);
+	spin_unlock(&dev->qps.lock);
 	if (qp)
 		cq->kernel.last_qp = qp;
 	return qp;
@@ -467,10 +467,9 @@ static int cq_release(struct erdma_dev *dev, struct erdma_cq *cq)
 	int err;
 
 	/* No event finds the CQ any more; its number stays taken for now */
-	xa_store_irq(&dev->cqs, cq->cqn, NULL, GFP_KERNEL);
+	erdma_objtab_publish(&dev->cqs, cq->cqn, NULL);
 	err = erdma_exec_destroy_cq(dev, cq->cqn);
-	erdma_cq_put(cq);
-	wait_for_completion(&cq->free);
+	erdma_ref_end(&cq->ref);
 
 	if (erdma_defer_free(dev, &cq_free_kind, cq, cq->cqn, err)) {
 		if (!rdma_is_kernel_res(&cq->ibcq.res))
@@ -479,7 +478,7 @@ static int cq_release(struct erdma_dev *dev, struct erdma_cq *cq)
 	}
 	cq_free_mem(dev, cq);
 	if (!READ_ONCE(cq->retained))
-		xa_erase_irq(&dev->cqs, cq->cqn);
+		erdma_objtab_free(&dev->cqs, cq->cqn);
 	return 0;
 }
 
@@ -513,9 +512,7 @@ static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *
 	if (err)
 		goto err_release;
 	/* Nothing can fail from here on: events may find the CQ */
-	err = xa_err(xa_store_irq(&dev->cqs, cq->cqn, cq, GFP_KERNEL));
-	if (err)
-		goto err_release;
+	erdma_objtab_publish(&dev->cqs, cq->cqn, &cq->ref);
 	return 0;
 
 err_release:
@@ -524,7 +521,7 @@ err_release:
 err_mem:
 	cq_free_mem(dev, cq);
 err_number:
-	xa_erase_irq(&dev->cqs, cq->cqn);
+	erdma_objtab_free(&dev->cqs, cq->cqn);
 	return err;
 }
 
@@ -543,7 +540,6 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 {
 	struct erdma_dev *dev = dev_of(ibcq->device);
 	struct erdma_cq *cq = cq_of(ibcq);
-	u32 last = max(dev->attrs.max_cq, 1U) - 1;
 	int err;
 
 	err = cq_check_attr(dev, attr);
@@ -555,14 +551,11 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->depth = roundup_pow_of_two(attr->cqe);
 	cq->eqn = attr->comp_vector + 1;
 	cq->created_ns = ktime_get_coarse_ns();
-	kref_init(&cq->refs);
-	init_completion(&cq->free);
-	err = xa_alloc_cyclic_irq(&dev->cqs, &cq->cqn, NULL, XA_LIMIT(1, last),
-				  &dev->next_cqn, GFP_KERNEL);
-	if (err < 0) {
-		err = err == -EBUSY ? -ENOMEM : err;
+	erdma_ref_init(&cq->ref);
+	err = erdma_objtab_alloc(&dev->cqs);
+	if (err < 0)
 		goto err_count;
-	}
+	cq->cqn = err;
 	err = cq_init(dev, cq, udata);
 	if (err)
 		goto err_count;

@@ -68,10 +68,10 @@ bool erdma_defer_free(struct erdma_dev *dev, const struct erdma_free_kind *kind,
 }
 
 /**
- * erdma_free_deferred - free what erdma_defer_free() retained, and numbers
+ * erdma_free_deferred - free what erdma_defer_free() retained
  * @dev: device, which was reset; nobody has objects of it any more
  *
- * Numbers of PDs and memory regions are forgotten with their tables.
+ * Numbers are forgotten with their tables.
  *
  * Context: may sleep.
  */
@@ -84,6 +84,4 @@ void erdma_free_deferred(struct erdma_dev *dev)
 		deferred->kind->free(dev, deferred->object);
 		kfree(deferred);
 	}
-	xa_destroy(&dev->qps);
-	xa_destroy(&dev->cqs);
 }

@@ -54,21 +54,11 @@ static void object_hide_queue(const struct erdma_diag_who *who, struct erdma_dia
 	*flags |= ERDMA_DIAG_REC_F_HIDDEN;
 }
 
-static bool object_next_xa(struct xarray *xa, u32 *id)
-{
-	unsigned long index = *id;
-
-	if (!xa_find(xa, &index, U32_MAX, XA_PRESENT))
-		return false;
-	*id = index;
-	return true;
-}
-
 /* ---- QP ----------------------------------------------------------------- */
 
 static bool qp_next(struct erdma_dev *dev, u32 *id)
 {
-	return object_next_xa(&dev->qps, id);
+	return erdma_objtab_next(&dev->qps, id);
 }
 
 static void qp_fill_conn(const struct erdma_qp *qp, struct erdma_diag_qp *out)
@@ -163,7 +153,7 @@ static int qp_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 
 
 static bool cq_next(struct erdma_dev *dev, u32 *id)
 {
-	return object_next_xa(&dev->cqs, id);
+	return erdma_objtab_next(&dev->cqs, id);
 }
 
 static void cq_fill_held(const struct erdma_diag_who *who, struct erdma_cq *cq,

@@ -12,6 +12,7 @@
  */
 #include <linux/in.h>
 #include <linux/tcp.h>
+#include <linux/xarray.h>
 #include <net/ip.h>
 #include <net/tcp.h>
 

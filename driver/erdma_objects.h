@@ -76,6 +76,44 @@ int erdma_idtab_alloc(struct erdma_idtab *tab);
 void erdma_idtab_reserve(struct erdma_idtab *tab, u32 id);
 void erdma_idtab_free(struct erdma_idtab *tab, u32 id);
 
+/* ---- erdma_objtab.c: objects by number ------------------------------------- */
+
+/**
+ * struct erdma_ref - what is common to objects that others find by their number
+ * @count: the table's reference, and one for everyone who holds the object
+ * @unused: nobody has a reference any more
+ */
+struct erdma_ref {
+	struct kref count;
+	struct completion unused;
+};
+
+/**
+ * struct erdma_objtab - objects by number
+ * @ids: numbers in use, also of objects that are not published
+ * @lock: protects @leaves, taken with interrupts off
+ * @leaves: published objects
+ */
+struct erdma_objtab {
+	struct erdma_idtab ids;
+	spinlock_t lock;
+	struct erdma_ref ***leaves;
+};
+
+void erdma_ref_init(struct erdma_ref *ref);
+void erdma_ref_put(struct erdma_ref *ref);
+void erdma_ref_end(struct erdma_ref *ref);
+void erdma_objtab_init(struct erdma_objtab *tab);
+int erdma_objtab_size(struct erdma_objtab *tab, u32 max);
+void erdma_objtab_exit(struct erdma_objtab *tab);
+int erdma_objtab_alloc(struct erdma_objtab *tab);
+void erdma_objtab_free(struct erdma_objtab *tab, u32 id);
+void erdma_objtab_publish(struct erdma_objtab *tab, u32 id, struct erdma_ref *ref);
+struct erdma_ref *erdma_objtab_find(struct erdma_objtab *tab, u32 id);
+struct erdma_ref *erdma_objtab_get(struct erdma_objtab *tab, u32 id);
+struct erdma_ref *erdma_objtab_get_from(struct erdma_objtab *tab, u32 id);
+bool erdma_objtab_next(struct erdma_objtab *tab, u32 *id);
+
 /* ---- erdma_pd.c: protection domains --------------------------------------- */
 
 /**
@@ -255,6 +293,8 @@ struct erdma_user_range {
 
 int erdma_mtt_init_user(struct erdma_dev *dev, struct erdma_mtt *mtt,
 			const struct erdma_user_range *range, enum erdma_mtt_kind kind);
+int erdma_mtt_init_part(struct erdma_dev *dev, struct erdma_mtt *mtt, struct ib_umem *umem,
+			size_t offset, size_t len, enum erdma_mtt_kind kind);
 int erdma_mtt_init_table(struct erdma_dev *dev, struct erdma_mtt *mtt, u32 page_cnt);
 u32 erdma_mtt_tree_level(u32 page_cnt);
 void erdma_mtt_set(struct erdma_mtt *mtt, u32 i, u64 page);
@@ -293,8 +333,6 @@ int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		    unsigned int *sg_offset);
 int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 u32 erdma_access_to_rights(int access);
-int erdma_mtt_init_part(struct erdma_dev *dev, struct erdma_mtt *mtt, struct ib_umem *umem,
-			size_t offset, size_t len, enum erdma_mtt_kind kind);
 u32 erdma_mr_rights(const struct erdma_dev *dev, int access);
 
 /* ---- erdma_cq.c --------------------------------------------------------- */
@@ -306,8 +344,7 @@ u32 erdma_mr_rights(const struct erdma_dev *dev, int access);
  * @retained: the device may have a QP that names @cqn
  * @eqn: completion EQ, 1..31
  * @depth: entries
- * @refs: dev->cqs and every lookup; the last one completes @free
- * @free: nobody uses the CQ any more
+ * @ref: in dev->cqs; every lookup holds it
  * @kernel: data path state of a kernel CQ
  * @user: memory of a user CQ
  * @db: doorbell pages of the owner
@@ -326,8 +363,7 @@ struct erdma_cq {
 	bool retained;
 	u32 eqn;
 	u32 depth;
-	struct kref refs;
-	struct completion free;
+	struct erdma_ref ref;
 	union {
 		struct {
 			struct erdma_cqe *buf;
@@ -372,11 +408,10 @@ int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 void erdma_cq_purge(struct erdma_cq *cq, u32 qpn);
 
-/* ---- erdma_cq_ref.c -------------------------------------------------------- */
-
-struct erdma_cq *erdma_cq_get(struct erdma_dev *dev, u32 cqn);
-struct erdma_cq *erdma_cq_get_from(struct erdma_dev *dev, u32 cqn);
-void erdma_cq_put(struct erdma_cq *cq);
+static inline void erdma_cq_put(struct erdma_cq *cq)
+{
+	erdma_ref_put(&cq->ref);
+}
 
 /* ---- erdma_cq_event.c ------------------------------------------------------ */
 
@@ -437,8 +472,7 @@ struct erdma_kqueue {
  * @ibqp: core's part
  * @dev: device
  * @qpn: number
- * @refs: dev->qps, connections and every lookup; the last completes @free
- * @free: nobody uses the QP any more
+ * @ref: in dev->qps; connections and every lookup hold it
  * @sq_depth: WQEBBs
  * @rq_depth: RQEs
  * @cap: as asked for
@@ -480,8 +514,7 @@ struct erdma_qp {
 	struct ib_qp ibqp;
 	struct erdma_dev *dev;
 	u32 qpn;
-	struct kref refs;
-	struct completion free;
+	struct erdma_ref ref;
 	u32 sq_depth;
 	u32 rq_depth;
 	struct ib_qp_cap cap;
@@ -491,6 +524,7 @@ struct erdma_qp {
 	struct pid *owner;
 	struct erdma_kqueue ksq;
 	struct erdma_kqueue krq;
+	struct ib_umem *user_rings;
 	struct erdma_mtt user_sq;
 	struct erdma_mtt user_rq;
 	struct erdma_dbrec_page *dbrec_page;
@@ -523,14 +557,16 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		    struct ib_udata *udata);
 int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 
-/* ---- erdma_qp_ref.c -------------------------------------------------------- */
+/* Another reference: it is held already */
+static inline void erdma_qp_hold(struct erdma_qp *qp)
+{
+	kref_get(&qp->ref.count);
+}
 
-/* Caller must erdma_qp_put(). NULL if @qpn is unknown or going away. Any context. */
-struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn);
-struct erdma_qp *erdma_qp_get_from(struct erdma_dev *dev, u32 qpn);
-	struct ib_umem *user_rings;
-void erdma_qp_hold(struct erdma_qp *qp);
-void erdma_qp_put(struct erdma_qp *qp);
+static inline void erdma_qp_put(struct erdma_qp *qp)
+{
+	erdma_ref_put(&qp->ref);
+}
 
 /* ---- erdma_qp_post.c ------------------------------------------------------- */
 
@@ -556,6 +592,7 @@ int erdma_qp_to_rts(struct erdma_qp *qp, const struct erdma_conn *conn);
 int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state to);
 enum erdma_qp_state erdma_qp_read_state(struct erdma_qp *qp);
 void erdma_qp_mark_stopped(struct erdma_qp *qp);
+void erdma_qp_end(struct erdma_qp *qp);
 
 /* ---- erdma_qp_fatal.c: QPs that end without being asked to ----------------- */
 
@@ -580,4 +617,3 @@ int erdma_flush_poll(struct erdma_cq *cq, int num, struct ib_wc *wc);
 bool erdma_flush_is_due(struct erdma_cq *cq);
 
 #endif /* ERDMA_OBJECTS_H */
-void erdma_qp_end(struct erdma_qp *qp);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Queue pairs: rings, creation, destruction (docs/erdma-hardware.md, sections 5.2.4
- * to 5.2.7 and 13.4). References are in erdma_qp_ref.c, states in erdma_qp_state.c,
- * the end that nobody asked for in erdma_qp_fatal.c, posting in erdma_qp_post.c.
+ * to 5.2.7 and 13.4). States are in erdma_qp_state.c, the end that nobody asked for in
+ * erdma_qp_fatal.c, posting in erdma_qp_post.c.
  */
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
@@ -82,8 +82,10 @@ static void qp_free_user(struct erdma_dev *dev, struct erdma_qp *qp)
 		erdma_dbrec_unmap(qp->dbrec_page);
 	erdma_mtt_exit(dev, &qp->user_rq);
 	erdma_mtt_exit(dev, &qp->user_sq);
+	ib_umem_release(qp->user_rings);
 }
 
+/* Both rings at once. On failure qp_free_user() frees what there is. */
 static int qp_pin_rings(struct erdma_dev *dev, struct erdma_qp *qp, u64 va)
 {
 	size_t sq_len = array_size(qp->sq_depth, ERDMA_WQEBB_SIZE);
@@ -104,7 +106,6 @@ static int qp_pin_rings(struct erdma_dev *dev, struct erdma_qp *qp, u64 va)
 
 /* Provider and driver compute the same geometry (13.4) */
 static int qp_init_user(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_udata *udata)
-	ib_umem_release(qp->user_rings);
 {
 	struct erdma_ucontext *ctx = rdma_udata_to_drv_context(udata, struct erdma_ucontext,
 							       ibucontext);
@@ -187,8 +188,7 @@ static void qp_init_fields(struct erdma_dev *dev, struct erdma_qp *qp,
 	qp->pd = pd_of(qp->ibqp.pd);
 	qp->created_ns = ktime_get_coarse_ns();
 	qp->state_ns = qp->created_ns;
-	kref_init(&qp->refs);
-	init_completion(&qp->free);
+	erdma_ref_init(&qp->ref);
 	init_rwsem(&qp->state_lock);
 	erdma_reflush_init(qp);
 	INIT_WORK(&qp->fatal_work, erdma_qp_fatal_work);
@@ -213,13 +213,12 @@ static int qp_release(struct erdma_dev *dev, struct erdma_qp *qp)
 	int err;
 
 	/* No event finds the QP any more; its number stays taken for now */
-	xa_store_irq(&dev->qps, qp->qpn, NULL, GFP_KERNEL);
+	erdma_objtab_publish(&dev->qps, qp->qpn, NULL);
 	/* In this order: the former may stop the QP, which starts the latter */
 	cancel_work_sync(&qp->fatal_work);
 	erdma_reflush_cancel(qp);
 	err = erdma_exec_destroy_qp(dev, qp->qpn);
-	erdma_qp_put(qp);
-	wait_for_completion(&qp->free);
+	erdma_ref_end(&qp->ref);
 	/* Whoever held it may have stopped it late, if the device was lost */
 	erdma_reflush_cancel(qp);
 
@@ -233,7 +232,7 @@ static int qp_release(struct erdma_dev *dev, struct erdma_qp *qp)
 		return err;
 	}
 	qp_free_mem(dev, qp);
-	xa_erase_irq(&dev->qps, qp->qpn);
+	erdma_objtab_free(&dev->qps, qp->qpn);
 	return 0;
 }
 
@@ -271,12 +270,12 @@ static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_udata *
 	if (!qp->is_user)
 		erdma_flush_add_qp(qp);
 	/* The QP works: events may find it */
-	err = xa_err(xa_store_irq(&dev->qps, qp->qpn, qp, GFP_KERNEL));
+	erdma_objtab_publish(&dev->qps, qp->qpn, &qp->ref);
 	/* The work that stops the QPs of a lost device may have missed this one */
-	if (!err && erdma_is_lost(dev))
+	if (erdma_is_lost(dev)) {
 		err = -ENODEV;
-	if (err)
 		goto err_release;
+	}
 	return 0;
 
 err_release:
@@ -285,7 +284,7 @@ err_release:
 err_mem:
 	qp_free_mem(dev, qp);
 err_number:
-	xa_erase_irq(&dev->qps, qp->qpn);
+	erdma_objtab_free(&dev->qps, qp->qpn);
 	return err;
 }
 
@@ -304,7 +303,6 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 {
 	struct erdma_dev *dev = dev_of(ibqp->device);
 	struct erdma_qp *qp = qp_of(ibqp);
-	u32 last = max(dev->attrs.max_qp, 1U) - 1;
 	int err;
 
 	err = qp_check_attr(dev, attr);
@@ -314,12 +312,10 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		goto err_count;
 
 	qp_init_fields(dev, qp, attr, !!udata);
-	err = xa_alloc_cyclic_irq(&dev->qps, &qp->qpn, NULL, XA_LIMIT(1, last),
-				  &dev->next_qpn, GFP_KERNEL);
-	if (err < 0) {
-		err = err == -EBUSY ? -ENOMEM : err;
+	err = erdma_objtab_alloc(&dev->qps);
+	if (err < 0)
 		goto err_count;
-	}
+	qp->qpn = err;
 	err = qp_init(dev, qp, udata);
 	if (err)
 		goto err_count;

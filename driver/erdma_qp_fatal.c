@@ -43,16 +43,16 @@ static struct erdma_qp *qp_get_fatal(struct erdma_dev *dev, u32 qpn, bool *first
 	struct erdma_qp *qp;
 	unsigned long flags;
 
-	xa_lock_irqsave(&dev->qps, flags);
-	qp = xa_load(&dev->qps, qpn);
+	spin_lock_irqsave(&dev->qps.lock, flags);
+	qp = erdma_qp_find(dev, qpn);
 	if (qp) {
-		kref_get(&qp->refs);
+		erdma_qp_hold(qp);
 		*first = !qp->fatal;
 		WRITE_ONCE(qp->fatal, true);
 		if (*first)
 			queue_work(dev->reflusher, &qp->fatal_work);
 	}
-	xa_unlock_irqrestore(&dev->qps, flags);
+	spin_unlock_irqrestore(&dev->qps.lock, flags);
 	return qp;
 }
 
@@ -101,10 +101,10 @@ void erdma_qp_device_lost(struct erdma_qp *qp)
 	struct erdma_dev *dev = qp->dev;
 	bool first;
 
-	xa_lock_irq(&dev->qps);
+	spin_lock_irq(&dev->qps.lock);
 	first = !qp->fatal;
 	WRITE_ONCE(qp->fatal, true);
-	xa_unlock_irq(&dev->qps);
+	spin_unlock_irq(&dev->qps.lock);
 
 	erdma_qp_mark_stopped(qp);
 	erdma_cm_disconnect_qp(qp, false);

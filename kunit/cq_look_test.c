@@ -73,8 +73,7 @@ static int look_test_init(struct kunit *test)
 	cq->cqn = CQN;
 	cq->eqn = 1;
 	cq->depth = DEPTH;
-	kref_init(&cq->refs);
-	init_completion(&cq->free);
+	erdma_ref_init(&cq->ref);
 	spin_lock_init(&cq->kernel.lock);
 	cq->kernel.buf = s->ring;
 	cq->kernel.dbrec = s->dbrec;
@@ -82,7 +81,8 @@ static int look_test_init(struct kunit *test)
 	cq->ibcq.comp_handler = on_completion;
 	cq->ibcq.event_handler = on_event;
 	cq->ibcq.cq_context = s;
-	return xa_err(xa_store_irq(&fake_of(test)->dev->cqs, CQN, cq, GFP_KERNEL));
+	fake_publish(&fake_of(test)->dev->cqs, CQN, &cq->ref);
+	return 0;
 }
 
 /* The CQ is an application's, with the same ring */
@@ -144,7 +144,7 @@ static void event_that_got_lost_is_delivered_once(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, atomic_read(&s->cq.cmdsn), (int)round);
 		s->cq.kernel.ci = round;
 	}
-	KUNIT_EXPECT_EQ(test, kref_read(&s->cq.refs), 1);
+	KUNIT_EXPECT_EQ(test, kref_read(&s->cq.ref.count), 1);
 }
 
 static void event_that_came_is_not_repeated(struct kunit *test)

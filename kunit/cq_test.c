@@ -56,8 +56,7 @@ static int setup_cq(struct kunit *test, struct cq_setup *s)
 
 	cq->cqn = CQN;
 	cq->depth = DEPTH;
-	kref_init(&cq->refs);
-	init_completion(&cq->free);
+	erdma_ref_init(&cq->ref);
 	spin_lock_init(&cq->kernel.lock);
 	INIT_LIST_HEAD(&cq->kernel.queues);
 	cq->kernel.buf = kunit_kzalloc(test, DEPTH * ERDMA_CQE_SIZE, GFP_KERNEL);
@@ -68,7 +67,8 @@ static int setup_cq(struct kunit *test, struct cq_setup *s)
 	cq->ibcq.comp_handler = on_completion;
 	cq->ibcq.event_handler = on_event;
 	cq->ibcq.cq_context = s;
-	return xa_err(xa_store_irq(&f->dev->cqs, CQN, cq, GFP_KERNEL));
+	fake_publish(&f->dev->cqs, CQN, &cq->ref);
+	return 0;
 }
 
 static int setup_qp(struct kunit *test, struct cq_setup *s)
@@ -80,12 +80,12 @@ static int setup_qp(struct kunit *test, struct cq_setup *s)
 	qp->rq_depth = DEPTH;
 	qp->scq = &s->cq;
 	qp->rcq = &s->cq;
-	kref_init(&qp->refs);
-	init_completion(&qp->free);
+	erdma_ref_init(&qp->ref);
 	spin_lock_init(&qp->krq.lock);
 	qp->krq.wr_id = s->wr_id;
 	qp->krq.pi = DEPTH;
-	return xa_err(xa_store_irq(&qp->dev->qps, QPN, qp, GFP_KERNEL));
+	fake_publish(&qp->dev->qps, QPN, &qp->ref);
+	return 0;
 }
 
 static int cq_test_init(struct kunit *test)
@@ -134,7 +134,7 @@ static void event_for_a_cq_that_was_never_armed_does_nothing(struct kunit *test)
 	/* Two arms may be two events: one that is not expected is harmless now */
 	KUNIT_EXPECT_TRUE(test, erdma_cq_event(dev, CQN));
 	KUNIT_EXPECT_EQ(test, s->notified, 2);
-	KUNIT_EXPECT_EQ(test, kref_read(&s->cq.refs), 1);
+	KUNIT_EXPECT_EQ(test, kref_read(&s->cq.ref.count), 1);
 }
 
 /* A CQ of an application, whose doorbell record is the first word of a page */
@@ -175,7 +175,7 @@ static void flood_for_an_application_is_cut(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, s->notified, (arm + 1) * 256);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&s->cq.cmdsn), 3 * 256);
-	KUNIT_EXPECT_EQ(test, kref_read(&s->cq.refs), 1);
+	KUNIT_EXPECT_EQ(test, kref_read(&s->cq.ref.count), 1);
 }
 
 static void cq_breaks_once(struct kunit *test)
@@ -188,7 +188,7 @@ static void cq_breaks_once(struct kunit *test)
 							     ERDMA_AE_CQ_ERR));
 	KUNIT_EXPECT_EQ(test, s->failed, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&s->cq.async_events), 1000);
-	KUNIT_EXPECT_EQ(test, kref_read(&s->cq.refs), 1);
+	KUNIT_EXPECT_EQ(test, kref_read(&s->cq.ref.count), 1);
 }
 
 /* ---- polling -------------------------------------------------------------- */
@@ -206,7 +206,7 @@ static void whole_ring_is_polled_in_one_call(struct kunit *test)
 	for (i = 0; i < DEPTH; i++)
 		KUNIT_EXPECT_EQ(test, wc[i].wr_id, 1000 + i);
 	KUNIT_EXPECT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, wc), 0);
-	KUNIT_EXPECT_EQ(test, kref_read(&s->qp.refs), 1);
+	KUNIT_EXPECT_EQ(test, kref_read(&s->qp.ref.count), 1);
 }
 
 /* Entries that fit nothing hide none behind them */
@@ -250,7 +250,7 @@ static void qp_that_goes_away_is_forgotten(struct kunit *test)
 	complete_recv(s, QPN, 0, ERDMA_OP_RECV);
 	KUNIT_ASSERT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 1);
 	KUNIT_EXPECT_PTR_EQ(test, s->cq.kernel.last_qp, &s->qp);
-	xa_store_irq(&s->qp.dev->qps, QPN, NULL, GFP_KERNEL);
+	erdma_objtab_publish(&s->qp.dev->qps, QPN, NULL);
 	erdma_flush_remove_qp(&s->qp);
 	complete_recv(s, QPN, 1, ERDMA_OP_RECV);
 	KUNIT_EXPECT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 0);

@@ -36,8 +36,6 @@ static int deferred_test_init(struct kunit *test)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&dev->deferred);
 	mutex_init(&dev->deferred_lock);
-	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	xa_init_flags(&dev->cqs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	test->priv = dev;
 	return 0;
 }

@@ -18,8 +18,7 @@ static void add_qp(struct kunit *test, struct diag_setup *s, int i)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, qp);
 	qp->dev = s->f->dev;
 	qp->qpn = diag_qpns[i];
-	kref_init(&qp->refs);
-	init_completion(&qp->free);
+	erdma_ref_init(&qp->ref);
 	init_rwsem(&qp->state_lock);
 	qp->ibqp.qp_type = IB_QPT_RC;
 	qp->ibqp.res.kern_name = "kunit";
@@ -37,7 +36,7 @@ static void add_qp(struct kunit *test, struct diag_setup *s, int i)
 	qp->cookie = 0x1000 + diag_qpns[i];
 	qp->created_ns = 1 + i;
 	s->qp[i] = qp;
-	KUNIT_ASSERT_EQ(test, xa_err(xa_store_irq(&s->f->dev->qps, qp->qpn, qp, GFP_KERNEL)), 0);
+	fake_publish(&s->f->dev->qps, qp->qpn, &qp->ref);
 }
 
 static void add_cq(struct kunit *test, struct diag_setup *s)
@@ -48,13 +47,12 @@ static void add_cq(struct kunit *test, struct diag_setup *s)
 	cq->cqn = 9;
 	cq->eqn = 3;
 	cq->depth = CQ_DEPTH;
-	kref_init(&cq->refs);
-	init_completion(&cq->free);
+	erdma_ref_init(&cq->ref);
 	cq->kernel.buf = kunit_kzalloc(test, CQ_DEPTH * ERDMA_CQE_SIZE, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cq->kernel.buf);
 	cq->kernel.ci = 40;
 	cq->kernel.arm_count = 5;
-	KUNIT_ASSERT_EQ(test, xa_err(xa_store_irq(&s->f->dev->cqs, 9, cq, GFP_KERNEL)), 0);
+	fake_publish(&s->f->dev->cqs, 9, &cq->ref);
 	s->cq = cq;
 }
 
@@ -133,6 +131,6 @@ void diag_expect_no_reference_left(struct kunit *test)
 	int i;
 
 	for (i = 0; i < N_QPS; i++)
-		KUNIT_EXPECT_EQ(test, kref_read(&s->qp[i]->refs), 1);
-	KUNIT_EXPECT_EQ(test, kref_read(&s->cq->refs), 1);
+		KUNIT_EXPECT_EQ(test, kref_read(&s->qp[i]->ref.count), 1);
+	KUNIT_EXPECT_EQ(test, kref_read(&s->cq->ref.count), 1);
 }

@@ -414,6 +414,55 @@ static int fake_cmdq(struct fake_dev *f)
 }
 
 /**
+ * fake_objtab_init - a table whose objects can be published
+ * @tab: to initialise; fake_objtab_exit() undoes that, also after an error
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int fake_objtab_init(struct erdma_objtab *tab)
+{
+	int id, err;
+
+	erdma_objtab_init(tab);
+	err = erdma_objtab_size(tab, FAKE_NUMBERS);
+	if (err)
+		return err;
+	/* Who has had a number has made the place of its object */
+	for (id = 1; id <= FAKE_NUMBERS; id++)
+		if (erdma_objtab_alloc(tab) != id)
+			return -ENOMEM;
+	for (id = 1; id <= FAKE_NUMBERS; id++)
+		erdma_objtab_free(tab, id);
+	tab->ids.next = 1;
+	return 0;
+}
+
+/**
+ * fake_objtab_exit - free a table, and forget objects that a test left behind
+ * @tab: initialised
+ */
+void fake_objtab_exit(struct erdma_objtab *tab)
+{
+	u32 id = 0;
+
+	while (erdma_objtab_next(tab, &id))
+		erdma_objtab_publish(tab, id, NULL);
+	erdma_objtab_exit(tab);
+}
+
+/**
+ * fake_publish - let others find an object that nobody created
+ * @tab: table of the device
+ * @id: number, at most FAKE_NUMBERS
+ * @ref: of the object
+ */
+void fake_publish(struct erdma_objtab *tab, u32 id, struct erdma_ref *ref)
+{
+	erdma_idtab_reserve(&tab->ids, id);
+	erdma_objtab_publish(tab, id, ref);
+}
+
+/**
  * fake_init - init function of suites that need a device
  * @test: test; fake_of() gives the device
  *
@@ -436,11 +485,12 @@ int fake_init(struct kunit *test)
 	f->eq_armed = true;
 	f->dev->pdev = f->pci;
 	fake_pci(f);
-	xa_init_flags(&f->dev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	xa_init_flags(&f->dev->cqs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	spin_lock_init(&f->dev->lost_lock);
 	erdma_debug_init(&f->dev->dbg);
 
+	ret = fake_objtab_init(&f->dev->qps) ?: fake_objtab_init(&f->dev->cqs);
+	if (ret)
+		return ret;
 	ret = fake_pools(f);
 	if (ret)
 		return ret;
@@ -480,8 +530,8 @@ void fake_exit(struct kunit *test)
 	cancel_work_sync(&f->irq);
 	erdma_cmdq_exit(&f->dev->cmdq);
 	erdma_debug_exit(&f->dev->dbg);
-	xa_destroy(&f->dev->qps);
-	xa_destroy(&f->dev->cqs);
+	fake_objtab_exit(&f->dev->qps);
+	fake_objtab_exit(&f->dev->cqs);
 	dma_pool_destroy(f->dev->response_pool);
 	dma_pool_destroy(f->dev->dbrec_pool);
 	platform_device_unregister(f->platform);

@@ -16,6 +16,7 @@
 #define FAKE_SHORT_MS	60	/* of commands that are not */
 #define FAKE_SLOT_BYTES	(ERDMA_CMDQ_SLOT_WQEBBS * ERDMA_WQEBB_SIZE)
 #define FAKE_MAX_CMDS	160
+#define FAKE_NUMBERS	1000	/* of QPs and of CQs */
 
 /**
  * struct fake_cmd - a command the device has fetched
@@ -109,6 +110,9 @@ struct fake_dev {
 
 int fake_init(struct kunit *test);
 void *fake_init_owner(struct kunit *test, size_t size);
+int fake_objtab_init(struct erdma_objtab *tab);
+void fake_objtab_exit(struct erdma_objtab *tab);
+void fake_publish(struct erdma_objtab *tab, u32 id, struct erdma_ref *ref);
 void fake_exit(struct kunit *test);
 struct fake_dev *fake_of(struct kunit *test);
 void *fake_virt(u64 bus);

@@ -20,6 +20,7 @@ static struct kunit_suite *suites[] = {
 	&erdma_qp_suite,
 	&erdma_caps_suite,
 	&erdma_idtab_suite,
+	&erdma_objtab_suite,
 	&erdma_deferred_suite,
 	&erdma_flush_suite,
 	&erdma_outcome_suite,

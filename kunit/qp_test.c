@@ -7,6 +7,7 @@
 #include <linux/sched/signal.h>
 
 #include "erdma_cm.h"
+#include "fake_dev.h"
 #include "suites.h"
 
 #define QPN 5
@@ -47,10 +48,9 @@ static int qp_test_init(struct kunit *test)
 		return -ENOMEM;
 	spin_lock_init(&t->dev.lost_lock);
 	erdma_debug_init(&t->dev.dbg);
-	xa_init_flags(&t->dev.qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	t->qp.dev = &t->dev;
 	t->qp.qpn = QPN;
-	kref_init(&t->qp.refs);
+	erdma_ref_init(&t->qp.ref);
 	INIT_WORK(&t->qp.fatal_work, count_work);
 	t->qp.ibqp.event_handler = consumer;
 	t->qp.ibqp.qp_context = t;
@@ -58,7 +58,10 @@ static int qp_test_init(struct kunit *test)
 	if (!t->dev.reflusher)
 		return -ENOMEM;
 	test->priv = t;
-	return xa_err(xa_store_irq(&t->dev.qps, QPN, &t->qp, GFP_KERNEL));
+	if (fake_objtab_init(&t->dev.qps))
+		return -ENOMEM;
+	fake_publish(&t->dev.qps, QPN, &t->qp.ref);
+	return 0;
 }
 
 static void qp_test_exit(struct kunit *test)
@@ -68,7 +71,7 @@ static void qp_test_exit(struct kunit *test)
 	if (!t)
 		return;
 	destroy_workqueue(t->dev.reflusher);
-	xa_destroy(&t->dev.qps);
+	fake_objtab_exit(&t->dev.qps);
 	erdma_debug_exit(&t->dev.dbg);
 }
 
@@ -117,14 +120,14 @@ static void fatal_events_are_reported_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->qp.async_events), 3);
 	KUNIT_EXPECT_EQ(test, t->qp.last_ae_type, 2);
-	KUNIT_EXPECT_EQ(test, kref_read(&t->qp.refs), 1);
+	KUNIT_EXPECT_EQ(test, kref_read(&t->qp.ref.count), 1);
 }
 
 static void qp_that_left_the_table_gets_no_work(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
-	xa_store_irq(&t->dev.qps, QPN, NULL, GFP_KERNEL);
+	erdma_objtab_publish(&t->dev.qps, QPN, NULL);
 	KUNIT_EXPECT_FALSE(test, erdma_qp_async_event(&t->dev, QPN, 0));
 	flush_workqueue(t->dev.reflusher);
 	KUNIT_EXPECT_EQ(test, t->events + t->works, 0);

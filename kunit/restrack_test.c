@@ -72,7 +72,7 @@ static void qp_in_destruction_is_not_looked_at(struct kunit *test)
 	struct diag_setup *s = setup_of(test);
 	struct erdma_qp *qp = s->qp[0];
 
-	xa_store_irq(&s->f->dev->qps, qp->qpn, NULL, GFP_KERNEL);
+	erdma_objtab_publish(&s->f->dev->qps, qp->qpn, NULL);
 	qp->scq = NULL;
 	qp->rcq = NULL;
 	KUNIT_EXPECT_EQ(test, bytes_of_qp(test, qp), 0);
@@ -83,7 +83,7 @@ static void qp_whose_number_is_anothers_is_not_looked_at(struct kunit *test)
 {
 	struct diag_setup *s = setup_of(test);
 
-	xa_store_irq(&s->f->dev->qps, s->qp[0]->qpn, s->qp[1], GFP_KERNEL);
+	erdma_objtab_publish(&s->f->dev->qps, s->qp[0]->qpn, &s->qp[1]->ref);
 	KUNIT_EXPECT_EQ(test, bytes_of_qp(test, s->qp[0]), 0);
 	diag_expect_no_reference_left(test);
 }
@@ -92,7 +92,7 @@ static void cq_in_destruction_is_not_looked_at(struct kunit *test)
 {
 	struct diag_setup *s = setup_of(test);
 
-	xa_store_irq(&s->f->dev->cqs, s->cq->cqn, NULL, GFP_KERNEL);
+	erdma_objtab_publish(&s->f->dev->cqs, s->cq->cqn, NULL);
 	KUNIT_EXPECT_EQ(test, bytes_of_cq(test, s->cq), 0);
 	diag_expect_no_reference_left(test);
 }

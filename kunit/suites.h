@@ -20,6 +20,7 @@ extern struct kunit_suite erdma_verbs_suite;
 extern struct kunit_suite erdma_qp_suite;
 extern struct kunit_suite erdma_caps_suite;
 extern struct kunit_suite erdma_idtab_suite;
+extern struct kunit_suite erdma_objtab_suite;
 extern struct kunit_suite erdma_deferred_suite;
 extern struct kunit_suite erdma_flush_suite;
 extern struct kunit_suite erdma_outcome_suite;

@@ -65,6 +65,14 @@ static void fresh_qp_may_be_initialised(struct kunit *test)
 
 /* ---- limits --------------------------------------------------------------- */
 
+static void take_all_numbers(struct erdma_objtab *tab)
+{
+	u32 i;
+
+	for (i = 1; i <= FAKE_NUMBERS; i++)
+		erdma_idtab_reserve(&tab->ids, i);
+}
+
 static void no_cqn_left_is_enomem(struct kunit *test)
 {
 	struct erdma_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
@@ -74,8 +82,7 @@ static void no_cqn_left_is_enomem(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cq);
 	cq->ibcq.device = &dev->ibdev;
 	dev->n_comp_eqs = 1;
-	dev->attrs.max_cq = 2;
-	KUNIT_ASSERT_EQ(test, xa_err(xa_store_irq(&dev->cqs, 1, cq, GFP_KERNEL)), 0);
+	take_all_numbers(&dev->cqs);
 	KUNIT_EXPECT_EQ(test, erdma_create_cq(&cq->ibcq, &attr, NULL), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, fake_of(test)->total, 0);
 }
@@ -95,8 +102,7 @@ static void no_qpn_left_is_enomem(struct kunit *test)
 	attr.send_cq = &cq->ibcq;
 	attr.recv_cq = &cq->ibcq;
 	qp->ibqp.pd = &pd.ibpd;
-	dev->attrs.max_qp = 2;
-	KUNIT_ASSERT_EQ(test, xa_err(xa_store_irq(&dev->qps, 1, qp, GFP_KERNEL)), 0);
+	take_all_numbers(&dev->qps);
 	KUNIT_EXPECT_EQ(test, erdma_create_qp(&qp->ibqp, &attr, NULL), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, fake_of(test)->total, 0);
 }

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Queue pairs and completion queues by number, and who holds them (docs/locking.md,
+ * "References instead of locks").
+ *
+ * Pointers are in leaves of one page, which are made when a number of theirs is handed
+ * out first and stay until the table goes: the next object needs no memory for its place.
+ */
+#include <linux/bitmap.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "erdma.h"
+
+#define OBJTAB_LEAF	(PAGE_SIZE / sizeof(struct erdma_ref *))
+#define OBJTAB_BATCH	4096	/* numbers looked at with interrupts off */
+
+/* ---- references ---------------------------------------------------------- */
+
+/**
+ * erdma_ref_init - begin the life of an object
+ * @ref: one reference, the table's, which erdma_ref_end() drops
+ */
+void erdma_ref_init(struct erdma_ref *ref)
+{
+	kref_init(&ref->count);
+	init_completion(&ref->unused);
+}
+
+static void ref_complete(struct kref *count)
+{
+	complete(&container_of(count, struct erdma_ref, count)->unused);
+}
+
+/**
+ * erdma_ref_put - drop a reference
+ * @ref: not to be used afterwards
+ *
+ * Context: any.
+ */
+void erdma_ref_put(struct erdma_ref *ref)
+{
+	kref_put(&ref->count, ref_complete);
+}
+
+/**
+ * erdma_ref_end - drop the table's reference and wait for those of others
+ * @ref: withdrawn, nobody can get it any more
+ *
+ * Context: may sleep.
+ */
+void erdma_ref_end(struct erdma_ref *ref)
+{
+	erdma_ref_put(ref);
+	wait_for_completion(&ref->unused);
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/**
+ * erdma_objtab_init - a table without numbers
+ * @tab: to initialise; objects may be looked for
+ */
+void erdma_objtab_init(struct erdma_objtab *tab)
+{
+	spin_lock_init(&tab->lock);
+	tab->leaves = NULL;
+	tab->ids = (struct erdma_idtab){};
+}
+
+/**
+ * erdma_objtab_size - give a table its numbers
+ * @tab: without numbers
+ * @max: highest number, the lowest is 1; 0: there are none
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int erdma_objtab_size(struct erdma_objtab *tab, u32 max)
+{
+	struct erdma_ref ***leaves;
+	int err;
+
+	leaves = kvcalloc(max / OBJTAB_LEAF + 1, sizeof(*leaves), GFP_KERNEL);
+	if (!leaves)
+		return -ENOMEM;
+	err = erdma_idtab_init(&tab->ids, 1, 1, max);
+	if (err) {
+		kvfree(leaves);
+		return err;
+	}
+	spin_lock_irq(&tab->lock);
+	tab->leaves = leaves;
+	spin_unlock_irq(&tab->lock);
+	return 0;
+}
+
+/**
+ * erdma_objtab_exit - take the numbers away again
+ * @tab: objects may be looked for afterwards, there are none
+ *
+ * Numbers may be taken, of objects that the device did not give back.
+ *
+ * Context: process.
+ */
+void erdma_objtab_exit(struct erdma_objtab *tab)
+{
+	struct erdma_ref ***leaves;
+	u32 id = 0, i;
+
+	WARN_ON(erdma_objtab_next(tab, &id));
+	spin_lock_irq(&tab->lock);
+	leaves = tab->leaves;
+	tab->leaves = NULL;
+	spin_unlock_irq(&tab->lock);
+	if (!leaves)
+		return;
+	for (i = 0; i <= tab->ids.max / OBJTAB_LEAF; i++)
+		kfree(leaves[i]);
+	kvfree(leaves);
+	erdma_idtab_exit(&tab->ids);
+}
+
+/* The leaf of @id is there; false: no memory */
+static bool objtab_has_leaf(struct erdma_objtab *tab, u32 id)
+{
+	struct erdma_ref ***leaf = &tab->leaves[id / OBJTAB_LEAF], **fresh;
+
+	if (READ_ONCE(*leaf))
+		return true;
+	fresh = kcalloc(OBJTAB_LEAF, sizeof(*fresh), GFP_KERNEL);
+	if (!fresh)
+		return false;
+	spin_lock_irq(&tab->lock);
+	if (!*leaf)
+		swap(*leaf, fresh);
+	spin_unlock_irq(&tab->lock);
+	kfree(fresh);
+	return true;
+}
+
+/**
+ * erdma_objtab_alloc - take a number (section 6.4)
+ * @tab: table
+ *
+ * Context: may sleep.
+ * Return: number, whose object can be published; -ENOMEM: also if all are in use.
+ */
+int erdma_objtab_alloc(struct erdma_objtab *tab)
+{
+	int id = erdma_idtab_alloc(&tab->ids);
+
+	if (id > 0 && !objtab_has_leaf(tab, id)) {
+		erdma_idtab_free(&tab->ids, id);
+		return -ENOMEM;
+	}
+	return id;
+}
+
+/**
+ * erdma_objtab_free - give a number back
+ * @tab: table
+ * @id: of erdma_objtab_alloc(); without an object
+ *
+ * Context: process.
+ */
+void erdma_objtab_free(struct erdma_objtab *tab, u32 id)
+{
+	erdma_idtab_free(&tab->ids, id);
+}
+
+/**
+ * erdma_objtab_publish - from now on others find the object
+ * @tab: table
+ * @id: of erdma_objtab_alloc()
+ * @ref: of the object; NULL: from now on nobody finds it, the number stays taken
+ *
+ * Context: process, interrupts on.
+ */
+void erdma_objtab_publish(struct erdma_objtab *tab, u32 id, struct erdma_ref *ref)
+{
+	spin_lock_irq(&tab->lock);
+	tab->leaves[id / OBJTAB_LEAF][id % OBJTAB_LEAF] = ref;
+	spin_unlock_irq(&tab->lock);
+}
+
+/**
+ * erdma_objtab_find - look for an object
+ * @tab: table, locked by the caller
+ * @id: number, need not exist
+ *
+ * Return: the object, which stays in the table as long as that is locked; or NULL.
+ */
+struct erdma_ref *erdma_objtab_find(struct erdma_objtab *tab, u32 id)
+{
+	struct erdma_ref **leaf;
+
+	lockdep_assert_held(&tab->lock);
+	if (!tab->leaves || id > tab->ids.max)
+		return NULL;
+	leaf = tab->leaves[id / OBJTAB_LEAF];
+	return leaf ? leaf[id % OBJTAB_LEAF] : NULL;
+}
+
+/**
+ * erdma_objtab_get - find and hold an object
+ * @tab: table
+ * @id: number, need not exist
+ *
+ * Context: any.
+ * Return: object, to be given to erdma_ref_put(); NULL: unknown or going away.
+ */
+struct erdma_ref *erdma_objtab_get(struct erdma_objtab *tab, u32 id)
+{
+	struct erdma_ref *ref;
+	unsigned long flags;
+
+	spin_lock_irqsave(&tab->lock, flags);
+	ref = erdma_objtab_find(tab, id);
+	if (ref)
+		kref_get(&ref->count);
+	spin_unlock_irqrestore(&tab->lock, flags);
+	return ref;
+}
+
+/* The next object among some numbers; *@id: behind them, or its own; false: no more numbers */
+static bool objtab_scan(struct erdma_objtab *tab, u32 *id, struct erdma_ref **ref)
+{
+	u32 last = tab->ids.max, end;
+
+	lockdep_assert_held(&tab->lock);
+	*ref = NULL;
+	if (!tab->leaves || *id > last)
+		return false;
+	end = min(last - *id, OBJTAB_BATCH - 1U) + *id + 1;
+	/* A bit that is set or cleared meanwhile is of a number without an object */
+	while ((*id = find_next_bit(tab->ids.map, end, *id)) < end) {
+		*ref = erdma_objtab_find(tab, *id);
+		if (*ref)
+			return true;
+		(*id)++;
+	}
+	return true;
+}
+
+/**
+ * erdma_objtab_get_from - find and hold the object with the lowest number
+ * @tab: table
+ * @id: at least this
+ *
+ * Context: any.
+ * Return: object, to be given to erdma_ref_put(); NULL: there is none.
+ */
+struct erdma_ref *erdma_objtab_get_from(struct erdma_objtab *tab, u32 id)
+{
+	struct erdma_ref *ref;
+	unsigned long flags;
+	bool more;
+
+	do {
+		spin_lock_irqsave(&tab->lock, flags);
+		more = objtab_scan(tab, &id, &ref);
+		if (ref)
+			kref_get(&ref->count);
+		spin_unlock_irqrestore(&tab->lock, flags);
+	} while (more && !ref);
+	return ref;
+}
+
+/**
+ * erdma_objtab_next - the lowest number of an object
+ * @tab: table
+ * @id: at least this; becomes that number
+ *
+ * Context: any.
+ * Return: false if there is none.
+ */
+bool erdma_objtab_next(struct erdma_objtab *tab, u32 *id)
+{
+	struct erdma_ref *ref;
+	unsigned long flags;
+	bool more;
+
+	do {
+		spin_lock_irqsave(&tab->lock, flags);
+		more = objtab_scan(tab, id, &ref);
+		spin_unlock_irqrestore(&tab->lock, flags);
+	} while (more && !ref);
+	return ref;
+}
