@@ -127,16 +127,17 @@ def sources(keys, kinds=('deb',), suite=None, etc='/etc/apt') -> str:
     return '\n'.join(dict.fromkeys(lines)) + '\n'
 
 
-def private(suite=None) -> dict:
-    """Environment in which apt-get and apt-cache know source packages, or SUITE."""
-    folder = cache.make_root() / ('apt-' + suite if suite else 'apt')
+def private(*suites) -> dict:
+    """Environment in which apt-get and apt-cache know source packages, or the SUITES."""
+    suites = [x for x in suites if x]
+    folder = cache.make_root() / '-'.join(('apt', *suites))
     for sub in ('lists/partial', 'cache/archives/partial', 'keys'):
         (folder / sub).mkdir(parents=True, exist_ok=True)
     with cache.locked(folder / 'lock', 300, 'package lists'):
-        new = sources(folder / 'keys', ('deb', 'deb-src'), suite)
+        new = ''.join(sources(folder / 'keys', ('deb', 'deb-src'), x) for x in suites or (None,))
         config, known, updated = (folder / x for x in ('apt.conf', 'sources.list', 'updated'))
         env = {'APT_CONFIG': str(config)}
-        config.write_text(CONF.format(folder=folder) + (ANY_DATE if suite else ''),
+        config.write_text(CONF.format(folder=folder) + (ANY_DATE if suites else ''),
                           encoding='utf-8')
         if not known.exists() or known.read_text(encoding='utf-8') != new or \
                 not updated.exists() or updated.stat().st_mtime < time.time() - LISTS_AGE:

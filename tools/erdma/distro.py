@@ -48,14 +48,13 @@ class Suite:
 
 SUITES = {
     'bookworm': Suite('', ('', 'linux-image-6.12-amd64')),
-    # That of its backports needs packages of two suites at once.
-    'trixie': Suite('trixie', ()),
+    'trixie': Suite('trixie', ('trixie-backports', 'linux-image-amd64')),
 }
 
 
-def environment(suite) -> dict:
-    """The environment in which apt-get knows the packages of a suite ('': this machine's)."""
-    return apt.private(suite) if suite else {}
+def environment(*suites) -> dict:
+    """The environment in which apt-get knows the packages of suites ('': this machine's)."""
+    return apt.private(*suites) if any(suites) else {}
 
 
 def kernel_debs(step: Step, suite, root, folder) -> None:
@@ -64,17 +63,21 @@ def kernel_debs(step: Step, suite, root, folder) -> None:
     if not SUITES[suite].newer:
         return
     where, package = SUITES[suite].newer
-    env = environment(where)
-    release = apt.kernel_release(package, env)
+    release = apt.kernel_release(package, environment(where))
     if not release:
         return
+    # What a kernel of backports needs is of the suite itself, unless that is too old.
+    env = environment(SUITES[suite].own, where)
+    target = ['-o', f'APT::Default-Release={where}'] if where else []
     simulated = step.output('apt-get', '-s', '-o', f'Dir::State::status={root}/var/lib/dpkg/status',
-                            'install',
+                            *target, 'install',
                             '--no-install-recommends', f'linux-image-{release}',
                             f'linux-headers-{release}', env=env)
-    names = {line.split()[1] for line in simulated.splitlines() if line.startswith('Inst ')}
-    step.run('apt-get', '-o', 'APT::Sandbox::User=root', 'download', *sorted(names), cwd=folder,
-             env=env)
+    # The packages that only depend on the newest kernel stay what they are.
+    names = {line.split()[1] for line in simulated.splitlines() if line.startswith('Inst ')} - \
+        {f'linux-{x}-amd64' for x in ('image', 'headers', 'modules', 'base')}
+    step.run('apt-get', '-o', 'APT::Sandbox::User=root', *target, 'download', *sorted(names),
+             cwd=folder, env=env)
 
 
 def build(step: Step, suite, out) -> None:
