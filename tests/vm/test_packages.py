@@ -70,8 +70,11 @@ def check_device(vm):
     here: nothing in the system does that.
     """
     vm.wait_until('the device of the card', lambda: vm.driver.rdma('link'), 120)
-    netdev = vm.driver.rdma('link')[0]['netdev']
-    vm.run(f'ip addr replace {vm.address()}/24 dev {netdev} && ip link set {netdev} up')
+
+    def has_address():
+        netdev = vm.driver.rdma('link')[0]['netdev']    # until udev has given it another name
+        return vm.ok(f'ip addr replace {vm.address()}/24 dev {netdev} && ip link set {netdev} up')
+    vm.wait_until('the address of its interface', has_address, 60)
     vm.wait_until('its port', lambda: vm.driver.rdma('link')[0]['state'] == 'ACTIVE', 30)
 
 
@@ -114,7 +117,10 @@ def test_newer_kernel_gets_the_module(system):
         pytest.skip('no newer kernel is at hand for this system')
     old, packages = system.releases()[-1], system.packages()
     system.upgraded = sorted(packages & {x.name.split('_')[0] for x in debs})
-    system.install(debs)
+    # What another needs before it is unpacked: dpkg sorts nothing.
+    first = [x for x in debs if x.name.startswith('linux-base_')]
+    for some in filter(None, (first, [x for x in debs if x not in first])):
+        system.install(some)
     kernel = system.releases()[-1]
     assert kernel != old
     assert '/updates/dkms/erdma.ko' in module_file(system, kernel)
