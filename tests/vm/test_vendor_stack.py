@@ -215,7 +215,7 @@ def check_name(node, settle, wanted):
     node.run('modprobe erdma')
     node.driver.wait_device()
     settle()
-    # On a busy host udev may not have heard of the device yet when it is said to be idle.
+    # On a busy host settle may end before udev has the event of the device.
     node.wait_until(f'the name {wanted}',
                     lambda: re.fullmatch(wanted, ' '.join(node.driver.devices())), 20)
     node.driver.unload()
