@@ -41,7 +41,7 @@ ENTER = ('mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/tmp" && '
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
-    """A release of Debian. newer: (suite, package that depends on a newer kernel's image), or ()."""
+    """A release of Debian. newer: (suite, package that depends on a newer kernel's image)."""
     own: str
     newer: tuple
 
@@ -60,8 +60,6 @@ def environment(*suites) -> dict:
 def kernel_debs(step: Step, suite, root, folder) -> None:
     """The packages of the newer kernel and its headers, and what they need beyond ROOT, into
     FOLDER."""
-    if not SUITES[suite].newer:
-        return
     where, package = SUITES[suite].newer
     release = apt.kernel_release(package, environment(where))
     if not release:
@@ -102,11 +100,10 @@ def build(step: Step, suite, out) -> None:
 
 def system(suite) -> Path:
     """The folder of a fresh system: root, newer. Nobody changes it: see copy()."""
-    found = [apt.candidates('libc6', *PACKAGES, env=environment(SUITES[suite].own))]
-    if SUITES[suite].newer:
-        where, package = SUITES[suite].newer
-        found.append(apt.candidates(package, env=environment(where)))
-    key = cache.key(RECIPE, AGENT, *PACKAGES, *found)
+    where, package = SUITES[suite].newer
+    key = cache.key(RECIPE, AGENT, *PACKAGES,
+                    apt.candidates('libc6', *PACKAGES, env=environment(SUITES[suite].own)),
+                    apt.candidates(package, env=environment(where)))
     return cache.product(f'distro-{suite}', key, 1800, f'a Debian system ({suite})',
                          lambda step, out: build(step, suite, out))
 
