@@ -78,15 +78,15 @@ def start_server(vm, command, port, timeout=30):
 
 
 def _run_once(server_vm, server, client_vm, client, timeout, card):
-    """The Results of both; the server's is None when the client failed."""
+    """Both to their ends: the server's Process, the client's Result."""
     port = server_vm.next_port()
     names = {'addr': server_vm.address(card), 'client': client_vm.address(card), 'port': port}
     s = start_server(server_vm, _fill(server, **names), port)
     try:
         c = client_vm.run(_fill(client, **names), timeout, check=False)
         if c.status == 0:
-            return s.wait(timeout, check=False), c
-        return None, dataclasses.replace(c, err=c.err + 'server: ' + s.text[-300:])
+            s.wait(timeout, check=False)
+        return s, c
     finally:
         if s.status is None and not s.problem:
             s.stop()
@@ -96,11 +96,13 @@ def run_pair(server_vm, server, client_vm, client, timeout=120, card=1):
     """Run both to their ends; both must succeed. Returns a Pair. Raises VmError."""
     for _ in range(TRIES):
         s, c = _run_once(server_vm, server, client_vm, client, timeout, card)
-        failed = c if c.status else s
+        failed = c if c.status else s.result
         if failed.status == 0:
-            return Pair(s, c)
+            return Pair(failed, c)
         if not lost_race(failed) and not closed_early(failed):
             break
+    if failed is c:
+        failed = dataclasses.replace(c, err=c.err + 'server: ' + s.text[-300:])
     raise CommandFailed(failed)
 
 
@@ -138,7 +140,9 @@ def table_row(text):
 
 
 def perf(command, server, client, timeout=120, card=1):
-    """A program of perftest between two VMs, or in one. Returns a Perf. With -e only ib_read_bw and ib_atomic_bw."""
+    """A program of perftest between two VMs, or in one; with -e only ib_read_bw and ib_atomic_bw.
+    Returns a Perf.
+    """
     if EVENTS.search(command) and not TAKES_EVENTS.match(command):
         raise ValueError(f'"{command}": perftest cannot wait for events with this program')
     words = f'{command} -R -F -p {{port}}'
