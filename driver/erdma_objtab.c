@@ -243,6 +243,23 @@ static bool objtab_scan(struct erdma_objtab *tab, u32 *id, struct erdma_ref **re
 	return true;
 }
 
+/* The first object from *@id on, which becomes its number; @hold: with a reference */
+static struct erdma_ref *objtab_seek(struct erdma_objtab *tab, u32 *id, bool hold)
+{
+	struct erdma_ref *ref;
+	unsigned long flags;
+	bool more;
+
+	do {
+		spin_lock_irqsave(&tab->lock, flags);
+		more = objtab_scan(tab, id, &ref);
+		if (ref && hold)
+			kref_get(&ref->count);
+		spin_unlock_irqrestore(&tab->lock, flags);
+	} while (more && !ref);
+	return ref;
+}
+
 /**
  * erdma_objtab_get_from - find and hold the object with the lowest number
  * @tab: table
@@ -253,18 +270,7 @@ static bool objtab_scan(struct erdma_objtab *tab, u32 *id, struct erdma_ref **re
  */
 struct erdma_ref *erdma_objtab_get_from(struct erdma_objtab *tab, u32 id)
 {
-	struct erdma_ref *ref;
-	unsigned long flags;
-	bool more;
-
-	do {
-		spin_lock_irqsave(&tab->lock, flags);
-		more = objtab_scan(tab, &id, &ref);
-		if (ref)
-			kref_get(&ref->count);
-		spin_unlock_irqrestore(&tab->lock, flags);
-	} while (more && !ref);
-	return ref;
+	return objtab_seek(tab, &id, true);
 }
 
 /**
@@ -277,14 +283,5 @@ struct erdma_ref *erdma_objtab_get_from(struct erdma_objtab *tab, u32 id)
  */
 bool erdma_objtab_next(struct erdma_objtab *tab, u32 *id)
 {
-	struct erdma_ref *ref;
-	unsigned long flags;
-	bool more;
-
-	do {
-		spin_lock_irqsave(&tab->lock, flags);
-		more = objtab_scan(tab, id, &ref);
-		spin_unlock_irqrestore(&tab->lock, flags);
-	} while (more && !ref);
-	return ref;
+	return objtab_seek(tab, id, false);
 }

@@ -229,7 +229,8 @@ void erdma_qp_end(struct erdma_qp *qp)
 	bool never;
 
 	down_write(&qp->state_lock);
-	never = qp->state == ERDMA_QPS_IDLE || qp->state == ERDMA_QPS_RTR;
+	/* One that was closed is IDLE again, but not at the device */
+	never = !qp->stopped && (qp->state == ERDMA_QPS_IDLE || qp->state == ERDMA_QPS_RTR);
 	if (never)
 		qp_record_useless(qp);
 	up_write(&qp->state_lock);
