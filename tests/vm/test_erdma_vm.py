@@ -29,7 +29,7 @@ MISSING = [x for x in NEEDED if not shutil.which(x)]
 PROMPT = r'# $'
 
 pytestmark = [
-    pytest.mark.group('hosts'), pytest.mark.limit(2400), pytest.mark.cores(2),
+    pytest.mark.group('hosts'), pytest.mark.limit(2400),
     pytest.mark.skipif(os.geteuid() != 0, reason='only root can make a user to run as'),
     pytest.mark.skipif(bool(MISSING), reason='not installed: ' + ' '.join(MISSING))]
 

@@ -10,7 +10,6 @@ from lib.programs import Dump, eadm, eadm_data as data, owner_pid
 
 pytestmark = [
     pytest.mark.group('vm'),
-    pytest.mark.cores(2),
     pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
     pytest.mark.vms(cards=2),
 ]
