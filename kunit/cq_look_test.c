@@ -261,7 +261,7 @@ static void application_is_notified_of_a_hidden_completion(struct kunit *test)
 }
 
 /* It polls and never arms again: where it is, nobody else knows */
-static void application_that_polls_on_is_not_accused(struct kunit *test)
+static void application_that_polls_on_has_no_hidden_completion(struct kunit *test)
 {
 	struct look_setup *s = setup_of(test);
 	u32 i;
@@ -284,7 +284,7 @@ static struct kunit_case cq_look_cases[] = {
 	KUNIT_CASE(arm_for_solicited_waits_for_what_can_be_known),
 	KUNIT_CASE(completion_with_a_wrong_owner_bit_breaks_the_cq_once),
 	KUNIT_CASE(application_is_notified_of_a_hidden_completion),
-	KUNIT_CASE(application_that_polls_on_is_not_accused),
+	KUNIT_CASE(application_that_polls_on_has_no_hidden_completion),
 	{}
 };
 

@@ -12,7 +12,7 @@
  * A process announces memory (regions) to all others by passing file
  * descriptors that are open for reading only; the file is sealed against
  * writing where its creator allowed that, see mesh_region.c. What a peer sends
- * is hostile: a peer that breaks a rule, lies or floods loses its connection,
+ * is hostile: a peer that breaks a rule or floods loses its connection,
  * nothing else.
  *
  * POSIX and Linux only, no QEMU header. All calls come from one thread at a

@@ -48,20 +48,20 @@ static void post_all(Fixture *s)
     qp_ring(&s->bqp);
 }
 
-typedef enum Death { DIES, STOPS_READING, LIES, DRIVER_STOPS, DEATHS } Death;
+typedef enum Cut { PROCESS_ENDS, STOPS_READING, BREAKS_RULES, DRIVER_STOPS } Cut;
 
-static void die(Fixture *s, Death how)
+static void cut_by(Fixture *s, Cut how)
 {
     static const uint8_t junk[64] = { 0xff, 0xff, 0xff, 0xff };
 
     switch (how) {
-    case DIES:
+    case PROCESS_ENDS:
         kill_wire(s);
         break;
     case STOPS_READING:
         a_end(s)->refuse = b_end(s)->refuse = true;
         break;
-    case LIES:
+    case BREAKS_RULES:
         a_end(s)->len = b_end(s)->len = 0;
         wire_end_feed(a_end(s), junk, sizeof(junk));
         wire_end_feed(b_end(s), junk, sizeof(junk));
@@ -75,7 +75,7 @@ static void die(Fixture *s, Death how)
     hosts_run(&s->hosts);
 }
 
-static void check_after(Fixture *s, Death how)
+static void check_after(Fixture *s, Cut how)
 {
     Ends a, b;
 
@@ -97,7 +97,7 @@ static void check_after(Fixture *s, Death how)
 }
 
 /* False: the work was done before */
-static bool cut_at(WireMode mode, unsigned n, Death how)
+static bool cut_at(WireMode mode, unsigned n, Cut how)
 {
     Fixture *s = fixture_new_wired(mode, big(mode), true, NULL);
     bool more;
@@ -105,7 +105,7 @@ static bool cut_at(WireMode mode, unsigned n, Death how)
     s->hosts.slow = true;
     post_all(s);
     more = deliver_some(s, n);
-    die(s, how);
+    cut_by(s, how);
     check_after(s, how);
     if (s->hosts.wires) {
         kill_wire(s);
@@ -116,7 +116,7 @@ static bool cut_at(WireMode mode, unsigned n, Death how)
     return more;
 }
 
-static void cut_everywhere(WireMode mode, Death how)
+static void cut_everywhere(WireMode mode, Cut how)
 {
     unsigned step = fake_default_mode == MAP_DIRECT ? 1 : 7, n = how % step;
 
@@ -127,10 +127,10 @@ static void cut_everywhere(WireMode mode, Death how)
     CHECK(n > 12);
 }
 
-TEST_OWN_WIRES(process_that_dies_at_any_message_costs_its_connections)
+TEST_OWN_WIRES(process_that_ends_at_any_message_costs_its_connections)
 {
-    cut_everywhere(WIRE_MODE_SHARED, DIES);
-    cut_everywhere(WIRE_MODE_BYTES, DIES);
+    cut_everywhere(WIRE_MODE_SHARED, PROCESS_ENDS);
+    cut_everywhere(WIRE_MODE_BYTES, PROCESS_ENDS);
 }
 
 TEST_OWN_WIRES(process_that_stops_reading_at_any_message_costs_its_connections)
@@ -139,10 +139,10 @@ TEST_OWN_WIRES(process_that_stops_reading_at_any_message_costs_its_connections)
     cut_everywhere(WIRE_MODE_BYTES, STOPS_READING);
 }
 
-TEST_OWN_WIRES(process_that_lies_at_any_message_costs_its_connections)
+TEST_OWN_WIRES(process_that_breaks_rules_at_any_message_costs_its_connections)
 {
-    cut_everywhere(WIRE_MODE_SHARED, LIES);
-    cut_everywhere(WIRE_MODE_BYTES, LIES);
+    cut_everywhere(WIRE_MODE_SHARED, BREAKS_RULES);
+    cut_everywhere(WIRE_MODE_BYTES, BREAKS_RULES);
 }
 
 TEST_OWN_WIRES(driver_that_stops_at_any_message_flushes)
@@ -173,7 +173,7 @@ TEST_OWN_WIRES(send_that_fails_anywhere_breaks_the_wire_once)
                 s->hosts.slow = false;
                 hosts_run(&s->hosts);
                 kill_wire(s);
-                check_after(s, DIES);
+                check_after(s, PROCESS_ENDS);
                 fixture_free(s);
             }
         }

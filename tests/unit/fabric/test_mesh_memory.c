@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory passed between processes: what arrives, and what is not believed. */
+/* Memory passed between processes: what arrives, and what is refused. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -430,7 +430,7 @@ MESH_TEST(memory_that_cannot_be_sealed_is_reported_once)
     host_free(a);
 }
 
-/* ---- a peer that lies about memory ---- */
+/* ---- a peer that announces memory wrongly ---- */
 
 static void expect_closed(Host *h, int fd, const char *words)
 {

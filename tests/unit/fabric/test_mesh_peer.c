@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Peers that lie, are silent, come in crowds, die; and many honest ones. */
+/* Peers that break rules, send nothing, connect too often, end; and many that keep the rules. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ static void expect_closed(Host *h, int fd, const char *words)
     }
 }
 
-/* ---- lies ---- */
+/* ---- broken rules ---- */
 
 static void expect_bad_hello(const MeshHello *hello, const char *words)
 {
@@ -190,7 +190,7 @@ MESH_TEST(garbage_closes)
     }
 }
 
-/* ---- silence and crowds ---- */
+/* ---- peers that send nothing, many peers ---- */
 
 MESH_TEST(a_peer_that_does_not_say_its_name_is_closed)
 {
@@ -314,7 +314,7 @@ MESH_TEST(a_killed_peer_is_lost_and_forgotten)
     host_free(h);
 }
 
-/* The older dies: the younger, which connects, finds nobody there */
+/* The older ends: the younger, which connects, finds nobody there */
 MESH_TEST(a_killed_elder_is_not_asked_for_ever)
 {
     pid_t pid = fork_sender();
@@ -362,7 +362,7 @@ MESH_TEST(a_stopped_peer_costs_bounded_memory)
  * @n processes start at the same moment. Each must end up with one wire to each
  * other, on which it gets the other's number exactly once. Exit 0: so it was.
  */
-static void crowd_member(unsigned me, unsigned n, int start)
+static void run_member(unsigned me, unsigned n, int start)
 {
     bool got[64] = { false };
     unsigned greeted = 0, received = 0;
@@ -412,7 +412,7 @@ static void crowd_member(unsigned me, unsigned n, int start)
           h->m->info.connects + h->m->info.accepts == n - 1 ? 0 : 5);
 }
 
-static void crowd(unsigned n)
+static void run_members(unsigned n)
 {
     pid_t pids[64];
     int start[2];
@@ -422,7 +422,7 @@ static void crowd(unsigned n)
         pids[i] = fork();
         if (!pids[i]) {
             close(start[1]);
-            crowd_member(i, n, start[0]);
+            run_member(i, n, start[0]);
         }
     }
     close(start[0]);
@@ -438,13 +438,13 @@ static void crowd(unsigned n)
 MESH_TEST(four_processes_are_all_connected)
 {
     for (unsigned i = 0; i < 15; i++) {
-        crowd(4);
+        run_members(4);
     }
 }
 
 MESH_TEST(sixteen_processes_are_all_connected)
 {
-    crowd(16);
+    run_members(16);
 }
 
 /* ---- how fast ---- */
