@@ -238,8 +238,9 @@ static const char *driver_hint(struct ctx *c)
 {
 	if (is_locked_down(c))
 		return "modprobe erdma; the kernel is locked down (/sys/kernel/security/lockdown) "
-		       "and takes only signed modules: mokutil --import /var/lib/dkms/mok.pub, "
-		       "reboot, enrol the key.";
+		       "and takes only signed modules. If there is no /var/lib/dkms/mok.pub: "
+		       "install openssl, reinstall erdma-dkms. Then: mokutil --import "
+		       "/var/lib/dkms/mok.pub, reboot, enrol the key.";
 	return "modprobe erdma; if that fails: dmesg | grep -i erdma";
 }
 

@@ -122,7 +122,7 @@ fails()
 }
 @test "adapter without driver: lockdown takes only signed modules" {
 	EADM_FAKE_LOCKDOWN=1 expect 5 no-driver list dev
-	[[ "$stderr" == *"Hint: modprobe erdma; "*"only signed modules: mokutil --import"* ]]
+	[[ "$stderr" == *"Hint: modprobe erdma; "*"only signed modules. "*"mokutil --import"* ]]
 	EADM_FAKE_LOCKDOWN=1 expect 5 no-driver-2 list qp
 	[[ "$stderr" == *"only signed modules"* ]]
 }
