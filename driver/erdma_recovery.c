@@ -70,6 +70,8 @@ void erdma_stop_work(struct work_struct *work)
 	struct erdma_dev *dev = container_of(work, struct erdma_dev, stop_work);
 
 	dev->dma_off = erdma_stop_dma(&dev->mmio);
+	if (READ_ONCE(dev->adapter->in_reset))
+		return;		/* pci_reset_done() queues it again */
 	WRITE_ONCE(dev->flushing, true);
 	stop_all_qps(dev);
 	/* The core sends DEVICE_FATAL to each application when the device is unregistered */
@@ -284,13 +286,26 @@ static void pci_error_resume(struct pci_dev *pdev)
 	adapter_schedule(adapter, 0);
 }
 
+/*
+ * Consumers hear of the loss when the reset is over, which takes 100 ms, and of the
+ * removal at once after that. What connects again in between crashes Linux 6.1:
+ * NFS's client expects no removal before it has stored its connection's id.
+ */
 static void pci_reset_prepare(struct pci_dev *pdev)
 {
+	struct erdma_adapter *adapter = pci_get_drvdata(pdev);
+
+	WRITE_ONCE(adapter->in_reset, true);
 	adapter_freeze(pdev, ERDMA_LOST_PCI_RESET);
 }
 
 static void pci_reset_done(struct pci_dev *pdev)
 {
+	struct erdma_adapter *adapter = pci_get_drvdata(pdev);
+
+	WRITE_ONCE(adapter->in_reset, false);
+	if (adapter->dev)
+		queue_work(adapter->dev->reflusher, &adapter->dev->stop_work);
 	adapter_thaw(pdev);
 }
 

@@ -25,6 +25,7 @@
  * @recover: takes down a lost device and brings up a fresh one
  * @removed: the driver is not bound any more
  * @frozen: a reset or suspend is under way: bring up nothing
+ * @in_reset: the function is being reset: consumers are notified afterwards
  * @gave_up: too many tries: bring up nothing until an administrator resets it
  * @requested: the next bring-up was asked for and is no try
  * @reason: of the latest loss
@@ -37,7 +38,7 @@
  * @dbg: debug levels while there is no device
  *
  * All but @refs and @recover is protected by the lock of the PCI function's
- * struct device.
+ * struct device; the stop work reads @in_reset without it.
  */
 struct erdma_adapter {
 	struct kref refs;
@@ -47,6 +48,7 @@ struct erdma_adapter {
 	struct delayed_work recover;
 	bool removed;
 	bool frozen;
+	bool in_reset;
 	bool gave_up;
 	bool requested;
 	enum erdma_lost_reason reason;
