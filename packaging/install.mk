@@ -5,10 +5,11 @@
 # DESTDIR=, PREFIX=, KVER= (of the module); uninstall takes the same.
 
 LIBDIR ?= $(PREFIX)/lib
-MAN_PAGES = $(wildcard man/eadm.*)
 SCHEMAS = $(wildcard eadm/schema/*.json)
 UDEV_RULES = $(wildcard packaging/udev/*.rules)
-PYTHON_DIR = /usr/lib/python3/dist-packages
+UDEV_RULE = /usr/lib/udev/rules.d/60-erdma-diag.rules
+# Where the system's python looks for modules: Debian's
+PYTHON_DIR ?= /usr/lib/python3/dist-packages
 MODEL_SO = qemu-model/build/erdma-qemu.so
 # What erdma-vm consists of: its modules, and what it makes a guest from
 MODEL_DIR = $(DESTDIR)$(PREFIX)/share/erdma-qemu-model
@@ -27,7 +28,13 @@ define install_man
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit; done
 endef
 
-install: install-built
+# The same file under two owners: who goes first takes it from the other
+not-packaged:
+	@p=$$(dpkg-query -S $(UDEV_RULE) 2>/dev/null || rpm -qf $(UDEV_RULE) 2>/dev/null) || exit 0; \
+	if [ -z '$(DESTDIR)' ]; then \
+		echo "$(UDEV_RULE) belongs to a package ($${p%%:*}): remove that first" >&2; exit 1; fi
+
+install: not-packaged install-built
 	if [ -e driver/erdma.ko ]; then $(MAKE) install-module; \
 	else echo 'driver/erdma.ko is not built: not installed'; fi
 	if [ -e $(MODEL_SO) ]; then $(MAKE) install-model; \
@@ -78,7 +85,7 @@ install-module:
 	if [ -z '$(DESTDIR)' ]; then depmod $(KVER); fi
 	$(call install_man,man/erdma.4)
 
-uninstall:
+uninstall: not-packaged
 	$(MAKE) -C eadm uninstall DESTDIR=$(abspath $(DESTDIR)) PREFIX=$(PREFIX)
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man8/eadm.8 $(DESTDIR)$(PREFIX)/share/man/man4/erdma.4 \
 		$(DESTDIR)$(PREFIX)/share/man/man1/qemu-system-x86_64-erdma.1 \
@@ -89,11 +96,10 @@ uninstall:
 		$(DESTDIR)/usr/lib/sysusers.d/eadm.conf \
 		$(DESTDIR)$(PYTHON_DIR)/sos/report/plugins/erdma.py
 	for r in $(UDEV_RULES); do rm -f $(DESTDIR)/usr/lib/udev/rules.d/$${r##*/}; done
-	rm -rf $(DESTDIR)$(LIBDIR)/erdma $(DESTDIR)$(PREFIX)/share/erdma/schema $(DKMS_DIR) \
-		$(MODEL_DIR)
+	rm -rf $(DESTDIR)$(LIBDIR)/erdma $(DESTDIR)$(PREFIX)/share/erdma/schema $(MODEL_DIR)
 	if [ -e $(MODULE_DIR)/erdma.ko ]; then \
 		rm -f $(MODULE_DIR)/erdma.ko && \
 		if [ -z '$(DESTDIR)' ]; then depmod $(KVER); fi; fi
 
 .PHONY: install install-built install-eadm install-dev install-model install-dkms install-module \
-	uninstall
+	uninstall not-packaged

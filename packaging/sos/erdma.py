@@ -13,7 +13,9 @@ class Erdma(Plugin, IndependentPlugin):
     commands = ('eadm',)
 
     def setup(self):
-        """Only while the module is loaded; each command has a limit of time and size."""
+        """If the module is loaded or eadm is installed; each command has a limit of time and
+        size.
+        """
         self.add_cmd_output([
             'eadm ver',
             'eadm list dev', 'eadm info dev', 'eadm -j info dev',

@@ -5,15 +5,17 @@ compiles on the host's processor, the kernel and the card are those of a VM.
 
 Tests build upon each other.
 """
+import contextlib
 import os
 import re
 import shutil
+import subprocess
 
 import pytest
 
 from erdma import distro, kernels, local, release
-from erdma.paths import BUILD
-from erdma.vm import VmSpec, run_pair
+from erdma.paths import BUILD, TOP
+from erdma.vm import VmSpec, run_pair, start_server
 from vm.lib.pairs import rping
 
 pytestmark = [
@@ -27,6 +29,8 @@ NOISE = re.compile(r'/var/(log|cache|lib/(apt|dpkg|systemd|initramfs-tools))/|/(
                    r'/boot/(initrd|config)|/etc/(group|gshadow|passwd|shadow)-?$|'
                    r'/lib/modules/[^/]+/modules\.|/etc/ld\.so\.cache|\.pyc$|__pycache__')
 DRIVER = 'erdma-dkms eadm'.split()
+#: A version after ours.
+NEXT = '999.0.0'
 #: The kernel whose stock driver fits the kernel of a system.
 OWN_DRIVER = {'bookworm': '6.1'}
 
@@ -36,6 +40,25 @@ def _debs():
     """Package name -> file."""
     where = release.deb(BUILD / 'distro/deb')
     return {x.name.split('_')[0]: x for x in sorted(where.glob('*.deb'))}
+
+
+@pytest.fixture(scope='module', name='next_debs')
+def _next_debs():
+    """The packages of a version that follows ours, made from a copy of the last commit: their
+    folder below the checkout.
+    """
+    tree = BUILD / 'distro/next'
+    shutil.rmtree(tree, ignore_errors=True)
+    subprocess.run(['git', 'clone', '-q', '--depth=1', f'file://{TOP}', tree], check=True)
+    (tree / 'VERSION').write_text(f'{NEXT}\n', encoding='ascii')
+    log = tree / 'CHANGELOG.md'
+    text = log.read_text(encoding='utf-8')
+    newest = f'\n## {NEXT} (unreleased)\n\nFixed\n\n- Nothing.\n\n## '
+    log.write_text(text.replace('\n## ', newest, 1), encoding='utf-8')
+    subprocess.run(['git', '-c', 'user.name=test', '-c', 'user.email=test@erdma.invalid', 'commit',
+                    '-qam', NEXT], cwd=tree, check=True)
+    subprocess.run(['tools/release', 'deb'], cwd=tree, check=True, stdout=subprocess.DEVNULL)
+    return (tree / 'build/deb').relative_to(TOP)
 
 
 @pytest.fixture(scope='module', params=list(distro.SUITES), name='system')
@@ -108,6 +131,71 @@ def test_card_is_recognized_at_boot(system):
         assert vm.run('runuser -u member -- eadm list qp', check=False).status == 0
         assert vm.run('runuser -u stranger -- eadm list qp', check=False).status != 0
         assert not vm.complaints()
+
+
+def version_of(vm, running):
+    """Of the module that is loaded, or of the file that modprobe takes."""
+    return vm.out('cat /sys/module/erdma/version' if running else 'modinfo -F version erdma')
+
+
+@contextlib.contextmanager
+def load(vm):
+    """Data moves between two programs until the block ends, whenever nothing else wants the
+    processor. Interfaces have udev's names here, so erdma.vm.Traffic finds no device.
+    """
+    port = vm.next_port()
+    program = f'nice -n 19 ib_write_bw -R -F --run_infinitely -s 4096 -p {port}'.split()
+    server = start_server(vm, program, port)
+    client = vm.popen([*program, vm.address()])
+    try:
+        check_data_moves(vm)
+        yield
+        check_data_moves(vm)
+        assert client.running and server.running
+    finally:
+        client.stop()
+        server.stop()
+
+
+def check_data_moves(vm):
+    """More than connecting takes."""
+    def sent():
+        return vm.driver.rdma('statistic', 'show', 'link')[0]['tx_bytes']
+    before = sent()
+    vm.wait_until('data to move', lambda: sent() > before + 100000, 60)
+
+
+def test_upgrade_under_load_leaves_the_running_driver(system, next_debs):
+    """DKMS compiles the newer version in the VM while data moves. The driver cannot be unloaded
+    under an open device; afterwards the newer one is loaded.
+    """
+    with boot(system, system.releases()[-1]) as (vm,):
+        check_device(vm)
+        with load(vm):
+            vm.run(f'dpkg -i /erdma/{next_debs}/erdma-dkms_*.deb', 2000)
+            assert [version_of(vm, x) for x in (True, False)] == [release.version(), NEXT]
+            refused = vm.run('rmmod erdma', check=False)
+            assert refused.status and 'in use' in refused.err
+        vm.driver.wait_no_objects()
+        vm.run('rmmod erdma && modprobe erdma', 60)
+        assert version_of(vm, True) == NEXT
+        check_device(vm)
+        check_traffic(vm)
+        assert not vm.complaints()
+
+
+def test_kernel_that_is_locked_down_is_named(system):
+    """DKMS signs with a key that the kernel gets by MOK only: eadm says what is to be done."""
+    with boot(system, system.releases()[-1], append='lockdown=integrity') as (vm,):
+        assert '[integrity]' in vm.read('/sys/kernel/security/lockdown')
+        vm.run('udevadm settle', 120)
+        loaded = vm.run('modprobe erdma', 60, check=False)
+        assert loaded.status and 'Key was rejected' in loaded.err
+        said = vm.run('eadm list qp', check=False)
+        assert said.status == 5, said.err
+        assert 'no driver bound' in said.err and 'the kernel is locked down' in said.err
+        key = re.search(r'mokutil --import (/\S+),', said.err)[1]
+        assert vm.ok(['test', '-s', key])
 
 
 def test_newer_kernel_gets_the_module(system):

@@ -90,7 +90,7 @@ def write(counts) -> None:
 
 
 def show(counts) -> bool:
-    """A line per part; are all targets reached?"""
+    """A line per part, and one for all; are all targets reached?"""
     found = gcov.totals(counts)
     for x in found:
         if not x.lines:
@@ -98,6 +98,8 @@ def show(counts) -> bool:
             continue
         print(f'{x.part.name:7} {x.run} of {x.lines} lines, {x.percent:.1f} %, target '
               f'{x.part.target} %' + ('' if x.reached else ': below it'), flush=True)
+    run, lines = sum(x.run for x in found), sum(x.lines for x in found)
+    print(f'total   {run} of {lines} lines, {100 * run / lines:.1f} %', flush=True)
     return all(x.reached for x in found)
 
 

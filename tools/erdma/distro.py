@@ -17,7 +17,7 @@ from .step import Failure, Step, run_step
 #: Revision of the recipe: count it up when another system comes out.
 RECIPE = 2
 PACKAGES = '''
-    systemd-sysv udev kmod dkms linux-image-amd64 linux-headers-amd64 initramfs-tools zstd
+    systemd-sysv udev kmod dkms openssl linux-image-amd64 linux-headers-amd64 initramfs-tools zstd
     rdma-core ibverbs-providers ibverbs-utils perftest rdmacm-utils iproute2 iputils-ping
     libnl-3-200 libjson-c5 passwd util-linux
 '''.split()

@@ -100,7 +100,7 @@ def parser() -> argparse.ArgumentParser:
     a('--qemu', action='store_true', help='what QEMU printed')
     a('-f', '--follow', action='store_true', help='go on as it grows')
     add_number(a)
-    a = add('down', 'end VMs', common)
+    a = add('down', 'end VMs', common, facts)
     a('--all', action='store_true', help='those of all names')
     a = add('image', 'make the guest image, which up would make', facts)
     a('--update', action='store_true', help='anew, of the packages that the archive has now')
@@ -280,9 +280,12 @@ def end(name) -> None:
 
 def cmd_down(args, _place) -> int:
     """The end."""
-    for name in vm_state.names() if args.all else [args.name]:
+    names = vm_state.names() if args.all else [args.name]
+    for name in names:
         end(name)
     vm_state.tidy()
+    if args.json:
+        print(document('down', names=names))
     return 0
 
 

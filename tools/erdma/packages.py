@@ -114,9 +114,9 @@ def install(purpose='demo') -> None:
     Takes a fraction of a second when nothing is missing.
     """
     lacking = missing(purpose)
-    check_machine(purpose)
     if not lacking:
         return
+    check_machine(purpose)
     say(f'Installing {len(lacking)} packages: {" ".join(lacking)}')
     log = cache.make_root() / 'log'
     argv = [*APT, '--no-install-recommends', 'install', *lacking]

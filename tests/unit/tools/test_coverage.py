@@ -90,7 +90,8 @@ def test_a_part_below_its_target_fails(capsys):
     assert coverage_cli.show(counts)
     counts['driver/a.c'] = {1: 1, 2: 0}
     assert not coverage_cli.show(counts)
-    assert 'driver  1 of 2 lines, 50.0 %, target 85 %: below it' in capsys.readouterr().out
+    assert 'driver  1 of 2 lines, 50.0 %, target 85 %: below it' in (out := capsys.readouterr().out)
+    assert out.endswith('total   4 of 5 lines, 80.0 %\n')
 
 
 def test_ranges_of_lines_that_did_not_run():

@@ -367,6 +367,13 @@ def test_down_waits_for_the_end(net):
     assert ended.wait(10)
 
 
+def test_down_names_what_it_ended(capsys):
+    assert cli.main(PLACE, ['down', '--all', '-j']) == 0
+    assert json.loads(capsys.readouterr().out) == {'schema': 'erdma-vm.down/1', 'names': []}
+    assert cli.main(PLACE, ['down', '-j']) == 3
+    assert json.loads(capsys.readouterr().out)['error']['status'] == 3
+
+
 def test_nonsense_is_answered(net):
     with pytest.raises(VmError, match='unknown request "x"'):
         vm_client.ask('default', do='x')

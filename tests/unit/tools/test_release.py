@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from erdma import packages, release
+from erdma.paths import TOP
 from erdma.step import Failure
 
 pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(900)]
@@ -115,8 +116,10 @@ def test_debian_packages_are_the_same_from_another_folder(debs, tmp_path):
         again = release.deb(tmp_path / 'other')
     finally:
         os.umask(old)
-    assert len(digests(debs, '*.deb')) == 6
-    assert digests(again, '*.deb') == digests(debs, '*.deb')
+    first = {**digests(debs, '*.deb'), **digests(debs, '*.dsc'), **digests(debs, '*.tar.xz')}
+    assert len(first) == 6 + 1 + 3
+    assert {**digests(again, '*.deb'), **digests(again, '*.dsc'),
+            **digests(again, '*.tar.xz')} == first
 
 
 def members(debs):
@@ -145,6 +148,25 @@ def test_make_install_has_the_same_files_and_uninstall_leaves_none(debs, tmp_pat
                  for p in (tmp_path / 'root').rglob('*') if not p.is_dir()}
         assert files == (members(debs) - {'/usr/share/man/man4/erdma.4'} if target == 'install'
                          else set())
+
+
+def test_make_leaves_files_of_packages_alone(tmp_path):
+    """make uninstall takes no source from DKMS; with the packages there it does nothing."""
+    done = subprocess.run(['make', '-n', '-C', TOP, 'uninstall', f'DESTDIR={tmp_path}'], timeout=60,
+                          **QUIET)
+    assert 'erdma_diag.h' in done.stdout and '/usr/src/' not in done.stdout
+    (tmp_path / 'dpkg-query').write_text('#!/bin/sh\necho "eadm: $2"\n')
+    (tmp_path / 'dpkg-query').chmod(0o755)
+    done = subprocess.run(['make', '-s', '-C', TOP, 'not-packaged'], timeout=60, **QUIET,
+                          env={**os.environ, 'PATH': f'{tmp_path}:{os.environ["PATH"]}'})
+    assert done.returncode and 'belongs to a package (eadm): remove that first' in done.stdout
+
+
+def test_packages_are_built_where_nothing_is_missing(monkeypatch):
+    """On any system: what it is matters to what installs packages."""
+    monkeypatch.setattr(packages, 'missing', lambda _: [])
+    monkeypatch.setattr(packages, 'system', lambda: 'other 1')
+    packages.install('deb')
 
 
 def test_dkms_has_every_file_of_the_driver(debs):
