@@ -312,7 +312,7 @@ struct erdma_dev {
 	enum erdma_lost_reason lost;
 	spinlock_t lost_lock;
 	bool lost_watch;
-	struct work_struct stop_work;
+	struct delayed_work stop_work;
 	bool flushing;
 	bool dma_off;
 	struct net_device *netdev;

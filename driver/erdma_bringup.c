@@ -498,7 +498,7 @@ static struct erdma_dev *erdma_alloc(struct erdma_adapter *adapter)
 	dev->ibdev.phys_port_cnt = 1;
 	dev->dma_off = true;	/* not started */
 	spin_lock_init(&dev->lost_lock);
-	INIT_WORK(&dev->stop_work, erdma_stop_work);
+	INIT_DELAYED_WORK(&dev->stop_work, erdma_stop_work);
 	erdma_debug_init(&dev->dbg);
 	erdma_debug_copy(&dev->dbg, &adapter->dbg);
 	INIT_LIST_HEAD(&dev->deferred);

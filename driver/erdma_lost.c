@@ -38,7 +38,7 @@ static bool lost_mark(struct erdma_dev *dev, enum erdma_lost_reason reason)
 
 	spin_lock_irqsave(&dev->lost_lock, flags);
 	if (dev->lost_watch)
-		queue_work(dev->reflusher, &dev->stop_work);
+		queue_delayed_work(dev->reflusher, &dev->stop_work, 0);
 	spin_unlock_irqrestore(&dev->lost_lock, flags);
 	return true;
 }
@@ -84,7 +84,7 @@ void erdma_lost_watch(struct erdma_dev *dev)
 	spin_lock_irq(&dev->lost_lock);
 	dev->lost_watch = true;
 	if (erdma_is_lost(dev))
-		queue_work(dev->reflusher, &dev->stop_work);
+		queue_delayed_work(dev->reflusher, &dev->stop_work, 0);
 	spin_unlock_irq(&dev->lost_lock);
 }
 
@@ -99,7 +99,7 @@ void erdma_lost_unwatch(struct erdma_dev *dev)
 	spin_lock_irq(&dev->lost_lock);
 	dev->lost_watch = false;
 	spin_unlock_irq(&dev->lost_lock);
-	cancel_work_sync(&dev->stop_work);
+	cancel_delayed_work_sync(&dev->stop_work);
 }
 
 /**
@@ -120,6 +120,6 @@ bool erdma_lost_wait_stopped(struct erdma_dev *dev)
 	spin_unlock_irq(&dev->lost_lock);
 	if (!watched)
 		return false;
-	flush_work(&dev->stop_work);
+	flush_delayed_work(&dev->stop_work);
 	return READ_ONCE(dev->flushing) && dev->dma_off;
 }

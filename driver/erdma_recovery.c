@@ -21,6 +21,9 @@
 /* The work outlives the binding: it has a queue of its own. Not during suspend. */
 static struct workqueue_struct *recovery_wq;
 
+/* From the end of a reset until QPs are stopped */
+#define ERDMA_REMOVAL_FIRST_MS 100
+
 /* ---- stop ---------------------------------------------------------------- */
 
 static void stop_all_qps(struct erdma_dev *dev)
@@ -67,7 +70,8 @@ static void adapter_schedule(struct erdma_adapter *adapter, unsigned int delay_s
  */
 void erdma_stop_work(struct work_struct *work)
 {
-	struct erdma_dev *dev = container_of(work, struct erdma_dev, stop_work);
+	struct erdma_dev *dev = container_of(to_delayed_work(work), struct erdma_dev,
+					     stop_work);
 
 	dev->dma_off = erdma_stop_dma(&dev->mmio);
 	if (READ_ONCE(dev->adapter->in_reset))
@@ -245,7 +249,7 @@ static void adapter_freeze(struct pci_dev *pdev, enum erdma_lost_reason reason)
 	if (!adapter->dev)
 		return;
 	erdma_device_lost(adapter->dev, reason);
-	flush_work(&adapter->dev->stop_work);
+	flush_delayed_work(&adapter->dev->stop_work);
 }
 
 static void adapter_thaw(struct pci_dev *pdev)
@@ -287,9 +291,10 @@ static void pci_error_resume(struct pci_dev *pdev)
 }
 
 /*
- * Consumers hear of the loss when the reset is over, which takes 100 ms, and of the
- * removal at once after that. What connects again in between crashes Linux 6.1:
- * NFS's client expects no removal before it has stored its connection's id.
+ * Consumers are notified of the removal first, when the reset is over, and of lost
+ * connections after that. What is connecting again when the removal comes crashes
+ * Linux 6.1: NFS's client expects none before it has stored its connection's id.
+ * A removal that waits for a QP to drain waits until the QPs are stopped.
  */
 static void pci_reset_prepare(struct pci_dev *pdev)
 {
@@ -305,7 +310,8 @@ static void pci_reset_done(struct pci_dev *pdev)
 
 	WRITE_ONCE(adapter->in_reset, false);
 	if (adapter->dev)
-		queue_work(adapter->dev->reflusher, &adapter->dev->stop_work);
+		queue_delayed_work(adapter->dev->reflusher, &adapter->dev->stop_work,
+				   msecs_to_jiffies(ERDMA_REMOVAL_FIRST_MS));
 	adapter_thaw(pdev);
 }
 

@@ -51,7 +51,7 @@ static int recovery_test_init(struct kunit *test)
 	dev->reflusher = alloc_workqueue("erdma_kunit", WQ_UNBOUND, 0);
 	if (!dev->reflusher)
 		return -ENOMEM;
-	INIT_WORK(&dev->stop_work, erdma_stop_work);
+	INIT_DELAYED_WORK(&dev->stop_work, erdma_stop_work);
 	spin_lock_init(&dev->lost_lock);
 	dev->adapter = &s->adapter;
 	kref_init(&s->adapter.refs);

@@ -5,6 +5,7 @@ dist: build/erdma-VERSION.tar.xz from the last commit. deb, rpm: packages from t
 build/deb and build/rpm. check: VERSION, CHANGELOG.md, manual pages and the tag agree.
 """
 import argparse
+import contextlib
 import datetime
 import email.utils
 import io
@@ -162,6 +163,17 @@ def qemu_parts(out, when_made) -> None:
 
 # ---- packages -----------------------------------------------------------------------------
 
+@contextlib.contextmanager
+def modes_of_everybody():
+    """Files that are made have the same modes, whoever makes them."""
+    old = os.umask(0o022)
+    try:
+        yield
+    finally:
+        os.umask(old)
+
+
+@modes_of_everybody()
 def deb(where=BUILD / 'deb') -> Path:
     """Debian's source and binary packages; returns their folder."""
     packages.install('deb')
