@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 
 import pytest
+from lib import products
 from lib.paths import TOP
 
-from erdma import release
 from vm.lib.terminal import Terminal
 
 #: Seconds from up to data that was verified.
@@ -71,11 +71,10 @@ class User:
 
 def unpack(home):
     """The packages, made of the last commit, unpacked."""
-    debs = release.deb(home / 'deb')
+    debs = Path(products.build('debs'))
     for name in ('erdma-qemu-model', 'eadm'):
         subprocess.run(['dpkg-deb', '-x', next(debs.glob(f'{name}_*.deb')), home / 'root'],
                        check=True, timeout=60)
-    shutil.rmtree(debs)
 
 
 @pytest.fixture(scope='module')

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from lib import products
 
 from erdma import packages, release
 from erdma.paths import TOP
@@ -100,7 +101,7 @@ def test_tarball_is_the_same_twice():
 @pytest.fixture(scope='module')
 def debs():
     """The folder of the Debian packages."""
-    return release.deb()
+    return Path(products.build('debs'))
 
 
 def test_lintian_finds_nothing(debs):

@@ -6,7 +6,9 @@ UPDATES = '/lib/modules/$(uname -r)/updates/dkms'
 
 
 def install(vm):
-    """The files of eadm and erdma-dev, and the module; the guest forgets them at its end."""
+    """The files of the packages eadm and erdma-dev, and the module where DKMS puts it; the guest
+    forgets them at its end.
+    """
     products.build('installed-eadm')
     vm.run('cp -r /erdma/build/installed/usr /')
     vm.run(f'mkdir -p {UPDATES} && cp /erdma/driver/erdma.ko {UPDATES} && depmod')
