@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from lib import products
 from lib.paths import TOP
 
 jsonschema = pytest.importorskip('jsonschema', reason='no python3-jsonschema')
