@@ -240,7 +240,7 @@ void erdma_adapter_interface_came(struct pci_dev *pdev)
 
 /* ---- events of the PCI function, under the lock of its struct device -------- */
 
-/* On return the driver touches neither registers nor memory for the device */
+/* On return the device reaches no memory, and the driver sends it no command */
 static void adapter_freeze(struct pci_dev *pdev, enum erdma_lost_reason reason)
 {
 	struct erdma_adapter *adapter = pci_get_drvdata(pdev);

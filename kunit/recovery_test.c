@@ -76,15 +76,20 @@ static void recovery_test_exit(struct kunit *test)
 	fake_exit(test);
 }
 
-static void expect_stopped(struct kunit *test, enum erdma_lost_reason reason)
+static void expect_frozen(struct kunit *test, enum erdma_lost_reason reason)
 {
 	struct recovery_setup *s = setup_of(test);
 
 	KUNIT_EXPECT_TRUE(test, s->adapter.frozen);
 	KUNIT_EXPECT_EQ(test, s->f->dev->lost, reason);
-	KUNIT_EXPECT_TRUE(test, s->f->dev->flushing);
 	KUNIT_EXPECT_TRUE(test, s->f->dev->dma_off);
 	KUNIT_EXPECT_EQ(test, fake_exec(s->f, 0, NULL), -ENODEV);
+}
+
+static void expect_stopped(struct kunit *test, enum erdma_lost_reason reason)
+{
+	expect_frozen(test, reason);
+	KUNIT_EXPECT_TRUE(test, setup_of(test)->f->dev->flushing);
 }
 
 /* @requested: what comes then was asked for, and is no try */
@@ -168,11 +173,29 @@ static void reset_of_the_function_is_a_request(struct kunit *test)
 
 	s->adapter.gave_up = true;
 	erdma_pci_err_handler.reset_prepare(s->f->pci);
-	expect_stopped(test, ERDMA_LOST_PCI_RESET);
+	expect_frozen(test, ERDMA_LOST_PCI_RESET);
 	forget_the_stop(s);
 	erdma_pci_err_handler.reset_done(s->f->pci);
 	expect_scheduled(test, true);
 	KUNIT_EXPECT_FALSE(test, s->adapter.gave_up);
+}
+
+/* Consumers see the removal, which is under way, before their QPs stop */
+static void reset_of_the_function_stops_the_qps_last(struct kunit *test)
+{
+	struct recovery_setup *s = setup_of(test);
+	struct erdma_dev *dev = s->f->dev;
+
+	erdma_pci_err_handler.reset_prepare(s->f->pci);
+	flush_delayed_work(&dev->stop_work);
+	KUNIT_EXPECT_FALSE(test, dev->flushing);
+	KUNIT_EXPECT_EQ(test, s->scheduled, 0);
+	erdma_pci_err_handler.reset_done(s->f->pci);
+	flush_delayed_work(&s->adapter.recover);
+	KUNIT_EXPECT_EQ(test, s->scheduled, 1);
+	KUNIT_EXPECT_FALSE(test, dev->flushing);
+	flush_delayed_work(&dev->stop_work);
+	KUNIT_EXPECT_TRUE(test, dev->flushing);
 }
 
 /* There is none after three tries, or while it comes up again */
@@ -195,6 +218,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(error_of_the_bus_stops_and_is_a_try),
 	KUNIT_CASE(permanent_error_is_the_end),
 	KUNIT_CASE(reset_of_the_function_is_a_request),
+	KUNIT_CASE(reset_of_the_function_stops_the_qps_last),
 	KUNIT_CASE(adapter_without_device_is_prepared_for_all),
 	{}
 };
