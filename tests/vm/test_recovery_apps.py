@@ -4,10 +4,10 @@
 The server, or NVMe's target, is in VM 1, the client in VM 2. Requests may fail while there is no
 RDMA device; what is written afterwards is verified. The kernel does not listen again by itself on
 a port of NVMe's target whose device went away, so the test does that; initiator and NFS client
-connect again by themselves. An NFS client that is
-connecting again when its device goes crashes Linux 6.1 (rpcrdma_cm_event_handler); the driver
-therefore announces the removal first. (Of an initiator's device the kernel deletes the NVMe controllers. Its
-NFS server can free a PD after the device when a reset meets a connection that is being accepted.)
+connect again by themselves. An NFS client that is connecting again when its device goes crashes
+Linux 6.1 (rpcrdma_cm_event_handler); the driver therefore announces the removal first. (Of an
+initiator's device the kernel deletes the NVMe controllers. Its NFS server can free a PD after the
+device when a reset meets a connection that is being accepted.)
 """
 import pytest
 
