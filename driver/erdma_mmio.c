@@ -140,19 +140,23 @@ void erdma_mmio_exit(struct erdma_mmio *m, struct pci_dev *pdev)
  * erdma_device_is_gone - has the device left the bus?
  * @m: BAR0
  *
- * Its registers read as ones then (2.2): neither of the version and the status
- * ever has this value. Where a bridge or a hypervisor gives zeros instead, only
- * configuration space shows it.
+ * Its registers read as ones then, or as zeros, as a hypervisor may have it: the
+ * version of a device has neither value (2.2), the status of one that was started
+ * neither. A device whose memory space was disabled looks the same.
  *
  * Context: any.
  * Return: true if it has.
  */
 bool erdma_device_is_gone(const struct erdma_mmio *m)
 {
+	u32 version;
+
 	if (!m->ops->present(m->ctx))
 		return true;
-	return erdma_read32(m, ERDMA_REG_VERSION) == U32_MAX &&
-	       erdma_read32(m, ERDMA_REG_STATUS) == U32_MAX;
+	version = erdma_read32(m, ERDMA_REG_VERSION);
+	if (version != 0 && version != U32_MAX)
+		return false;
+	return erdma_read32(m, ERDMA_REG_STATUS) == version;
 }
 
 /* Wait until one of @bits is set in STATUS. An absent device reads as ones. */

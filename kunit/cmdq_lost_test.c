@@ -273,22 +273,32 @@ static void device_that_left_is_noticed_while_waiting_for_an_interrupt(struct ku
 }
 
 /* It left the bus: nobody needs to wait for three more time-outs */
-static void registers_of_ones_kill_queue(struct kunit *test)
+static void registers_of_this_kill_queue(struct kunit *test, u32 value)
 {
 	struct fake_dev *f = fake_of(test);
 
 	f->hold = true;
 	erdma_cmdq_start_events(queue_of(test));
-	f->regs[ERDMA_REG_STATUS / 4] = U32_MAX;
+	f->regs[ERDMA_REG_STATUS / 4] = value;
 	KUNIT_ASSERT_EQ(test, fake_exec_short(f), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_RUN);
-	f->regs[ERDMA_REG_VERSION / 4] = U32_MAX;
+	f->regs[ERDMA_REG_VERSION / 4] = value;
 	KUNIT_ASSERT_EQ(test, fake_exec_short(f), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_DEAD);
 	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), -ENODEV);
 }
 
-/* Its registers may read as anything, also as zeros */
+static void registers_of_ones_kill_queue(struct kunit *test)
+{
+	registers_of_this_kill_queue(test, U32_MAX);
+}
+
+static void registers_of_zeros_kill_queue(struct kunit *test)
+{
+	registers_of_this_kill_queue(test, 0);
+}
+
+/* Its registers may read as anything */
 static void empty_slot_kills_queue(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
@@ -365,6 +375,7 @@ static struct kunit_case cmdq_lost_cases[] = {
 	KUNIT_CASE(device_that_left_is_noticed_while_waiting),
 	KUNIT_CASE(device_that_left_is_noticed_while_waiting_for_an_interrupt),
 	KUNIT_CASE(registers_of_ones_kill_queue),
+	KUNIT_CASE(registers_of_zeros_kill_queue),
 	KUNIT_CASE(empty_slot_kills_queue),
 	KUNIT_CASE(kill_wakes_waiters_at_once),
 	KUNIT_CASE(dead_queue_refuses_commands),

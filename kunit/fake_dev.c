@@ -483,6 +483,7 @@ int fake_init(struct kunit *test)
 	INIT_WORK(&f->irq, fake_irq);
 	INIT_WORK(&f->answerer, fake_answerer);
 	f->eq_armed = true;
+	f->regs[ERDMA_REG_VERSION / 4] = FAKE_VERSION;
 	f->dev->pdev = f->pci;
 	fake_pci(f);
 	spin_lock_init(&f->dev->lost_lock);

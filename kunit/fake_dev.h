@@ -17,6 +17,7 @@
 #define FAKE_SLOT_BYTES	(ERDMA_CMDQ_SLOT_WQEBBS * ERDMA_WQEBB_SIZE)
 #define FAKE_MAX_CMDS	160
 #define FAKE_NUMBERS	1000	/* of QPs and of CQs */
+#define FAKE_VERSION	0x02000000	/* of the function, as it is read (2.3) */
 
 /**
  * struct fake_cmd - a command the device has fetched
