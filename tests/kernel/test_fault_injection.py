@@ -284,10 +284,15 @@ def test_reset_every_fault(balanced, visited, depth):
 @both_depths
 @pytest.mark.parametrize('function', ['erdma_stop_work', 'recover_work'])
 def test_recovery_every_fault(balanced, visited, depth, function):
-    """Of the work that stops the lost device, and of that which brings up a fresh one."""
-    step = depth.short if function == 'erdma_stop_work' else depth.step
+    """Of the work that stops the lost device, and of that which brings up a fresh one.
+
+    A reset of the function has the QPs stopped after the removal, if there are any left: what
+    stops them is looked at when the registers are gone.
+    """
+    step, loss = ((depth.short, 'lose') if function == 'erdma_stop_work' else
+                  (depth.step, 'reset'))
     with work_is_hit(balanced, function):
-        every_fault(balanced, visited, depth.seconds, '-w', '-s', step, 'reset',
+        every_fault(balanced, visited, depth.seconds, '-w', '-s', step, loss,
                     balanced.card.bdf, balanced.address())
 
 
