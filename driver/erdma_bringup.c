@@ -107,18 +107,17 @@ static int pci_identify(struct erdma_dev *dev)
 	return 0;
 }
 
-/* A crashed or kexec'ed kernel may have left its queues behind (15.3) */
-static void pci_stop_leftovers(struct erdma_dev *dev)
+/* Addresses that the function still knows may be those of memory that was freed since */
+static int pci_stop_leftovers(struct erdma_dev *dev)
 {
-	u32 status = erdma_read32(&dev->mmio, ERDMA_REG_STATUS);
-	int err;
+	int err = erdma_reset_leftover(&dev->mmio, dev->adapter->reset_unconfirmed);
 
-	if (!(status & ERDMA_STATUS_INIT_DONE))
-		return;
-	dev_info(&dev->pdev->dev, "the function was left running (status %#x): reset\n", status);
-	err = erdma_reset_device(&dev->mmio);
 	if (err)
-		dev_warn(&dev->pdev->dev, "reset was not confirmed: %pe\n", ERR_PTR(err));
+		dev_err(&dev->pdev->dev, "reset was not confirmed: %pe: the function stays without bus mastering\n",
+			ERR_PTR(err));
+	else
+		dev->adapter->reset_unconfirmed = false;
+	return err;
 }
 
 static int erdma_pci_init(struct erdma_dev *dev)
@@ -142,7 +141,9 @@ static int erdma_pci_init(struct erdma_dev *dev)
 	err = pci_identify(dev);
 	if (err)
 		goto err_mmio;
-	pci_stop_leftovers(dev);
+	err = pci_stop_leftovers(dev);
+	if (err)
+		goto err_mmio;
 	pci_set_master(pdev);
 	return 0;
 
@@ -241,7 +242,8 @@ static int bringup_queues(struct erdma_dev *dev)
 /* Frees what the device used, if it certainly does not use it any more */
 static void erdma_bringup_exit(struct erdma_dev *dev)
 {
-	dev->dma_off = erdma_stop_dma(&dev->mmio);
+	WRITE_ONCE(dev->dma_off, erdma_stop_dma(&dev->mmio));
+	dev->adapter->reset_unconfirmed = dev->mmio.unconfirmed;
 	free_irq(dev->common_irq, dev);
 	if (!dev->dma_off) {
 		dev_err(&dev->pdev->dev,

@@ -159,8 +159,9 @@ bool erdma_device_is_gone(const struct erdma_mmio *m)
 	return erdma_read32(m, ERDMA_REG_STATUS) == version;
 }
 
-/* Wait until one of @bits is set in STATUS. An absent device reads as ones. */
-static int mmio_wait_status(const struct erdma_mmio *m, u32 bits, int polls, int poll_ms)
+/* Wait until the bits @mask of STATUS are @value. An absent device reads as ones. */
+static int mmio_wait_status(const struct erdma_mmio *m, u32 mask, u32 value, int polls,
+			    int poll_ms)
 {
 	u32 status;
 	int i;
@@ -169,7 +170,7 @@ static int mmio_wait_status(const struct erdma_mmio *m, u32 bits, int polls, int
 		status = erdma_read32(m, ERDMA_REG_STATUS);
 		if (status == U32_MAX)
 			return -ENODEV;
-		if (status & bits)
+		if ((status & mask) == value)
 			return 0;
 		msleep(poll_ms);
 	}
@@ -181,7 +182,8 @@ static int mmio_wait_status(const struct erdma_mmio *m, u32 bits, int polls, int
  * @m: BAR0
  *
  * Section 2.4. All objects of the device are gone; queue memory may be freed.
- * Waits at most one second for the device to say so. Who frees memory afterwards
+ * Waits at most one second for the device to say so: an earlier reset may have left
+ * RESET_DONE behind, so INIT_DONE must be gone as well. Who frees memory afterwards
  * wants erdma_stop_dma().
  *
  * Context: process, may sleep.
@@ -190,24 +192,49 @@ static int mmio_wait_status(const struct erdma_mmio *m, u32 bits, int polls, int
 int erdma_reset_device(const struct erdma_mmio *m)
 {
 	erdma_write32(m, ERDMA_REG_CTRL, ERDMA_CTRL_RESET);
-	return mmio_wait_status(m, ERDMA_STATUS_RESET_DONE, RESET_POLLS, RESET_POLL_MS);
+	return mmio_wait_status(m, ERDMA_STATUS_RESET_DONE | ERDMA_STATUS_INIT_DONE,
+				ERDMA_STATUS_RESET_DONE, RESET_POLLS, RESET_POLL_MS);
+}
+
+/**
+ * erdma_reset_leftover - reset a function that may still know addresses of memory
+ * @m: BAR0; bus mastering is off
+ * @unconfirmed: its latest reset was not confirmed
+ *
+ * A crashed or kexec'ed kernel may have left it running (15.3).
+ *
+ * Context: process, may sleep.
+ * Return: 0: it knows none, bus mastering may be enabled; -ETIMEDOUT: not confirmed;
+ * -ENODEV: the device is not there.
+ */
+int erdma_reset_leftover(const struct erdma_mmio *m, bool unconfirmed)
+{
+	u32 status = erdma_read32(m, ERDMA_REG_STATUS);
+
+	if (!(status & ERDMA_STATUS_INIT_DONE) && !unconfirmed)
+		return 0;
+	if (m->pdev)
+		dev_info(&m->pdev->dev, "the function was left running (status %#x): reset\n",
+			 status);
+	return erdma_reset_device(m);
 }
 
 /**
  * erdma_stop_dma - keep the function from the host's memory, whatever it takes
  * @m: BAR0
  *
- * Resets it and takes bus mastering away, with which go its interrupts.
+ * Resets it and takes bus mastering away, with which go its interrupts. Without a
+ * confirmed reset it may still know addresses: @m->unconfirmed, for the next
+ * erdma_reset_leftover().
  *
  * Context: process, may sleep.
  * Return: true: it reaches no memory any more. false: neither was confirmed, and
  * nothing that the function knows may be freed.
  */
-bool erdma_stop_dma(const struct erdma_mmio *m)
+bool erdma_stop_dma(struct erdma_mmio *m)
 {
-	bool is_reset = !erdma_reset_device(m);
-
-	return m->ops->stop_master(m->ctx) || is_reset;
+	m->unconfirmed = erdma_reset_device(m) != 0;
+	return m->ops->stop_master(m->ctx) || !m->unconfirmed;
 }
 
 /**
@@ -222,6 +249,6 @@ bool erdma_stop_dma(const struct erdma_mmio *m)
 int erdma_wait_init(const struct erdma_mmio *m)
 {
 	erdma_write32(m, ERDMA_REG_CTRL, ERDMA_CTRL_INIT);
-	return mmio_wait_status(m, ERDMA_STATUS_INIT_DONE, ERDMA_INIT_POLLS,
-				ERDMA_INIT_POLL_MS);
+	return mmio_wait_status(m, ERDMA_STATUS_INIT_DONE, ERDMA_STATUS_INIT_DONE,
+				ERDMA_INIT_POLLS, ERDMA_INIT_POLL_MS);
 }

@@ -26,6 +26,7 @@
  * @removed: the driver is not bound any more
  * @frozen: a reset or suspend is under way: bring up nothing
  * @in_reset: the function is being reset: consumers are notified afterwards
+ * @reset_unconfirmed: no reset was confirmed since the function had addresses of memory
  * @gave_up: too many tries: bring up nothing until an administrator resets it
  * @requested: the next bring-up was asked for and is no try
  * @reason: of the latest loss
@@ -49,6 +50,7 @@ struct erdma_adapter {
 	bool removed;
 	bool frozen;
 	bool in_reset;
+	bool reset_unconfirmed;
 	bool gave_up;
 	bool requested;
 	enum erdma_lost_reason reason;

@@ -35,6 +35,7 @@ struct erdma_mmio_ops {
  * @bar: mapping of BAR0, NULL with a fake; the data path rings here directly
  * @phys: bus address of BAR0, for mmap of doorbell pages
  * @len: bytes
+ * @unconfirmed: the latest erdma_stop_dma() saw no reset
  */
 struct erdma_mmio {
 	const struct erdma_mmio_ops *ops;
@@ -43,6 +44,7 @@ struct erdma_mmio {
 	void __iomem *bar;
 	phys_addr_t phys;
 	resource_size_t len;
+	bool unconfirmed;
 };
 
 /**
@@ -101,7 +103,8 @@ int erdma_mmio_init(struct erdma_mmio *m, struct pci_dev *pdev);
 void erdma_mmio_exit(struct erdma_mmio *m, struct pci_dev *pdev);
 bool erdma_device_is_gone(const struct erdma_mmio *m);
 int erdma_reset_device(const struct erdma_mmio *m);
-bool erdma_stop_dma(const struct erdma_mmio *m);
+int erdma_reset_leftover(const struct erdma_mmio *m, bool unconfirmed);
+bool erdma_stop_dma(struct erdma_mmio *m);
 int erdma_wait_init(const struct erdma_mmio *m);
 
 /* ---- erdma_eq_ring.c: event rings ---------------------------------------- */
