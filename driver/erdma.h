@@ -257,6 +257,7 @@ struct erdma_adapter;
  * @lost_lock: protects @lost_watch
  * @lost_watch: a loss starts @stop_work
  * @stop_work: stops a lost device and its QPs
+ * @removal_begun: @stop_work or a reset asked for the removal; QPs are stopped next
  * @flushing: the device is stopped for good: completions come from erdma_flush.c
  * @dma_off: no DMA can come: not started yet, or stopped by erdma_stop_dma()
  * @netdev: paired interface, held while registered; NULL before
@@ -303,7 +304,7 @@ struct erdma_adapter;
  * @stats_resume: jiffies when the next one may be sent then
  * @diag_minor: number of the node, negative: it gets none
  * @diag: the node, NULL without one
- * @registered: callers are those who asked; before, rdma_cm repeats listeners
+ * @registering: task in which the core registers the device: rdma_cm repeats listeners
  */
 struct erdma_dev {
 	struct ib_device ibdev;

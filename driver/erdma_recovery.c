@@ -18,10 +18,13 @@
 #include "compat/compat.h"
 #include "erdma_recovery.h"
 
-/* The work outlives the binding: it has a queue of its own. Not during suspend. */
+/*
+ * The work outlives the binding: it has a queue of its own. Not during suspend. No
+ * WQ_MEM_RECLAIM: the RDMA core flushes a queue without, and the work itself allocates.
+ */
 static struct workqueue_struct *recovery_wq;
 
-/* From the end of a reset until QPs are stopped */
+/* From the removal of a lost device until its QPs are stopped */
 #define ERDMA_REMOVAL_FIRST_MS 100
 
 /* ---- stop ---------------------------------------------------------------- */
@@ -62,9 +65,29 @@ static void adapter_schedule(struct erdma_adapter *adapter, unsigned int delay_s
 		kref_put(&adapter->refs, adapter_free);
 }
 
+/*
+ * Consumers are notified of the removal first, and of lost connections after that.
+ * What is connecting again when the removal comes crashes Linux 6.1: NFS's client
+ * expects none before it has stored its connection's id. A removal that waits for a
+ * QP to drain waits until the QPs are stopped. A suspend removes nothing.
+ */
+static bool stop_removes_first(struct erdma_dev *dev)
+{
+	if (dev->lost == ERDMA_LOST_SUSPEND || dev->removal_begun)
+		return false;
+	dev->removal_begun = true;
+	/* The core sends DEVICE_FATAL to each application when the device is unregistered */
+	adapter_schedule(dev->adapter, 0);
+	queue_delayed_work(dev->reflusher, &dev->stop_work,
+			   msecs_to_jiffies(ERDMA_REMOVAL_FIRST_MS));
+	return true;
+}
+
 /**
  * erdma_stop_work - stop a lost device and everything that waits for it
  * @work: erdma_dev.stop_work
+ *
+ * Runs twice: DMA ends and the removal begins, then the QPs are stopped.
  *
  * Context: process; takes erdma_ep.lock and state_lock.
  */
@@ -73,16 +96,27 @@ void erdma_stop_work(struct work_struct *work)
 	struct erdma_dev *dev = container_of(to_delayed_work(work), struct erdma_dev,
 					     stop_work);
 
-	dev->dma_off = erdma_stop_dma(&dev->mmio);
+	if (!READ_ONCE(dev->dma_off))
+		WRITE_ONCE(dev->dma_off, erdma_stop_dma(&dev->mmio));
 	if (READ_ONCE(dev->adapter->in_reset))
 		return;		/* pci_reset_done() queues it again */
+	if (stop_removes_first(dev))
+		return;
 	WRITE_ONCE(dev->flushing, true);
 	stop_all_qps(dev);
-	/* The core sends DEVICE_FATAL to each application when the device is unregistered */
-	adapter_schedule(dev->adapter, 0);
+	if (!dev->removal_begun)
+		adapter_schedule(dev->adapter, 0);
 }
 
 /* ---- replace ------------------------------------------------------------- */
+
+/* Not at once, although the device was lost while it came up */
+static void adapter_retry(struct erdma_adapter *adapter)
+{
+	if (cancel_delayed_work(&adapter->recover))
+		kref_put(&adapter->refs, adapter_free);
+	adapter_schedule(adapter, ERDMA_RECOVERY_RETRY_S);
+}
 
 static bool adapter_take_try(struct erdma_adapter *adapter)
 {
@@ -136,7 +170,7 @@ static void adapter_bring_up(struct erdma_adapter *adapter)
 		erdma_stat_inc(&adapter->stats, ERDMA_STAT_RECOVERY_FAILED);
 		dev_err(parent, "not recovered: %pe, next try in %u s\n", ERR_PTR(err),
 			ERDMA_RECOVERY_RETRY_S);
-		adapter_schedule(adapter, ERDMA_RECOVERY_RETRY_S);
+		adapter_retry(adapter);
 		return;
 	}
 	adapter->generation++;
@@ -290,12 +324,6 @@ static void pci_error_resume(struct pci_dev *pdev)
 	adapter_schedule(adapter, 0);
 }
 
-/*
- * Consumers are notified of the removal first, when the reset is over, and of lost
- * connections after that. What is connecting again when the removal comes crashes
- * Linux 6.1: NFS's client expects none before it has stored its connection's id.
- * A removal that waits for a QP to drain waits until the QPs are stopped.
- */
 static void pci_reset_prepare(struct pci_dev *pdev)
 {
 	struct erdma_adapter *adapter = pci_get_drvdata(pdev);
@@ -309,9 +337,11 @@ static void pci_reset_done(struct pci_dev *pdev)
 	struct erdma_adapter *adapter = pci_get_drvdata(pdev);
 
 	WRITE_ONCE(adapter->in_reset, false);
-	if (adapter->dev)
+	if (adapter->dev) {
+		adapter->dev->removal_begun = true;	/* by adapter_thaw() */
 		queue_delayed_work(adapter->dev->reflusher, &adapter->dev->stop_work,
 				   msecs_to_jiffies(ERDMA_REMOVAL_FIRST_MS));
+	}
 	adapter_thaw(pdev);
 }
 
@@ -348,8 +378,7 @@ const struct dev_pm_ops erdma_pm_ops = {
  */
 int erdma_recovery_module_init(void)
 {
-	recovery_wq = alloc_workqueue("erdma-recovery",
-				      WQ_UNBOUND | WQ_FREEZABLE | WQ_MEM_RECLAIM, 0);
+	recovery_wq = alloc_workqueue("erdma-recovery", WQ_UNBOUND | WQ_FREEZABLE, 0);
 	return recovery_wq ? 0 : -ENOMEM;
 }
 

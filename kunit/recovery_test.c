@@ -92,6 +92,17 @@ static void expect_stopped(struct kunit *test, enum erdma_lost_reason reason)
 	KUNIT_EXPECT_TRUE(test, setup_of(test)->f->dev->flushing);
 }
 
+/* The removal was asked for, QPs are stopped in a moment */
+static void expect_removal_first(struct kunit *test, enum erdma_lost_reason reason)
+{
+	struct erdma_dev *dev = setup_of(test)->f->dev;
+
+	expect_frozen(test, reason);
+	KUNIT_EXPECT_TRUE(test, dev->removal_begun);
+	flush_delayed_work(&dev->stop_work);
+	KUNIT_EXPECT_TRUE(test, dev->flushing);
+}
+
 /* @requested: what comes then was asked for, and is no try */
 static void expect_scheduled(struct kunit *test, bool requested)
 {
@@ -151,7 +162,7 @@ static void error_of_the_bus_stops_and_is_a_try(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, erdma_pci_err_handler.error_detected(s->f->pci,
 								   pci_channel_io_frozen),
 			(pci_ers_result_t)PCI_ERS_RESULT_NEED_RESET);
-	expect_stopped(test, ERDMA_LOST_PCI_ERROR);
+	expect_removal_first(test, ERDMA_LOST_PCI_ERROR);
 	forget_the_stop(s);
 	erdma_pci_err_handler.resume(s->f->pci);
 	expect_scheduled(test, false);
@@ -164,7 +175,38 @@ static void permanent_error_is_the_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, erdma_pci_err_handler.error_detected(s->f->pci,
 								   pci_channel_io_perm_failure),
 			(pci_ers_result_t)PCI_ERS_RESULT_DISCONNECT);
-	expect_stopped(test, ERDMA_LOST_PCI_ERROR);
+	expect_removal_first(test, ERDMA_LOST_PCI_ERROR);
+}
+
+/* By hand: the second half comes 100 ms later */
+static void lost_device_is_removed_before_its_qps_stop(struct kunit *test)
+{
+	struct recovery_setup *s = setup_of(test);
+	struct erdma_dev *dev = s->f->dev;
+
+	erdma_lost_unwatch(dev);
+	erdma_device_lost(dev, ERDMA_LOST_CMDQ_DEAD);
+	erdma_stop_work(&dev->stop_work.work);
+	KUNIT_EXPECT_TRUE(test, cancel_delayed_work_sync(&dev->stop_work));
+	KUNIT_EXPECT_TRUE(test, dev->dma_off);
+	KUNIT_EXPECT_FALSE(test, dev->flushing);
+	flush_delayed_work(&s->adapter.recover);
+	KUNIT_EXPECT_EQ(test, s->scheduled, 1);
+	erdma_stop_work(&dev->stop_work.work);
+	KUNIT_EXPECT_TRUE(test, dev->flushing);
+	flush_delayed_work(&s->adapter.recover);
+	KUNIT_EXPECT_EQ(test, s->scheduled, 1);
+}
+
+/* Who frees memory meanwhile needs no more than the end of DMA */
+static void what_is_freed_in_a_reset_does_not_stop_the_qps(struct kunit *test)
+{
+	struct erdma_dev *dev = setup_of(test)->f->dev;
+
+	KUNIT_EXPECT_FALSE(test, erdma_lost_wait_stopped(dev));
+	erdma_pci_err_handler.reset_prepare(setup_of(test)->f->pci);
+	KUNIT_EXPECT_TRUE(test, erdma_lost_wait_stopped(dev));
+	KUNIT_EXPECT_FALSE(test, dev->flushing);
 }
 
 static void reset_of_the_function_is_a_request(struct kunit *test)
@@ -217,6 +259,8 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(hibernation_stops_too),
 	KUNIT_CASE(error_of_the_bus_stops_and_is_a_try),
 	KUNIT_CASE(permanent_error_is_the_end),
+	KUNIT_CASE(lost_device_is_removed_before_its_qps_stop),
+	KUNIT_CASE(what_is_freed_in_a_reset_does_not_stop_the_qps),
 	KUNIT_CASE(reset_of_the_function_is_a_request),
 	KUNIT_CASE(reset_of_the_function_stops_the_qps_last),
 	KUNIT_CASE(adapter_without_device_is_prepared_for_all),
