@@ -23,13 +23,13 @@
 
 /*
  * How long to wait for an answer, if it is not what is usual for commands that make
- * and destroy objects (ERDMA_CMDQ_TIMEOUT_MS, 0 here). None of these is evidence that
- * the device is dead, and none holds memory that somebody waits for.
+ * and destroy objects (ERDMA_CMDQ_TIMEOUT_MS, 0 here). None of these makes the command
+ * queue dead, and none holds memory that somebody waits for.
  */
 static u32 cmd_limit(u8 submod, u8 opcode)
 {
 	switch (CMD_ID(submod, opcode)) {
-	case CMD_ID(ERDMA_SUBMOD_RDMA, ERDMA_CMD_REFLUSH):	/* repeated by the next post */
+	case CMD_ID(ERDMA_SUBMOD_RDMA, ERDMA_CMD_REFLUSH):	/* a failure ends the device */
 	case CMD_ID(ERDMA_SUBMOD_COMMON, ERDMA_CMD_CONF_MTU):	/* repeated */
 		return 5000;
 	case CMD_ID(ERDMA_SUBMOD_COMMON, ERDMA_CMD_GET_STATS):	/* readers should not hang */
@@ -564,15 +564,21 @@ int erdma_exec_dereg_mr(struct erdma_dev *dev, u32 stag)
 	return cmd_rdma(dev, ERDMA_CMD_DEREG_MR, req, NULL);
 }
 
-/* Copies a response. Return: 0; -EBADMSG: it is none. */
-static int resp_buf_read(const struct erdma_resp_buf *buf, void *to, size_t len)
+/*
+ * Copies a response. Its length is in units that nobody knows (14): the buffer was
+ * zeroed, and has always the same size.
+ * Return: 0; -EBADMSG: it is none, of another version, or of another object.
+ */
+static int resp_buf_read(const struct erdma_resp_buf *buf, u32 index, void *to, size_t len)
 {
-	const struct erdma_resp_hdr *hdr = buf->virt;
+	const struct erdma_resp_hdr *hdr = to;
 
-	if (le16_to_cpu(READ_ONCE(hdr->magic)) != ERDMA_RESP_MAGIC)
-		return -EBADMSG;
 	memcpy(to, buf->virt, min_t(size_t, len, ERDMA_RESP_BUF_SIZE));
-	return 0;
+	if (le16_to_cpu(hdr->magic) == ERDMA_RESP_MAGIC && hdr->version == ERDMA_RESP_VERSION &&
+	    le32_to_cpu(hdr->index) == index)
+		return 0;
+	memset(to, 0, len);
+	return -EBADMSG;
 }
 
 /**
@@ -582,14 +588,15 @@ static int resp_buf_read(const struct erdma_resp_buf *buf, void *to, size_t len)
  * @opcode: GET_STATS, QUERY_QPC, QUERY_CQC or QUERY_EQC
  * @index: object
  * @buf: zeroed, then filled with the response after success
- * @len: bytes of @buf, at most ERDMA_RESP_BUF_SIZE are filled
+ * @len: bytes of @buf, at least those of the header, at most ERDMA_RESP_BUF_SIZE are filled
  * @syndrome: device status, 0 if it did not refuse
  * @timeout_ms: 0 = what is usual for this query
  *
  * A query that is not answered retains its DMA buffer (256 bytes) in the command
  * queue until the answer comes or the device is reset.
  *
- * Return: see the top of this file; -EBADMSG: no valid response header; -ENOMEM.
+ * Return: see the top of this file; -EBADMSG: no valid response header, or that of
+ * another object; -ENOMEM.
  */
 int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 		     void *buf, size_t len, u8 *syndrome, u32 timeout_ms)
@@ -612,7 +619,7 @@ int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 				  timeout_ms ?: cmd_limit(submod, opcode), &mem);
 	*syndrome = res.syndrome;
 	if (!err)
-		err = resp_buf_read(mem, buf, len);
+		err = resp_buf_read(mem, index, buf, len);
 	/* NULL: the device may still write it, the queue has it */
 	erdma_resp_buf_free(mem);
 	if (err)

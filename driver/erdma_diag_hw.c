@@ -101,20 +101,6 @@ static void hw_give_credit(struct erdma_diag *diag)
 	wake_up(&diag->hw_wait);
 }
 
-/* The answer says whose context it is */
-static int hw_ask(struct erdma_dev *dev, const struct hw_query *query, u32 index,
-		  struct erdma_diag_hw *hw, u8 *syndrome)
-{
-	const struct erdma_resp_hdr *hdr = (const void *)hw->data;
-	int ret;
-
-	ret = erdma_exec_query(dev, query->submod, query->opcode, index, hw->data, query->len,
-			       syndrome, ERDMA_DIAG_HW_MS);
-	if (!ret && le32_to_cpu(hdr->index) != index)
-		ret = -EBADMSG;
-	return ret;
-}
-
 /**
  * erdma_diag_has_hw - does the device answer context queries?
  * @dev: device
@@ -153,7 +139,8 @@ void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req
 		if (READ_ONCE(dev->cmdq.quarantined) >= ERDMA_DIAG_HW_MAX_STUCK)
 			ret = -EBUSY;
 		else
-			ret = hw_ask(dev, query, index, hw, &syndrome);
+			ret = erdma_exec_query(dev, query->submod, query->opcode, index,
+					       hw->data, query->len, &syndrome, ERDMA_DIAG_HW_MS);
 		hw_give_credit(req->diag);
 		hw->syndrome = syndrome;
 	}

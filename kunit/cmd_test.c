@@ -446,7 +446,26 @@ static void answer_by_dma(struct fake_dev *f, const struct fake_cmd *cmd, struct
 
 	memset(hdr, 0x77, ERDMA_RESP_BUF_SIZE);
 	hdr->magic = cpu_to_le16(ERDMA_RESP_MAGIC);
+	hdr->version = ERDMA_RESP_VERSION;
 	hdr->index = *(__le32 *)(cmd->slot + 12);
+}
+
+static void answer_of_another_version(struct fake_dev *f, const struct fake_cmd *cmd,
+				      struct fake_answer *a)
+{
+	struct erdma_resp_hdr *hdr = fake_virt(le64_to_cpup((__le64 *)(cmd->slot + 16)));
+
+	answer_by_dma(f, cmd, a);
+	hdr->version = ERDMA_RESP_VERSION + 1;
+}
+
+static void answer_of_another_object(struct fake_dev *f, const struct fake_cmd *cmd,
+				     struct fake_answer *a)
+{
+	struct erdma_resp_hdr *hdr = fake_virt(le64_to_cpup((__le64 *)(cmd->slot + 16)));
+
+	answer_by_dma(f, cmd, a);
+	le32_add_cpu(&hdr->index, 1);
 }
 
 static void answer_without_magic(struct fake_dev *f, const struct fake_cmd *cmd,
@@ -477,16 +496,36 @@ static void query_has_documented_layout(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(qpc.rto_count), 0x77777777);
 }
 
-static void response_without_magic_is_refused(struct kunit *test)
+static void expect_refused(struct kunit *test,
+			   void (*answer)(struct fake_dev *f, const struct fake_cmd *cmd,
+					  struct fake_answer *a))
 {
 	u8 zero[sizeof(struct erdma_resp_qpc)] = {};
 	struct erdma_resp_qpc qpc;
 	u8 syndrome;
 
-	fake_of(test)->answer = answer_without_magic;
+	fake_of(test)->answer = answer;
 	memset(&qpc, 0xff, sizeof(qpc));
 	KUNIT_EXPECT_EQ(test, query(test, &qpc, &syndrome), -EBADMSG);
 	KUNIT_EXPECT_EQ(test, memcmp(&qpc, zero, sizeof(zero)), 0);
+}
+
+static void response_without_magic_is_refused(struct kunit *test)
+{
+	expect_refused(test, answer_without_magic);
+}
+
+static void response_of_another_version_is_refused(struct kunit *test)
+{
+	expect_refused(test, answer_of_another_version);
+}
+
+static void response_of_another_object_is_refused(struct kunit *test)
+{
+	struct erdma_resp_stats stats;
+
+	expect_refused(test, answer_of_another_object);
+	KUNIT_EXPECT_EQ(test, erdma_exec_get_stats(fake_of(test)->dev, &stats), -EBADMSG);
 }
 
 static void refused_query_returns_syndrome_and_zeros(struct kunit *test)
@@ -559,6 +598,8 @@ static struct kunit_case cmd_cases[] = {
 	KUNIT_CASE(dereg_mr_names_index_and_key),
 	KUNIT_CASE(query_has_documented_layout),
 	KUNIT_CASE(response_without_magic_is_refused),
+	KUNIT_CASE(response_of_another_version_is_refused),
+	KUNIT_CASE(response_of_another_object_is_refused),
 	KUNIT_CASE(refused_query_returns_syndrome_and_zeros),
 	KUNIT_CASE(unanswered_query_keeps_its_buffer),
 	KUNIT_CASE(stats_come_by_dma),

@@ -296,6 +296,7 @@ struct erdma_cmd_query {
 ERDMA_SIZE_IS(struct erdma_cmd_query, 32);
 #define ERDMA_RESP_BUF_SIZE		256
 #define ERDMA_RESP_MAGIC		0x5566
+#define ERDMA_RESP_VERSION		0
 
 /* 5.3.6 */
 struct erdma_cmd_conf_device {
