@@ -314,6 +314,7 @@ struct erdma_dev {
 	spinlock_t lost_lock;
 	bool lost_watch;
 	struct delayed_work stop_work;
+	bool removal_begun;
 	bool flushing;
 	bool dma_off;
 	struct net_device *netdev;
@@ -358,7 +359,7 @@ struct erdma_dev {
 	unsigned long stats_resume;
 	int diag_minor;
 	struct erdma_diag *diag;
-	bool registered;
+	const struct task_struct *registering;
 };
 
 /**

@@ -433,12 +433,13 @@ static int erdma_register(struct erdma_dev *dev)
 	ib_set_device_ops(ibdev, &erdma_dev_ops);
 	erdma_allow_commands(ibdev);
 
+	WRITE_ONCE(dev->registering, current);
 	err = register_by_name(dev);
+	WRITE_ONCE(dev->registering, NULL);
 	if (err) {
 		dev_err(&dev->pdev->dev, "no RDMA device: %pe\n", ERR_PTR(err));
 		return err;
 	}
-	WRITE_ONCE(dev->registered, true);
 	err = erdma_netdev_watch(dev);
 	if (err)
 		goto err_unregister;

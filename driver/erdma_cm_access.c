@@ -52,15 +52,15 @@ bool erdma_cm_same_net(const struct erdma_dev *dev, const struct iw_cm_id *id)
  * modules and the sock_create programs of his control group decide.
  *
  * Context: process, of who asks for a connection or listener.
- * Return: 0, also in the kernel's own threads, and while the device is being
- * registered, when rdma_cm repeats what others asked for; -EPERM, -EACCES.
+ * Return: 0, also in the kernel's own threads, and in the task that registers the
+ * device, when rdma_cm repeats what others asked for; -EPERM, -EACCES.
  */
 int erdma_cm_ask_security(const struct erdma_dev *dev)
 {
 	struct socket *sock;
 	int err;
 
-	if (current->flags & PF_KTHREAD || !READ_ONCE(dev->registered))
+	if (current->flags & PF_KTHREAD || current == READ_ONCE(dev->registering))
 		return 0;
 	err = sock_create(AF_INET, SOCK_STREAM, IPPROTO_TCP, &sock);
 	if (!err)
