@@ -36,19 +36,21 @@ MAX_COMMANDS = 200
 
 @dataclasses.dataclass(frozen=True)
 class Depth:
-    """step: only every Nth fault point. short: the same of an operation that has few.
-    seconds: limit of one operation, times the kernel's.
+    """step: only every Nth fault point. short: the same of an operation that has few. slow: the
+    same of one that has thousands and takes seconds each time. seconds: limit of one operation,
+    times the kernel's.
     """
     step: int
     short: int
+    slow: int
     seconds: int
 
 
-QUICK = pytest.param(Depth(600, 30, 200), id='quick', marks=[
+QUICK = pytest.param(Depth(600, 60, 600, 200), id='quick', marks=[
     # One core: nothing here runs side by side, and another test has the other.
     pytest.mark.group('quick'), pytest.mark.vms(smp=1), pytest.mark.limit(900)])
-THOROUGH = pytest.param(Depth(10, 1, 900), id='thorough', marks=[
-    pytest.mark.group('debug'), pytest.mark.limit(4000)])
+THOROUGH = pytest.param(Depth(1, 1, 30, 1500), id='thorough', marks=[
+    pytest.mark.group('debug'), pytest.mark.limit(7000)])
 both_depths = pytest.mark.parametrize('depth', [QUICK, THOROUGH])
 thorough = pytest.mark.parametrize('depth', [THOROUGH])
 command_faults = pytest.mark.parametrize('line', ['corrupt command status=22', 'drop command'],
@@ -239,7 +241,7 @@ def test_connection_and_data_each_command(balanced, visited, depth, line):
 
 @both_depths
 def test_connection_and_data_every_fault(balanced, visited, depth):
-    every_fault(balanced, visited, depth.seconds, '-s', depth.step, 'verbs', balanced.address())
+    every_fault(balanced, visited, depth.seconds, '-s', depth.slow, 'verbs', balanced.address())
 
 
 @both_depths
@@ -252,7 +254,7 @@ def test_diagnostics_every_fault(device, visited, depth):
 @both_depths
 def test_removal_every_fault(balanced, visited, depth):
     """While a process has a connection, whose objects go with the device."""
-    every_fault(balanced, visited, depth.seconds, '-s', 2 * depth.short, 'remove',
+    every_fault(balanced, visited, depth.seconds, '-s', depth.short, 'remove',
                 balanced.card.bdf, balanced.address())
 
 
@@ -277,7 +279,7 @@ def test_removal_each_command(balanced, visited, depth, line):
 @both_depths
 def test_reset_every_fault(balanced, visited, depth):
     """Of the thread that resets the function."""
-    every_fault(balanced, visited, depth.seconds, '-s', 2 * depth.short, 'reset',
+    every_fault(balanced, visited, depth.seconds, '-s', depth.short, 'reset',
                 balanced.card.bdf, balanced.address())
 
 
@@ -290,7 +292,7 @@ def test_recovery_every_fault(balanced, visited, depth, function):
     stops them is looked at when the registers are gone.
     """
     step, loss = ((depth.short, 'lose') if function == 'erdma_stop_work' else
-                  (depth.step, 'reset'))
+                  (depth.slow, 'reset'))
     with work_is_hit(balanced, function):
         every_fault(balanced, visited, depth.seconds, '-w', '-s', step, loss,
                     balanced.card.bdf, balanced.address())

@@ -49,6 +49,8 @@ def test_reset_idle(survivor):
 
 @pytest.mark.parametrize('times', [
     pytest.param(3, marks=pytest.mark.group('vm')),
+    pytest.param(100, id='100 on a test kernel',
+                 marks=[pytest.mark.group('debug'), pytest.mark.limit(4000)]),
     pytest.param(200, marks=pytest.mark.limit(7200))])
 def test_reset_under_traffic(survivor, times):
     vm, limit = survivor, works_within(survivor)

@@ -23,6 +23,8 @@ pytestmark = [
     pytest.mark.vms(2, shared=True),
 ]
 RESETS = [pytest.param(2, id='2 resets'),
+          pytest.param(50, id='50 resets on a test kernel',
+                       marks=(pytest.mark.group('debug'), pytest.mark.limit(4000))),
           pytest.param(200, id='200 resets', marks=(pytest.mark.group('long'),
                                                     pytest.mark.limit(7200)))]
 FORTH_AND_BACK = ('--rw=randrw', '--bsrange=4k-32k', '--size=4m', '--iodepth=8')

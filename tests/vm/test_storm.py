@@ -26,9 +26,12 @@ NOBODY = 0xfffff
 
 
 def quick_and(times, quick):
-    """Parameters: @quick times with every change, @times in the group "long"."""
+    """Parameters: @quick times with every change, @times in the group "long", and on the test
+    kernels.
+    """
     return pytest.mark.parametrize('times', [
-        pytest.param(quick, marks=[pytest.mark.group('vm'), pytest.mark.limit(300)]), times])
+        pytest.param(quick, marks=[pytest.mark.group('vm'), pytest.mark.limit(300)]), times,
+        pytest.param(times, id=f'{times} on a test kernel', marks=pytest.mark.group('debug'))])
 
 
 def numbers(card, kind, key):
