@@ -247,7 +247,7 @@ static void erdma_bringup_exit(struct erdma_dev *dev)
 	free_irq(dev->common_irq, dev);
 	if (!dev->dma_off) {
 		dev_err(&dev->pdev->dev,
-			"neither the reset nor the end of bus mastering was confirmed: memory is leaked\n");
+			"neither the reset nor the end of bus mastering was confirmed: memory is leaked, the device may still write to buffers of consumers\n");
 		return;
 	}
 	erdma_cmdq_exit(&dev->cmdq);

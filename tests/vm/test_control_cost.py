@@ -9,7 +9,8 @@ import os
 import pytest
 
 from erdma import bench_control_cli, build, local
-from erdma.bench_control_report import GOOD, MOST, OPERATIONS, costs, parse_counts, parse_plan
+from erdma.bench_control_report import (GOOD, GOOD_ROWS, MOST, OPERATIONS, costs, parse_counts,
+                                        parse_plan)
 from erdma.paths import BUILD
 from erdma.vm import VmSpec
 from lib import products
@@ -26,10 +27,9 @@ EADM = '/erdma/eadm/eadm'
 RUNS = 5
 LISTING_MS = 100        # beyond what starting the program takes
 INSNS_PER_MS = 1e6
-# Ratios of operations that cost more than with the stock driver: docs/results. PDs cost the same
-# with both, and vary.
-ABOVE = {'pd': 1.02, 'context': 1.08, 'connect': 1.1}
-GOOD_ROWS_TODAY = 2
+# Ratios that a run of eight batches may show of operations that cost the same with both drivers
+# and vary: most of them is mmap(), TCP and the scheduler (docs/results).
+VARIES = {'pd': 1.02, 'context': 1.08, 'connect': 1.1}
 # QPs: more than those of which a listing has details
 SHORT = argparse.Namespace(batches=8, qps=1100, listings=1, profile=None)
 
@@ -40,15 +40,15 @@ def unique(name):
 
 
 def test_control_path_costs_at_most_what_it_costs_with_the_stock_driver(tmp_path):
-    """Each operation but those of ABOVE, which must not get worse; some much less."""
+    """Those of VARIES are judged by bench-control, with more batches; four cost much less."""
     products.build('intree-6.1')
     build.plugin()
     bench_control_cli.compare(SHORT, unique('control-cost'), tmp_path / 'result.json')
     rows = json.loads((tmp_path / 'result.json').read_text(encoding='ascii'))['rows']
     ratios = {name: row['ratio'] for name, row in rows.items()}
     assert set(ratios) == set(OPERATIONS)
-    assert not {k: v for k, v in ratios.items() if v > ABOVE.get(k, MOST)}, 'see the table above'
-    assert sum(x <= GOOD for x in ratios.values()) >= GOOD_ROWS_TODAY
+    assert not {k: v for k, v in ratios.items() if v > VARIES.get(k, MOST)}
+    assert sum(x <= GOOD for x in ratios.values()) >= GOOD_ROWS
 
 
 def run_eadm(vm, tag, *args):

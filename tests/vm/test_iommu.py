@@ -25,24 +25,24 @@ def translated(vm):
     assert 'fault' not in vm.out('dmesg | grep DMAR'), vm.out('dmesg | grep DMAR')
 
 
-def test_application(translated):
+def test_application_behind_an_iommu(translated):
     run_pair(translated, 'rping -s -a {addr} -p {port} -C 20 -v -V -S 4096',
              translated, 'rping -c -a {addr} -p {port} -C 20 -v -V -S 4096')
 
 
 @pytest.mark.parametrize('group', ['sends', 'memory', 'wrap', 'mr-limits'])
-def test_kernel_consumer(translated, tap, group):
+def test_kernel_consumer_behind_an_iommu(translated, tap, group):
     translated.run(f'insmod /erdma/build/kverbs/kverbs.ko address={translated.address()}')
     tap.guest(translated, ['cat', f'{KVERBS}/{group}'], name=group)
     translated.run('rmmod kverbs')
 
 
 @pytest.mark.parametrize('size', ['64', '1048576'])
-def test_write(translated, size):
+def test_write_behind_an_iommu(translated, size):
     run_pair(translated, f'ib_write_bw -R -F -n 100 -s {size} -p {{port}}',
              translated, f'ib_write_bw -R -F -n 100 -s {size} -p {{port}} {{addr}}')
 
 
-def test_reset(translated):
+def test_reset_behind_an_iommu(translated):
     wait_recovered(translated, reset(translated))
-    test_application(translated)
+    test_application_behind_an_iommu(translated)

@@ -14,7 +14,7 @@ import pytest
 from vm.lib import fio
 from vm.lib.nfs import FOLDER, Mount, Server
 from vm.lib.nvme import Initiator, Target
-from vm.lib.recovery import reset, seconds, wait_recovered
+from vm.lib.recovery import reset, seconds, wait_recovered, works_within
 
 pytestmark = [
     pytest.mark.group('hosts'),
@@ -27,7 +27,7 @@ RESETS = [pytest.param(2, id='2 resets'),
                        marks=(pytest.mark.group('debug'), pytest.mark.limit(4000))),
           pytest.param(200, id='200 resets', marks=(pytest.mark.group('long'),
                                                     pytest.mark.limit(7200)))]
-FORTH_AND_BACK = ('--rw=randrw', '--bsrange=4k-32k', '--size=4m', '--iodepth=8')
+FORTH_AND_BACK = ('--rw=randrw', '--bsrange=4k-32k', '--iodepth=8')
 
 
 def test_vms_see_each_other(two_vms):
@@ -39,7 +39,7 @@ def reset_under_load(vm, client, file, recovered=lambda: None):
     """Reset the card of @vm while fio of @client runs. recovered(): makes its server listen again;
     fio's requests end only then.
     """
-    load = client.popen(fio.verified('load', file, *FORTH_AND_BACK, seconds=60))
+    load = client.popen(fio.verified('load', file, *FORTH_AND_BACK, '--size=4m', seconds=60))
     client.wait_until('fio to run', 'pgrep -x fio', 20)
     wait_recovered(vm, reset(vm))
     recovered()
@@ -56,9 +56,9 @@ def test_nvme_target_is_reset(two_vms, times):
     disk.connect(target)
     for _ in range(times):
         reset_under_load(a, b, disk.disk(), target.listen_again)
-        with seconds('verified data after the reset', 20 * b.spec.slow):
+        with seconds('verified data after the reset', works_within(b)):
             b.wait_until('the controller to be live', lambda: disk.state() == 'live', 30)
-            fio.run(b, 'again', disk.disk(), *FORTH_AND_BACK)
+            fio.run(b, 'again', disk.disk(), *FORTH_AND_BACK, '--size=1m')
     disk.disconnect()
     target.stop()
 
@@ -72,8 +72,8 @@ def test_nfs_client_is_reset(two_vms, times):
     mount.mount(server)
     for _ in range(times):
         reset_under_load(b, b, f'{FOLDER}/fio')
-        with seconds('verified data after the reset', 20 * b.spec.slow):
-            fio.run(b, 'again', f'{FOLDER}/fio', *FORTH_AND_BACK)
+        with seconds('verified data after the reset', works_within(b)):
+            fio.run(b, 'again', f'{FOLDER}/fio', *FORTH_AND_BACK, '--size=1m')
     mount.unmount()
     server.stop()
 
