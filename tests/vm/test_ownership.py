@@ -172,6 +172,42 @@ def test_connection_from_another_namespace_is_refused(vm, namespace, server):
     assert connect(vm, server, 'own') == 'connect RDMA_CM_EVENT_ESTABLISHED\n'
 
 
+# ---- containers --------------------------------------------------------------------------
+
+#: Root of its own user, pid and mount namespaces, started by a user without rights.
+CONTAINER = [*as_user(1002), 'unshare', '--user', '--map-root-user', '--pid', '--fork', '--mount',
+             '--mount-proc', '--kill-child']
+FAKE_CARD = ('ip link add fake address {mac} type dummy && ip addr add {address}/24 dev fake && '
+             'ip link set fake up && ip link set lo up && exec "$@"')
+
+
+@pytest.fixture
+def fake_card(vm):
+    """A command in front of others: a container with a network of its own, whose interface has the
+    MAC and the IP address of the card's."""
+    vm.run('modprobe dummy numdummies=0')
+    script = FAKE_CARD.format(mac=vm.mac(1), address=vm.address())
+    return [*CONTAINER, '--net', 'sh', '-c', script, 'container']
+
+
+def test_container_with_the_hosts_network_connects_its_own_qp_only(vm, server, victim):
+    assert connect(vm, server, 'own', before=CONTAINER) == 'connect RDMA_CM_EVENT_ESTABLISHED\n'
+    assert connect(vm, server, victim, before=CONTAINER) == f'connect {REFUSED}'
+    assert state_of(vm, victim) != 'RTS'
+
+
+def test_container_with_a_fake_card_connects_nothing(vm, fake_card, server, victim):
+    for qp in ('own', victim):
+        assert connect(vm, server, qp, before=fake_card) == f'connect {REFUSED}'
+    assert state_of(vm, victim) != 'RTS'
+
+
+def test_container_with_a_fake_card_listens_on_no_port_of_the_host(vm, fake_card):
+    port = vm.next_port()
+    start(vm, 'listen', vm.address(), port, before=fake_card).expect('^listen errno 1$')
+    assert port not in open_ports(vm)
+
+
 # ---- who may have no sockets -------------------------------------------------------------
 
 @pytest.fixture
