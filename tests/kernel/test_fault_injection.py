@@ -15,6 +15,8 @@ import pytest
 
 from lib.paths import TOP
 from lib.programs import PROGS, Dump, data_moves
+from lib.tap import parse
+from vm.lib.faults import wait_struck
 from vm.lib.recovery import reset, wait_recovered
 
 pytestmark = [
@@ -32,6 +34,8 @@ DEBUG = '/sys/kernel/debug'
 BUS = '/sys/bus/pci'
 KVERBS = f'{DEBUG}/kverbs'
 MAX_COMMANDS = 200
+MAX_POINTS = 2000
+NTH_FAULT = '/sys/module/nth_fault/parameters/nth'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -284,18 +288,39 @@ def test_reset_every_fault(balanced, visited, depth):
 
 
 @both_depths
-@pytest.mark.parametrize('function', ['erdma_stop_work', 'recover_work'])
-def test_recovery_every_fault(balanced, visited, depth, function):
-    """Of the work that stops the lost device, and of that which brings up a fresh one.
-
-    A reset of the function has the QPs stopped after the removal, if there are any left: what
-    stops them is looked at when the registers are gone.
-    """
-    step, loss = ((depth.short, 'lose') if function == 'erdma_stop_work' else
-                  (depth.slow, 'reset'))
-    with work_is_hit(balanced, function):
-        every_fault(balanced, visited, depth.seconds, '-w', '-s', step, loss,
+def test_recovery_every_fault(balanced, visited, depth):
+    """Of the work that brings up a fresh device."""
+    with work_is_hit(balanced, 'recover_work'):
+        every_fault(balanced, visited, depth.seconds, '-w', '-s', depth.slow, 'reset',
                     balanced.card.bdf, balanced.address())
+
+
+@both_depths
+def test_stop_every_fault(consumer, visited, depth):
+    """Of the work that stops a lost device: what a kernel consumer waits for comes to its end.
+
+    The removal waits for that consumer, so the work stops the connection of a process before.
+    """
+    vm = consumer
+    with work_is_hit(vm, 'erdma_stop_work'):
+        for n in range(1, MAX_POINTS, depth.short):
+            with Dump(vm) as holder:
+                vm.card.fault('drop cqe; delay command opcode=reflush ms=9000 count=1')
+                drain = vm.popen(['cat', f'{KVERBS}/drain-once'])
+                wait_struck(vm)
+                vm.write(NTH_FAULT, str(n))
+                before = reset(vm)
+                cases, problems = parse(drain.wait(depth.seconds).out.splitlines())
+                assert not problems and [c.ok for c in cases] == [True]
+                vm.card.clear_faults()
+                wait_recovered(vm, before)
+                holder.end(check=False)
+            state = vm.read(NTH_FAULT)
+            if state.startswith('left'):
+                break
+            assert state == 'struck\n'
+    assert 1 < n < MAX_POINTS - depth.short
+    visited(f'{(n - 1) // depth.short} of about {n} fault points')
 
 
 @thorough

@@ -182,7 +182,14 @@ FAKE_CARD = ('ip link add fake address {mac} type dummy && ip addr add {address}
 
 
 @pytest.fixture
-def fake_card(vm):
+def containers(vm):
+    """The kernel has user namespaces; the test kernels have none."""
+    if not vm.ok(['test', '-e', '/proc/self/ns/user']):
+        pytest.skip('the kernel has no user namespaces')
+
+
+@pytest.fixture
+def fake_card(vm, containers):
     """A command in front of others: a container with a network of its own, whose interface has the
     MAC and the IP address of the card's."""
     vm.run('modprobe dummy numdummies=0')
@@ -190,7 +197,7 @@ def fake_card(vm):
     return [*CONTAINER, '--net', 'sh', '-c', script, 'container']
 
 
-def test_container_with_the_hosts_network_connects_its_own_qp_only(vm, server, victim):
+def test_container_with_the_hosts_network_connects_its_own_qp_only(vm, containers, server, victim):
     assert connect(vm, server, 'own', before=CONTAINER) == 'connect RDMA_CM_EVENT_ESTABLISHED\n'
     assert connect(vm, server, victim, before=CONTAINER) == f'connect {REFUSED}'
     assert state_of(vm, victim) != 'RTS'

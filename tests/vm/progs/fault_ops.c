@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <linux/pci_regs.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -175,35 +174,6 @@ static bool reset_after(enum outcome o)
 	return true;
 }
 
-/*
- * The function has no registers any more, like one that was pulled: the driver notices it
- * within a second, and stops the device at once. Bringing one up enables them again.
- */
-static int lose_run(void)
-{
-	char path[256];
-	uint16_t command = 0;
-	bool written;
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/config", arg1);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return errno;
-	written = pread(fd, &command, 2, PCI_COMMAND) == 2;
-	command &= (uint16_t)~PCI_COMMAND_MEMORY;
-	written = written && pwrite(fd, &command, 2, PCI_COMMAND) == 2;
-	close(fd);
-	return written ? 0 : EIO;
-}
-
-/* The reset that stops it takes seconds, as nothing confirms it: what is struck is late anyway */
-static int lose_settle(bool struck)
-{
-	(void)struck;
-	return wait_recovered(recovered_before, RECOVERY_MS) ? 0 : EIO;
-}
-
 /* ---- the module --------------------------------------------------------------- */
 
 static int load(void)
@@ -312,7 +282,6 @@ const struct operation driver_operations[] = {
 	{ "probe", 1, true, NULL, probe, NULL, probe_after },
 	{ "remove", 2, true, hold_prepare, remove_run, NULL, remove_after },
 	{ "reset", 2, true, reset_prepare, request_reset, reset_settle, reset_after },
-	{ "lose", 2, true, reset_prepare, lose_run, lose_settle, reset_after },
 	{ "load", 2, true, NULL, load, NULL, load_after },
 	{ "verbs", 1, false, verbs_prepare, verbs, NULL, NULL },
 	{ "diag", 1, false, NULL, diag, NULL, NULL },

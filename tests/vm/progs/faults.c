@@ -5,7 +5,6 @@
  *	faults [-f FIRST] [-s STEP] probe BDF		bind the driver to a function
  *	faults [-f FIRST] [-s STEP] remove BDF ADDRESS	unbind it, while a process has a connection
  *	faults [-f FIRST] [-s STEP] reset BDF ADDRESS	reset it then; a fresh device follows
- *	faults [-f FIRST] [-s STEP] lose BDF ADDRESS	no registers any more; a fresh device follows
  *	faults [-f FIRST] [-s STEP] load FILE NAME	load a module
  *	faults [-f FIRST] [-s STEP] verbs ADDRESS	connect, move data, disconnect
  *	faults [-f FIRST] [-s STEP] diag NODE		every diagnostics call
