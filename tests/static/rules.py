@@ -14,7 +14,8 @@ SOURCES = ('*.[ch]', '*.sh', '*.py', '*.bats', '*.mk', '*Makefile', '*Kbuild', '
 #: A second version of what tests/lib/tap.py does shows itself by one of these.
 TAP_PARSER = (r'\(not \)\?ok|\(\?:not \)\?ok|[\^]( \*)?not ok|[\'"]not ok[^\'"]*[\'"]? ?\*\)|'
               r'(startswith|strn?cmp|strstr|match|search)\([^)]*[\'"](not )?ok[\'" ]|'
-              r'[\'"]not ok[\'" ]+ in |== ?[\'"]not ok')
+              r'[\'"]not ok[\'" ]+ in |== ?[\'"](not )?ok |'
+              r'\^ *ok\b|[\'"](\\n)?(not )?ok \d[^\'"]*[\'"] (not )?in ')
 
 #: Not this project's words: licences, records of the past, recorded output, fuzzers' inputs.
 NOT_OUR_WORDS = ('docs/glossary.md', 'docs/results/*', 'CHANGELOG.md', 'LICENSES/*',
@@ -130,8 +131,9 @@ def glossary(top: Path) -> list:
 
 def tap_parsers(top: Path) -> list:
     """TAP is parsed in tests/lib/tap.py, and nowhere else."""
-    names = files(top, '*', but=('*.md', 'LICENSES/*', 'tests/lib/tap.py', 'tests/static/rules.py',
-                                 'tests/static/test_self.py', 'tests/fuzz/seeds/*'))
+    names = files(top, '*', but=('*.md', 'LICENSES/*', 'tests/lib/tap*.py', 'tests/unit/lib/test_*',
+                                 'tests/static/rules.py', 'tests/static/test_self.py',
+                                 'tests/fuzz/seeds/*'))
     return grep(top, names, TAP_PARSER)
 
 

@@ -40,6 +40,10 @@ SAMPLES = (
     (rules.tap_parsers, 'tests/d.sh', "case $l in\n'not ok '*) bad ;;\n", 'echo "not ok $n"\n'),
     (rules.tap_parsers, 'tests/e.c', 'if (!strncmp(line, "not ok", 6))\n', 'puts("not ok 1");\n'),
     (rules.tap_parsers, 'tests/lib/other.py', "if 'not ok' in line:\n", "x = 'not ok'\n"),
+    (rules.tap_parsers, 'tests/f.py', "re.search(r'^ok 1 - (.*)$', text)\n", "print('ok 1 - a')\n"),
+    (rules.tap_parsers, 'tests/g.py', "assert '\\nok 1 - ' in text\n", "say('\\nok 1 - a')\n"),
+    (rules.tap_parsers, 'tests/h.py', "if line[:3] == 'ok ':\n", "if line == 'okay':\n"),
+    (rules.tap_parsers, 'tests/i.py', "n += 'ok 1 - ' not in text\n", "text = 'ok 1 - a'\n"),
 )
 
 
