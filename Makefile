@@ -108,7 +108,7 @@ check-list:
 upstream-check:
 	@tools/setup packages fuzz && qemu=$$(tools/setup qemu10) && \
 		ERDMA_QEMU_ASAN=$$qemu tools/check --groups model && \
-		tools/check --groups long -k qemu10
+		tools/check --groups long -- -m upstream
 
 # QEMU's generic fuzzer on the card, for FUZZ_TIME seconds
 FUZZ_TIME ?= 600
