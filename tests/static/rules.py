@@ -70,6 +70,16 @@ def defined_twice(top: Path) -> list:
     return sorted(found)
 
 
+def static_names(top: Path) -> list:
+    """A static function of the model is defined in one file only: a name in a backtrace, a
+    profile or a list of mutations means one place."""
+    where = {}
+    for name in files(top, 'qemu-model/*.[ch]'):
+        for item in re.findall(r'(?m)^static [^;={()]*?\b(\w+)\([^;{]*?\)\s*\{', text(top, name)):
+            where.setdefault(item, set()).add(name)
+    return sorted(f'{item}: {" ".join(sorted(w))}' for item, w in where.items() if len(w) > 1)
+
+
 def layers(top: Path) -> list:
     """Shared headers need nothing but the kernel's basic types; parts include only
     what they may."""

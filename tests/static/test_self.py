@@ -115,6 +115,17 @@ def test_shell_lines_are_counted(tmp_path):
     assert len(found) == 1 and found[0].startswith('1501 lines of shell in the tree')
 
 
+STATIC = 'static int leave(Qp *qp,\n                 int step)\n{\n    return step;\n}\n'
+
+
+def test_static_function_of_the_model_in_two_files(tmp_path):
+    one = {'qemu-model/core/qp/a.c': STATIC, 'driver/b.c': STATIC,
+           'qemu-model/core/c.c': 'static int leave(Qp *qp);\nint x = leave(0);\n'}
+    assert rules.static_names(tree(tmp_path / 'good', **one)) == []
+    found = rules.static_names(tree(tmp_path / 'bad', **one, **{'qemu-model/core/wire/d.c': STATIC}))
+    assert found == ['leave: qemu-model/core/qp/a.c qemu-model/core/wire/d.c']
+
+
 def ring_of(count):
     """COUNT files of a driver, each calling the next."""
     return {f'driver/f{i}.c': f'void f{i}(void)\n{{\n\tf{(i + 1) % count}();\n}}\n'

@@ -34,6 +34,10 @@ def test_nothing_is_defined_twice():
     silent(rules.defined_twice(TOP))
 
 
+def test_static_function_of_the_model_has_one_place():
+    silent(rules.static_names(TOP))
+
+
 def test_parts_include_only_what_they_may():
     silent(rules.layers(TOP))
 
