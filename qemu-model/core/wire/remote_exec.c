@@ -38,15 +38,15 @@ static uint8_t rexec_place(ErdmaRemote *r, const WirePayload *p)
     ErdmaQp *qp = r->qp;
     ErdmaCursor dst;
     ErdmaSpan span;
-    uint8_t syndrome = erdma_resp_target(qp, &r->in, &r->in_recv, &span);
+    uint8_t syndrome = erdma_recv_target(qp, &r->in, &r->in_recv, &span);
 
     if (syndrome) {
         return syndrome;
     }
-    erdma_resp_cursor(&dst, qp, &r->in, &span, r->in_done);
+    erdma_recv_cursor(&dst, qp, &r->in, &span, r->in_done);
     switch (erdma_payload_place(r, &dst, p)) {
     case ERDMA_PLACED_FAULT:
-        return dst.fault ? erdma_resp_fault(qp, &r->in, dst.fault) :
+        return dst.fault ? erdma_recv_fault(qp, &r->in, dst.fault) :
                            ERDMA_WC_SEND_BOUNDS;
     case ERDMA_PLACED_REVOKED:
         erdma_peer_info(qp->core, "QP %u: peer revoked the memory region of "
@@ -65,7 +65,7 @@ static uint8_t rexec_place(ErdmaRemote *r, const WirePayload *p)
 static ErdmaStep rexec_push(ErdmaRemote *r, const WirePayload *p, bool first,
                             ErdmaBudget *b, uint8_t *syndrome)
 {
-    ErdmaStep step = erdma_resp_begin(r->qp, &r->in, &r->in_recv, syndrome);
+    ErdmaStep step = erdma_recv_begin(r->qp, &r->in, &r->in_recv, syndrome);
 
     if (step != ERDMA_STEP_DONE || *syndrome) {
         return step;
@@ -87,7 +87,7 @@ static ErdmaStep rexec_push(ErdmaRemote *r, const WirePayload *p, bool first,
         }
         return ERDMA_STEP_MORE;
     }
-    if (r->in_recv.taken && !erdma_resp_complete(r->qp, &r->in)) {
+    if (r->in_recv.taken && !erdma_recv_complete(r->qp, &r->in)) {
         *syndrome = ERDMA_WC_GENERAL_ERR;
     }
     return ERDMA_STEP_DONE;
@@ -156,7 +156,7 @@ static ErdmaStep rexec_read(ErdmaRemote *r, bool first, ErdmaBudget *b,
     }
     if (a) {
         *syndrome = erdma_access_recv(a);
-        erdma_resp_refuse(r->qp, *syndrome);
+        erdma_recv_refuse(r->qp, *syndrome);
         return ERDMA_STEP_DONE;
     }
     return sent && r->in_done == r->in.length ? ERDMA_STEP_DONE :
@@ -166,7 +166,7 @@ static ErdmaStep rexec_read(ErdmaRemote *r, bool first, ErdmaBudget *b,
 static ErdmaStep rexec_atomic(ErdmaRemote *r, uint8_t *syndrome)
 {
     uint64_t old = 0;
-    ErdmaAccess a = erdma_resp_atomic(r->qp, &r->in, &old);
+    ErdmaAccess a = erdma_recv_atomic(r->qp, &r->in, &old);
     WireValue v = {
         .h = WIRE_HDR(WIRE_ATOMIC, sizeof(v), r->peer_id, r->peer_gen),
         .seq = htole32(r->rx_done), .value = htole64(old),
@@ -174,7 +174,7 @@ static ErdmaStep rexec_atomic(ErdmaRemote *r, uint8_t *syndrome)
 
     if (a) {
         *syndrome = erdma_access_recv(a);
-        erdma_resp_refuse(r->qp, *syndrome);
+        erdma_recv_refuse(r->qp, *syndrome);
     } else {
         erdma_wire_send(r->wire, &v, sizeof(v));
     }
