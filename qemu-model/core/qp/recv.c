@@ -2,6 +2,25 @@
 /* The receiving side of a request, whatever transport brought it. */
 #include "core_int.h"
 
+/* The oldest receive; false: it is none */
+static bool recv_read(ErdmaQp *peer, struct erdma_rqe *rqe)
+{
+    if (!erdma_queue_read(peer->core, &peer->rq, peer->rq_ci, 1, rqe)) {
+        erdma_guest_error(peer->core, "QP %u: receive at %u cannot be read, "
+                          "expected it in memory", peer->qpn, peer->rq_ci);
+        return false;
+    }
+    if (le16toh(rqe->qe_idx) != (uint16_t)(peer->rq_ci + 1) ||
+        le32toh(rqe->qpn) != peer->qpn) {
+        erdma_guest_error(peer->core, "QP %u: receive at %u: index %u, QPN %u, "
+                          "expected %u, %u", peer->qpn, peer->rq_ci,
+                          le16toh(rqe->qe_idx), le32toh(rqe->qpn),
+                          (uint16_t)(peer->rq_ci + 1), peer->qpn);
+        return false;
+    }
+    return true;
+}
+
 bool erdma_recv_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome)
 {
     struct erdma_rqe rqe;
@@ -14,13 +33,7 @@ bool erdma_recv_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome)
         peer->core->hooks->rq_stalled(peer)) {
         return false;
     }
-    if (!erdma_queue_read(peer->core, &peer->rq, peer->rq_ci, 1, &rqe) ||
-        le16toh(rqe.qe_idx) != (uint16_t)(peer->rq_ci + 1) ||
-        le32toh(rqe.qpn) != peer->qpn) {
-        erdma_guest_error(peer->core,
-                          "QP %u: receive at %u: not memory, or its index "
-                          "or QPN is another",
-                          peer->qpn, peer->rq_ci);
+    if (!recv_read(peer, &rqe)) {
         *syndrome = ERDMA_WC_RQE_FORMAT;
         return false;
     }
