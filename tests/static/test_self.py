@@ -28,6 +28,9 @@ SAMPLES = (
     (rules.machine_paths, 'a.md', 'see http://mirror.example.org/x\n', 'see http://example.org/x\n'),
     (rules.version_tests, 'driver/a.c', '#if LINUX_VERSION_CODE > 3\n', '#ifdef HAVE_A\n'),
     (rules.version_tests, 'tests/k/a.h', 'x = KERNEL_VERSION(6, 1, 0);\n', 'x = MY_VERSION(6);\n'),
+    (rules.version_tests, 'driver/b.h', '#if LINUX_VERSION_MAJOR > 5\n', '#ifdef HAVE_B\n'),
+    (rules.version_tests, 'kunit/c.c', '#ifdef RHEL_RELEASE_CODE\n', '#ifdef HAVE_C\n'),
+    (rules.version_tests, 'tests/k.mk', 'ifeq ($(VERSION),6)\n', 'ifeq ($(KASAN),y)\n'),
     (rules.version_tests, 'driver/Kbuild', 'ifeq ($(PATCHLEVEL),1)\n', 'ifeq ($(KASAN),1)\n'),
     (rules.defined_twice, 'driver/a.h', 'struct s {\n};\nstruct s {\n};\n', 'struct s {\n};\n'),
     (rules.layers, 'qemu-model/core/qp/a.c', '#include "qemu/osdep.h"\n', '#include "erdma/a.h"\n'),
@@ -115,7 +118,17 @@ def test_shell_lines_are_counted(tmp_path):
     assert len(found) == 1 and found[0].startswith('1501 lines of shell in the tree')
 
 
-STATIC = 'static int leave(Qp *qp,\n                 int step)\n{\n    return step;\n}\n'
+def test_example_that_no_test_runs(tmp_path):
+    readme = {'tests/README.md': 'x\n```python\nimport a\n\na.go()\n```\n'}
+    same = {'tests/vm/test_example.py': '"""Text."""\nimport a\n\na.go()\n'}
+    other = {'tests/vm/test_example.py': 'import a\n\na.stop()\n'}
+    assert rules.guide_example(tree(tmp_path / 'good', **readme, **same)) == []
+    assert len(rules.guide_example(tree(tmp_path / 'bad', **readme, **other))) == 1
+    assert len(rules.guide_example(tree(tmp_path / 'none', **same, **{
+        'tests/README.md': 'no example\n'}))) == 1
+
+
+STATIC = 'static int __attribute__((format(printf, 1, 2)))\nleave(Qp *qp,\n                 int step)\n{\n    return step;\n}\n'
 
 
 def test_static_function_of_the_model_in_two_files(tmp_path):

@@ -58,6 +58,10 @@ def test_one_tap_parser():
     silent(rules.tap_parsers(TOP))
 
 
+def test_example_of_the_guide_is_a_test():
+    silent(rules.guide_example(TOP))
+
+
 def test_few_lines_of_shell():
     silent(rules.shell_lines(TOP))
 
