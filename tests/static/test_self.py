@@ -128,14 +128,22 @@ def test_example_that_no_test_runs(tmp_path):
         'tests/README.md': 'no example\n'}))) == 1
 
 
-STATIC = 'static int __attribute__((format(printf, 1, 2)))\nleave(Qp *qp,\n                 int step)\n{\n    return step;\n}\n'
+STATIC = '''\
+static int __attribute__((format(printf, 1, 2)))
+leave(Qp *qp,
+      int step)
+{
+    return step;
+}
+'''
 
 
 def test_static_function_of_the_model_in_two_files(tmp_path):
     one = {'qemu-model/core/qp/a.c': STATIC, 'driver/b.c': STATIC,
            'qemu-model/core/c.c': 'static int leave(Qp *qp);\nint x = leave(0);\n'}
     assert rules.static_names(tree(tmp_path / 'good', **one)) == []
-    found = rules.static_names(tree(tmp_path / 'bad', **one, **{'qemu-model/core/wire/d.c': STATIC}))
+    found = rules.static_names(tree(tmp_path / 'bad', **one, **{
+        'qemu-model/core/wire/d.c': STATIC}))
     assert found == ['leave: qemu-model/core/qp/a.c qemu-model/core/wire/d.c']
 
 
