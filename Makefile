@@ -29,7 +29,7 @@ help:
 	@echo '  make check        all tests; T=WORDS selects by name, check-list names them'
 	@echo '  make check-hosts  several VMs, NVMe and NFS over RDMA, the in-tree driver'
 	@echo '  make check-debug  KUnit and VM tests on kernels with KASAN, lockdep, kmemleak and KCSAN'
-	@echo '  make check-kernels  the basic tests on other kernels: 6.12, Debian 13, the newest'
+	@echo '  make check-kernels  the basic tests on other kernels: 5.10, 6.12, Debian 13, the newest'
 	@echo '  make check-long   what takes hours'
 	@echo '  make check-GROUP  static unit eadm kunit model vm quick'
 	@echo '  make upstream-check  the device built into QEMU 10.0, and tested there'
@@ -108,7 +108,7 @@ check-list:
 upstream-check:
 	@tools/setup packages fuzz && qemu=$$(tools/setup qemu10) && \
 		ERDMA_QEMU_ASAN=$$qemu tools/check --groups model && \
-		tools/check --groups long -k qemu10
+		tools/check --groups long -- -m upstream
 
 # QEMU's generic fuzzer on the card, for FUZZ_TIME seconds
 FUZZ_TIME ?= 600

@@ -16,7 +16,7 @@
 #include "erdma/erdma_names.h"
 
 #define STATS_PAUSE_MS	30000	/* after a GET_STATS that was not answered */
-#define STATS_MAX_STUCK	(ERDMA_CMDQ_SLOTS / 4)	/* readers leave the other slots alone */
+#define STATS_MAX_STUCK	(ERDMA_CMDQ_SLOTS / 4)	/* readers leave the other contexts alone */
 #define MAX_MR_SIZE_LOG		43	/* page counts stay far below 32 bits */
 
 #define CMD_ID(submod, opcode)	((submod) << 8 | (opcode))

@@ -8,10 +8,10 @@
  *  - a connection between two addresses of this host arrives through lo, which a
  *    socket bound to the interface does not receive from;
  *  - rdma_cm listens on every device for a wildcard, and one socket on INADDR_ANY
- *    per card would find its port taken by the first card's.
+ *    per device would find its port taken by the first device's.
  * Addresses of other interfaces stay free for others, as they are not ours.
  *
- * A wildcard listener for IPv6 alone has no socket at all: the card speaks IPv4.
+ * A wildcard listener for IPv6 alone has no socket at all: the device speaks IPv4.
  * It is no error, since rdma_cm listens on all devices or on none, and ours would
  * take the listener from those that can (the NFS server asks for one). Nor has one
  * of another network namespace than the interface's, for the same reason; a
@@ -302,7 +302,7 @@ static void listen_follow(struct work_struct *work)
 	struct erdma_listener *l;
 
 	mutex_lock(&listen_mutex);
-	/* An address may have moved from one card to another: first close, then open */
+	/* An address may have moved from one device to another: first close, then open */
 	list_for_each_entry(l, &wildcards, node)
 		listen_prune(l);
 	list_for_each_entry(l, &wildcards, node)

@@ -123,7 +123,7 @@ const struct cmd cmd_table[] = {
 	  .help = "an event queue as driver and device see it",
 	  .schema = &schema_eq_info, .run = cmd_info_eq },
 	{ .verb = "info", .object = "cmdq", .operands = "", .section = SEE,
-	  .help = "the command queue: slots, commands in flight, timeouts",
+	  .help = "the command queue: contexts, commands in flight, timeouts",
 	  .schema = &schema_cmdq_info, .run = cmd_info_cmdq },
 	{ .verb = "dump", .object = "qp", .operands = "[QPN...]", .max = -1,
 	  .opts = dump_qp_opts, .operand = OPERAND_QP, .section = SEE,

@@ -264,7 +264,7 @@ static const struct field cmdq_info_fields[] = {
 	[MI_DEV] = { "dev", "device", T_STR, F_TITLE | F_PLAIN },
 	[MI_INDEX] = { "index", "index", T_NUM, F_V1 },
 	[MI_STATE] = { "state", "state", T_STR, .group = "command queue" },
-	[MI_CREDITS] = { "credits", "slots", T_NUM },
+	[MI_CREDITS] = { "credits", "command contexts", T_NUM },
 	[MI_IN_FLIGHT] = { "in_flight", "in flight", T_NUM },
 	[MI_FREE] = { "free", "free", T_NUM },
 	[MI_QUARANTINED] = { "quarantined", "quarantined after timeout", T_NUM },

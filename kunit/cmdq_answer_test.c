@@ -142,7 +142,7 @@ static void device_that_echoes_nothing_is_understood(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_BAD_CQES), 0ULL);
 }
 
-static void late_answer_frees_slot(struct kunit *test)
+static void late_answer_frees_context(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
 	struct erdma_cmdq *q = queue_of(test);
@@ -257,7 +257,7 @@ static struct kunit_case cmdq_answer_cases[] = {
 	KUNIT_CASE(not_sent_without_a_free_context),
 	KUNIT_CASE_PARAM(answer_must_fit_the_command, wrong_cqe_gen_params),
 	KUNIT_CASE(device_that_echoes_nothing_is_understood),
-	KUNIT_CASE(late_answer_frees_slot),
+	KUNIT_CASE(late_answer_frees_context),
 	KUNIT_CASE(late_answer_is_not_mixed_up),
 	KUNIT_CASE_PARAM(bad_index_is_refused, bad_cqe_gen_params),
 	KUNIT_CASE(double_answer_is_refused),

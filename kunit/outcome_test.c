@@ -384,7 +384,7 @@ static void device_that_does_not_stop_keeps_the_memory(struct kunit *test)
 /* ---- counters ------------------------------------------------------------------ */
 
 /* World-readable, so everybody can ask as often as he likes */
-static void reading_counters_does_not_use_up_slots(struct kunit *test)
+static void reading_counters_does_not_use_up_contexts(struct kunit *test)
 {
 	struct objects *o = objects_of(test);
 	struct rdma_hw_stats *stats = erdma_alloc_hw_port_stats(&o->dev->ibdev, 1);
@@ -426,7 +426,7 @@ static struct kunit_case outcome_cases[] = {
 	KUNIT_CASE(reset_that_leaves_the_device_running_is_none),
 	KUNIT_CASE(function_that_ignores_its_reset_is_not_used_again),
 	KUNIT_CASE(device_that_does_not_stop_keeps_the_memory),
-	KUNIT_CASE(reading_counters_does_not_use_up_slots),
+	KUNIT_CASE(reading_counters_does_not_use_up_contexts),
 	{}
 };
 

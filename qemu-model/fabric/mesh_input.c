@@ -27,7 +27,8 @@ static bool input_hello(MeshPeer *p, const void *body)
 
     memcpy(&h, body, sizeof(h));
     if (p->state != MESH_HELLO) {
-        mesh_peer_fail(p, "a second HELLO, expected one");
+        mesh_peer_fail(p, "a second HELLO of %s, expected one per connection",
+                       p->name);
         return false;
     }
     if (h.magic != MESH_MAGIC) {
@@ -81,7 +82,7 @@ static MeshPeerRegion *input_find_region(MeshPeer *p, uint32_t id)
 static bool input_region(MeshPeer *p, const void *body)
 {
     MeshRegionFrame f;
-    const char *why;
+    char why[MESH_WHY_LEN];
     int fd;
 
     memcpy(&f, body, sizeof(f));
@@ -89,17 +90,21 @@ static bool input_region(MeshPeer *p, const void *body)
         mesh_peer_fail(p, "REGION %u without a descriptor, expected one", f.id);
         return false;
     }
-    if (p->nregions == MESH_MAX_REGIONS || input_find_region(p, f.id)) {
-        mesh_peer_fail(p, "REGION %u: too many regions, at most %u, or one "
-                       "twice", f.id, MESH_MAX_REGIONS);
+    if (p->nregions == MESH_MAX_REGIONS) {
+        mesh_peer_fail(p, "REGION %u: it is region number %u, expected at most "
+                       "%u", f.id, p->nregions + 1, MESH_MAX_REGIONS);
+        return false;
+    }
+    if (input_find_region(p, f.id)) {
+        mesh_peer_fail(p, "REGION %u: announced twice, expected a new number",
+                       f.id);
         return false;
     }
     fd = p->in_fds[0];
     p->in_nfds--;
     memmove(&p->in_fds[0], &p->in_fds[1], p->in_nfds * sizeof(int));
-    why = mesh_region_map(&p->regions[p->nregions], &f, fd,
-                          &p->watch.mesh->held);
-    if (why) {
+    if (!mesh_region_map(&p->regions[p->nregions], &f, fd,
+                         &p->watch.mesh->held, why)) {
         mesh_peer_fail(p, "REGION %u: %s", f.id, why);
         return false;
     }

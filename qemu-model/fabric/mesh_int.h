@@ -13,6 +13,7 @@
 #define MESH_MAX_NAMES      4096        /* directory entries looked at */
 #define MESH_MAX_REGIONS    64          /* of one process */
 #define MESH_MAX_REGION     (1ull << 42)    /* bytes of one */
+#define MESH_WHY_LEN        160         /* reason for the log */
 #define MESH_MAX_MAPPED     (1ull << 44)    /* of all; the rest is read */
 #define MESH_MAX_WAITING    (64u << 20)     /* output not taken yet */
 #define MESH_ACCEPT_BUDGET  16          /* connections taken in one turn */
@@ -127,13 +128,12 @@ typedef struct MeshPeerRegion {
     uint64_t map_skip;          /* from the start of the mapping */
 } MeshPeerRegion;
 
-/* NULL: usable, else what is wrong with it */
-const char *mesh_region_check(int fd, uint64_t len, uint64_t fd_offset);
-/*
- * Takes @fd, counted in @held, also when it fails: then the reason is returned.
- */
-const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
-                            int fd, MeshHeld *held);
+/* Usable? False: @why says what is wrong with it. */
+bool mesh_region_check(int fd, uint64_t len, uint64_t fd_offset,
+                       char why[MESH_WHY_LEN]);
+/* Takes @fd, counted in @held, also when it fails: then @why is the reason */
+bool mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f, int fd,
+                     MeshHeld *held, char why[MESH_WHY_LEN]);
 void mesh_region_unmap(MeshPeerRegion *r, MeshHeld *held);
 bool mesh_region_pull(const MeshPeerRegion *r, uint64_t offset, void *dst,
                       size_t len);
@@ -156,7 +156,7 @@ struct MeshPeer {
     MeshPeer *flush_next;
     char name[MESH_NAME_LEN];   /* passive: empty until hello */
     pid_t pid;
-    char why[128];              /* MESH_DEAD: what it did, or empty */
+    char why[MESH_WHY_LEN];     /* MESH_DEAD: what it did, or empty */
     void *wire;
     uint64_t deadline;          /* RETRY: connect; HELLO: end; OPEN: since */
     uint64_t retry_ms;
@@ -199,6 +199,7 @@ struct ErdmaMesh {
     unsigned nregions;
     unsigned last_region;       /* hit by the last share */
     uint32_t next_region;
+    char why[MESH_WHY_LEN];     /* a region of ours cannot be announced */
     MeshHeld held;
 
     MeshInfo info;

@@ -391,7 +391,8 @@ void mesh_peers_timer(ErdmaMesh *m, uint64_t now)
     for (p = m->peers; p; p = next) {
         next = p->next;
         if (p->state == MESH_HELLO && p->deadline <= now) {
-            mesh_peer_fail(p, "it did not say who it is");
+            mesh_peer_fail(p, "no HELLO came, expected one within %u ms",
+                           MESH_HELLO_MS);
         } else if (p->state == MESH_RETRY && p->deadline <= now &&
                    !peer_connect(m, p)) {
             peer_drop(m, p);

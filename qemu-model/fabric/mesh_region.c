@@ -16,7 +16,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/magic.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -44,14 +46,16 @@
  * File systems of this machine whose read() cannot wait for a process (FUSE)
  * or another machine (NFS)
  */
-static bool region_fs_is_local(int fd)
+static bool region_fs_is_local(int fd, uint32_t *type)
 {
     struct statfs fs;
 
+    *type = 0;
     if (fstatfs(fd, &fs)) {
         return false;
     }
-    switch ((uint32_t)fs.f_type) {
+    *type = fs.f_type;
+    switch (*type) {
     case TMPFS_MAGIC:
     case RAMFS_MAGIC:
     case HUGETLBFS_MAGIC:
@@ -64,24 +68,46 @@ static bool region_fs_is_local(int fd)
     }
 }
 
-const char *mesh_region_check(int fd, uint64_t len, uint64_t fd_offset)
+static bool __attribute__((format(printf, 2, 3)))
+region_wrong(char why[MESH_WHY_LEN], const char *fmt, ...)
 {
-    struct stat st;
+    va_list ap;
 
-    if (!len || len > MESH_MAX_REGION || fd_offset > MESH_MAX_REGION) {
-        return "a region of a size that is not possible";
+    va_start(ap, fmt);
+    vsnprintf(why, MESH_WHY_LEN, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool mesh_region_check(int fd, uint64_t len, uint64_t fd_offset,
+                       char why[MESH_WHY_LEN])
+{
+    struct stat st = { 0 };
+    uint32_t fs;
+
+    if (!len || len > MESH_MAX_REGION) {
+        return region_wrong(why, "length 0x%" PRIx64 ", expected 1 to 0x%llx",
+                            len, MESH_MAX_REGION);
+    }
+    if (fd_offset > MESH_MAX_REGION) {
+        return region_wrong(why, "offset 0x%" PRIx64 ", expected at most "
+                            "0x%llx", fd_offset, MESH_MAX_REGION);
     }
     if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-        return "a region that is not a file";
+        return region_wrong(why, "file type 0%o, expected a regular file, 0%o",
+                            st.st_mode & S_IFMT, S_IFREG);
     }
-    if (!region_fs_is_local(fd)) {
-        return "a region on a file system that may wait for others";
+    if (!region_fs_is_local(fd, &fs)) {
+        return region_wrong(why, "file system 0x%x, expected tmpfs, ramfs, "
+                            "hugetlbfs, ext4, xfs or btrfs", fs);
     }
     if (st.st_size < 0 || (uint64_t)st.st_size < fd_offset ||
         (uint64_t)st.st_size - fd_offset < len) {
-        return "a region longer than its file";
+        return region_wrong(why, "offset 0x%" PRIx64 ", length 0x%" PRIx64
+                            ", expected at most 0x%" PRIx64 " bytes of the "
+                            "file", fd_offset, len, (uint64_t)st.st_size);
     }
-    return NULL;
+    return true;
 }
 
 /* Can no access to a mapping of it ever fail? */
@@ -117,8 +143,8 @@ static void region_map(MeshPeerRegion *r, MeshHeld *held)
     held->mapped += len;
 }
 
-const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
-                            int fd, MeshHeld *held)
+bool mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f, int fd,
+                     MeshHeld *held, char why[MESH_WHY_LEN])
 {
     int mode = fcntl(fd, F_GETFL);
     /*
@@ -126,16 +152,17 @@ const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
      * have become shorter after we looked.
      */
     bool map = region_can_map(fd);
-    const char *why = mesh_region_check(fd, f->len, f->fd_offset);
+    bool good = mesh_region_check(fd, f->len, f->fd_offset, why);
     uint64_t page = sysconf(_SC_PAGESIZE);
 
-    if (!why && (mode == -1 || (mode & O_ACCMODE) == O_WRONLY)) {
-        why = "a region that cannot be read";
+    if (good && (mode == -1 || (mode & O_ACCMODE) == O_WRONLY)) {
+        good = region_wrong(why, "descriptor open for writing only, expected "
+                            "one that can be read");
     }
-    if (why) {
+    if (!good) {
         close(fd);
         held->fds--;
-        return why;
+        return false;
     }
     *r = (MeshPeerRegion) {
         .id = f->id, .fd = fd, .len = f->len, .fd_offset = f->fd_offset,
@@ -144,7 +171,7 @@ const char *mesh_region_map(MeshPeerRegion *r, const MeshRegionFrame *f,
     if (map) {
         region_map(r, held);
     }
-    return NULL;
+    return true;
 }
 
 void mesh_region_unmap(MeshPeerRegion *r, MeshHeld *held)
@@ -260,9 +287,12 @@ bool erdma_mesh_region_add(ErdmaMesh *m, const void *host, uint64_t len,
     MeshOwnRegion *r = &m->regions[m->nregions];
     bool sealed;
 
-    *why = m->nregions == MESH_MAX_REGIONS ? "there are too many regions" :
-           mesh_region_check(fd, len, fd_offset);
-    if (*why) {
+    *why = m->why;
+    if (m->nregions == MESH_MAX_REGIONS) {
+        return region_wrong(m->why, "region %u, expected at most %u",
+                            m->nregions + 1, MESH_MAX_REGIONS);
+    }
+    if (!mesh_region_check(fd, len, fd_offset, m->why)) {
         return false;
     }
     sealed = region_seal(fd);
@@ -279,6 +309,7 @@ bool erdma_mesh_region_add(ErdmaMesh *m, const void *host, uint64_t len,
         .len = len, .fd_offset = fd_offset,
     };
     m->nregions++;
+    *why = NULL;
     region_to_all(m, r, false);
     return true;
 }

@@ -177,11 +177,11 @@ static void monitor_info_erdma(Monitor *mon, const QDict *qdict)
     }
 }
 
-static void erdma_register_monitor(void)
+static void monitor_register(void)
 {
     monitor_register_hmp("erdma", true, monitor_info_erdma);
 }
 
-type_init(erdma_register_monitor)
+type_init(monitor_register)
 
 #endif /* ERDMA_PRELOAD */

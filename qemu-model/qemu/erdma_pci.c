@@ -31,7 +31,7 @@
 
 /* ---- BAR0 ---- */
 
-static uint64_t erdma_regs_read(void *opaque, hwaddr addr, unsigned size)
+static uint64_t pci_fn_regs_read(void *opaque, hwaddr addr, unsigned size)
 {
     ErdmaPci *s = opaque;
 
@@ -41,8 +41,8 @@ static uint64_t erdma_regs_read(void *opaque, hwaddr addr, unsigned size)
     return erdma_host_mmio_read(s, addr, size);
 }
 
-static void erdma_regs_write(void *opaque, hwaddr addr, uint64_t value,
-                             unsigned size)
+static void pci_fn_regs_write(void *opaque, hwaddr addr, uint64_t value,
+                              unsigned size)
 {
     ErdmaPci *s = opaque;
 
@@ -52,9 +52,9 @@ static void erdma_regs_write(void *opaque, hwaddr addr, uint64_t value,
 }
 
 /* Every size and alignment gets to the core, which knows what to ignore. */
-static const MemoryRegionOps erdma_regs_ops = {
-    .read = erdma_regs_read,
-    .write = erdma_regs_write,
+static const MemoryRegionOps pci_fn_regs_ops = {
+    .read = pci_fn_regs_read,
+    .write = pci_fn_regs_write,
     .endianness = DEVICE_LITTLE_ENDIAN,
     .valid = {
         .min_access_size = 1,
@@ -71,7 +71,7 @@ static const MemoryRegionOps erdma_regs_ops = {
 /* ---- configuration space ---- */
 
 /* Asleep means powered down: leaving D3hot resets, as PM_CTRL announces. */
-static void erdma_update_power(PCIDevice *pci_dev)
+static void pci_fn_update_power(PCIDevice *pci_dev)
 {
     ErdmaPci *s = ERDMA(pci_dev);
     uint16_t ctrl = pci_get_word(pci_dev->config + CAP_PM_OFFSET + PCI_PM_CTRL);
@@ -90,7 +90,7 @@ static void erdma_update_power(PCIDevice *pci_dev)
 }
 
 /* A card that was pulled out does not answer at all. */
-static uint32_t erdma_config_read(PCIDevice *pci_dev, uint32_t addr, int len)
+static uint32_t pci_fn_config_read(PCIDevice *pci_dev, uint32_t addr, int len)
 {
     ErdmaPci *s = ERDMA(pci_dev);
 
@@ -100,8 +100,8 @@ static uint32_t erdma_config_read(PCIDevice *pci_dev, uint32_t addr, int len)
     return pci_default_read_config(pci_dev, addr, len);
 }
 
-static void erdma_config_write(PCIDevice *pci_dev, uint32_t addr, uint32_t val,
-                               int len)
+static void pci_fn_config_write(PCIDevice *pci_dev, uint32_t addr, uint32_t val,
+                                int len)
 {
     ErdmaPci *s = ERDMA(pci_dev);
 
@@ -110,10 +110,10 @@ static void erdma_config_write(PCIDevice *pci_dev, uint32_t addr, uint32_t val,
     }
     pci_default_write_config(pci_dev, addr, val, len);
     pcie_cap_flr_write_config(pci_dev, addr, val, len);
-    erdma_update_power(pci_dev);
+    pci_fn_update_power(pci_dev);
 }
 
-static bool erdma_init_caps(ErdmaPci *s, Error **errp)
+static bool pci_fn_init_caps(ErdmaPci *s, Error **errp)
 {
     PCIDevice *pci_dev = PCI_DEVICE(s);
 
@@ -134,7 +134,7 @@ static bool erdma_init_caps(ErdmaPci *s, Error **errp)
     return true;
 }
 
-static bool erdma_init_msix(ErdmaPci *s, Error **errp)
+static bool pci_fn_init_msix(ErdmaPci *s, Error **errp)
 {
     PCIDevice *pci_dev = PCI_DEVICE(s);
     unsigned i;
@@ -155,7 +155,7 @@ static bool erdma_init_msix(ErdmaPci *s, Error **errp)
 
 /* ---- life ---- */
 
-static bool erdma_check_config(ErdmaPci *s, Error **errp)
+static bool pci_fn_check_config(ErdmaPci *s, Error **errp)
 {
     ERRP_GUARD();
     static const MACAddr none;
@@ -190,7 +190,7 @@ static bool erdma_check_config(ErdmaPci *s, Error **errp)
  * Connections lead into the memory of other cards and cannot move with one VM,
  * so there is no state to save: migration and snapshots are refused, by name.
  */
-static bool erdma_refuse_migration(ErdmaPci *s, Error **errp)
+static bool pci_fn_refuse_migration(ErdmaPci *s, Error **errp)
 {
     error_setg(&s->no_migration, "erdma card '%s' cannot be migrated or saved: "
                "its connections lead into the memory of other cards; "
@@ -199,25 +199,25 @@ static bool erdma_refuse_migration(ErdmaPci *s, Error **errp)
     return erdma_block_migration(&s->no_migration, errp);
 }
 
-static void erdma_realize(PCIDevice *pci_dev, Error **errp)
+static void pci_fn_realize(PCIDevice *pci_dev, Error **errp)
 {
     ErdmaPci *s = ERDMA(pci_dev);
 
-    if (!erdma_check_config(s, errp) || !erdma_refuse_migration(s, errp)) {
+    if (!pci_fn_check_config(s, errp) || !pci_fn_refuse_migration(s, errp)) {
         return;
     }
     if (!erdma_host_init(s, errp)) {
         goto err_allow_migration;
     }
-    if (!erdma_init_caps(s, errp)) {
+    if (!pci_fn_init_caps(s, errp)) {
         goto err_exit_host;
     }
-    memory_region_init_io(&s->regs, OBJECT(s), &erdma_regs_ops, s,
+    memory_region_init_io(&s->regs, OBJECT(s), &pci_fn_regs_ops, s,
                           "erdma-regs", s->cfg.bar0_size);
     pci_register_bar(pci_dev, ERDMA_BAR_REGS,
                      PCI_BASE_ADDRESS_SPACE_MEMORY |
                      PCI_BASE_ADDRESS_MEM_TYPE_64, &s->regs);
-    if (!erdma_init_msix(s, errp)) {
+    if (!pci_fn_init_msix(s, errp)) {
         goto err_exit_host;
     }
     if (!erdma_qom_realize(s, errp)) {
@@ -234,7 +234,7 @@ err_allow_migration:
     erdma_allow_migration(&s->no_migration);
 }
 
-static void erdma_unrealize(PCIDevice *pci_dev)
+static void pci_fn_unrealize(PCIDevice *pci_dev)
 {
     ErdmaPci *s = ERDMA(pci_dev);
 
@@ -245,7 +245,7 @@ static void erdma_unrealize(PCIDevice *pci_dev)
 }
 
 /* System reset, reset of a bridge above, function-level reset, D3hot -> D0 */
-static void erdma_reset(DeviceState *dev)
+static void pci_fn_reset(DeviceState *dev)
 {
     ErdmaPci *s = ERDMA(dev);
 
@@ -255,7 +255,7 @@ static void erdma_reset(DeviceState *dev)
     erdma_host_reset(s);
 }
 
-static void erdma_init(Object *obj)
+static void pci_fn_init(Object *obj)
 {
     ErdmaPci *s = ERDMA(obj);
 
@@ -263,16 +263,16 @@ static void erdma_init(Object *obj)
     s->hold_ms = s->cfg.hold_ns / 1000000;
 }
 
-static void erdma_finalize(Object *obj)
+static void pci_fn_finalize(Object *obj)
 {
     erdma_qom_finalize(ERDMA(obj));
 }
 
-/* The defaults come from the core, in erdma_init(). */
+/* The defaults come from the core, in pci_fn_init(). */
 #define PROP(name, field, kind, type) \
     DEFINE_PROP(name, ErdmaPci, field, qdev_prop_##kind, type)
 
-static ErdmaProperty erdma_properties[] = {
+static ErdmaProperty pci_fn_properties[] = {
     DEFINE_PROP_MACADDR("mac", ErdmaPci, mac),
     PROP("bar0-size", cfg.bar0_size, size32, uint32_t),
     PROP("vectors", cfg.vectors, uint32, uint32_t),
@@ -294,33 +294,33 @@ static ErdmaProperty erdma_properties[] = {
     ERDMA_PROP_END
 };
 
-static void erdma_class_init(ObjectClass *klass, ErdmaClassData *data)
+static void pci_fn_class_init(ObjectClass *klass, ErdmaClassData *data)
 {
     DeviceClass *dc = DEVICE_CLASS(klass);
     PCIDeviceClass *pc = PCI_DEVICE_CLASS(klass);
 
-    pc->realize = erdma_realize;
-    pc->exit = erdma_unrealize;
-    pc->config_read = erdma_config_read;
-    pc->config_write = erdma_config_write;
+    pc->realize = pci_fn_realize;
+    pc->exit = pci_fn_unrealize;
+    pc->config_read = pci_fn_config_read;
+    pc->config_write = pci_fn_config_write;
     pc->vendor_id = ERDMA_PCI_VENDOR_ID;
     pc->device_id = ERDMA_PCI_DEVICE_ID;
     pc->class_id = ERDMA_PCI_CLASS >> 8;
     pc->revision = 1;
-    erdma_set_reset(dc, erdma_reset);
-    device_class_set_props(dc, erdma_properties);
+    erdma_set_reset(dc, pci_fn_reset);
+    device_class_set_props(dc, pci_fn_properties);
     erdma_qom_class_init(klass);
     dc->desc = "Elastic RDMA Adapter";
     set_bit(DEVICE_CATEGORY_NETWORK, dc->categories);
 }
 
-static const TypeInfo erdma_type = {
+static const TypeInfo pci_fn_type = {
     .name = TYPE_ERDMA,
     .parent = TYPE_PCI_DEVICE,
     .instance_size = sizeof(ErdmaPci),
-    .instance_init = erdma_init,
-    .instance_finalize = erdma_finalize,
-    .class_init = erdma_class_init,
+    .instance_init = pci_fn_init,
+    .instance_finalize = pci_fn_finalize,
+    .class_init = pci_fn_class_init,
     /* Not also conventional PCI: QEMU could not know on which bus then. */
     .interfaces = (InterfaceInfo[]) {
         { INTERFACE_PCIE_DEVICE },
@@ -328,9 +328,9 @@ static const TypeInfo erdma_type = {
     },
 };
 
-static void erdma_register(void)
+static void pci_fn_register(void)
 {
-    type_register_static(&erdma_type);
+    type_register_static(&pci_fn_type);
 }
 
-ERDMA_TYPE_INIT(erdma_register)
+ERDMA_TYPE_INIT(pci_fn_register)

@@ -8,6 +8,7 @@ from lib.paths import BUILD
 
 pytestmark = [
     pytest.mark.group('vm'),
+    pytest.mark.on('kernels'),
     pytest.mark.needs('driver', 'model', 'abi'),
     pytest.mark.vms(),
 ]

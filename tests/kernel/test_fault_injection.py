@@ -15,7 +15,7 @@ import pytest
 
 from lib.paths import TOP
 from lib.programs import PROGS, Dump, data_moves
-from lib.tap import parse
+from lib.tap import parse, passed
 from vm.lib.faults import wait_struck
 from vm.lib.recovery import reset, wait_recovered
 
@@ -145,10 +145,10 @@ def object_counts(vm):
 def every_fault(vm, visited, seconds, *words):
     """Let the fault points of an operation of the program "faults" fail, one after the other."""
     result = vm.run([f'{PROGS}/faults', *words], seconds)
-    found = re.search(r'^ok 1 - (\S+): (.* fault points, .*)$', result.out, re.M)
-    assert found, result
+    cases, problems = parse(result.out.splitlines())
+    assert len(cases) == 1 and cases[0].ok and not problems, result
     print(result.out)
-    visited(found[2])
+    visited(cases[0].name.partition(': ')[2])
 
 
 @contextlib.contextmanager
@@ -363,7 +363,7 @@ def test_objects_of_the_kernel_every_fault(consumer, visited, depth):
     """Each kind in turn, each point: all within one call of the kernel."""
     before = object_counts(consumer)
     text = consumer.run(['cat', f'{KVERBS}/ladder'], depth.seconds).out
-    assert '\nok 1 - ' in text, text
+    assert passed(text), text
     for name in KERNEL_OBJECTS:
         found = re.search(rf'^# {name}: (\d+) points, (\d+) failed it$', text, re.M)
         assert found and 0 < int(found[2]) <= int(found[1]), text
@@ -375,8 +375,8 @@ def test_objects_of_the_kernel_every_fault(consumer, visited, depth):
 @command_faults
 def test_objects_of_the_kernel_each_command(consumer, visited, depth, line):
     before = object_counts(consumer)
-    each_command_fails(consumer, visited, line, lambda: '\nok 1 - ' in consumer.run(
-        ['cat', f'{KVERBS}/create'], depth.seconds).out)
+    each_command_fails(consumer, visited, line, lambda: passed(consumer.run(
+        ['cat', f'{KVERBS}/create'], depth.seconds).out))
     consumer.wait_until('the objects to be as many as before',
                         lambda: object_counts(consumer) == before, 20)
 
@@ -406,8 +406,9 @@ def test_background_work_without_memory(device, depth, percent):
     try:
         for _ in range(30):
             text = device.run(['cat', f'{KVERBS}/sends'], depth.seconds).out
-            good += '\nok 1 - ' in text
-            assert 'ok 1 - ' in text
+            cases, problems = parse(text.splitlines())
+            assert len(cases) == 1 and not problems, text
+            good += cases[0].ok
     finally:
         set_background(device, 0)
     print(f'{good} connections of 30 carried data')

@@ -51,10 +51,12 @@ def run_suites(vm, folder):
 
 
 @pytest.mark.limit(1500)
+@pytest.mark.on('kcsan')
 @pytest.mark.parametrize('where', [
     pytest.param('any kernel', marks=[pytest.mark.group('kunit'), pytest.mark.vms(**SPEC)]),
     # One core: nothing here runs side by side.
     pytest.param('debug kernel', marks=[pytest.mark.group('quick'), pytest.mark.kernel('debug'),
+                                        pytest.mark.not_on('gcov'),
                                         pytest.mark.vms(smp=1, **SPEC)])])
 def test_kunit(request, hosts, tap, where):
     kind = kernel_of(request.node)

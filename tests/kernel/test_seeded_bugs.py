@@ -13,6 +13,7 @@ from lib.paths import TOP
 
 pytestmark = [
     pytest.mark.group('debug'),
+    pytest.mark.on('kcsan'),
     pytest.mark.limit(900),
     pytest.mark.vms(cards=0),
 ]

@@ -108,6 +108,12 @@ def parse(lines):
     return cases, p.problems
 
 
+def passed(text):
+    """Did every test of an output run and succeed, and is its plan right?"""
+    cases, problems = parse(text.splitlines())
+    return not problems and all(c.ok for c in cases)
+
+
 def leaves(cases, depth, prefix=''):
     """(name, case) of the innermost cases down to @depth levels below the outermost.
 

@@ -59,6 +59,13 @@ def test_apply_adds_the_device_and_its_hooks(tree):
     assert (tree / 'include/erdma/erdma_hw.h').is_file()
 
 
+def test_the_device_is_built_on_linux_only(tree):
+    """It has epoll, memfd and seals: a configuration for another system must leave it out."""
+    assert overlay('apply', tree).returncode == 0
+    needs = re.search(r'(?m)^ *depends on (.*)$', (tree / 'hw/erdma/Kconfig').read_text())
+    assert needs and {'LINUX', 'PCI', 'MSI_NONBROKEN'} <= set(needs[1].split(' && '))
+
+
 def test_apply_again_changes_nothing(tree):
     overlay('apply', tree)
     before = snapshot(tree)

@@ -14,7 +14,8 @@ SOURCES = ('*.[ch]', '*.sh', '*.py', '*.bats', '*.mk', '*Makefile', '*Kbuild', '
 #: A second version of what tests/lib/tap.py does shows itself by one of these.
 TAP_PARSER = (r'\(not \)\?ok|\(\?:not \)\?ok|[\^]( \*)?not ok|[\'"]not ok[^\'"]*[\'"]? ?\*\)|'
               r'(startswith|strn?cmp|strstr|match|search)\([^)]*[\'"](not )?ok[\'" ]|'
-              r'[\'"]not ok[\'" ]+ in |== ?[\'"]not ok')
+              r'[\'"]not ok[\'" ]+ in |== ?[\'"](not )?ok |'
+              r'\^ *ok\b|[\'"](\\n)?(not )?ok \d[^\'"]*[\'"] (not )?in ')
 
 #: Not this project's words: licences, records of the past, recorded output, fuzzers' inputs.
 NOT_OUR_WORDS = ('docs/glossary.md', 'docs/results/*', 'CHANGELOG.md', 'LICENSES/*',
@@ -43,9 +44,11 @@ def machine_paths(top: Path) -> list:
 def version_tests(top: Path) -> list:
     """Only driver/compat knows kernel versions."""
     code = files(top, '*.[ch]', but=('driver/compat/*',))
-    kbuild = files(top, '*Kbuild', '*Kconfig', 'driver/*Makefile', 'kunit/*Makefile',
-                   'tests/*Makefile', but=('driver/compat/*',))
-    return grep(top, code, r'LINUX_VERSION_CODE|\bKERNEL_VERSION\(|\bUTS_RELEASE\b') + \
+    # VERSION of packaging/ is that of this project.
+    kbuild = files(top, '*Kbuild', '*Kconfig', '*.mk', 'driver/*Makefile', 'kunit/*Makefile',
+                   'tests/*Makefile', but=('driver/compat/*', 'packaging/*'))
+    return grep(top, code, r'\bLINUX_VERSION_(CODE|MAJOR|PATCHLEVEL|SUBLEVEL)\b|'
+                r'\bKERNEL_VERSION\(|\bUTS_RELEASE\b|\bRHEL_(RELEASE|MAJOR|MINOR)') + \
         grep(top, kbuild, r'\$[({](VERSION|PATCHLEVEL|SUBLEVEL|KERNELVERSION|KERNELRELEASE)[)}]')
 
 
@@ -67,6 +70,17 @@ def defined_twice(top: Path) -> list:
                     where.setdefault(item, []).append(name)
             found.update(f'{item} {" ".join(w)}' for item, w in where.items() if len(w) > 1)
     return sorted(found)
+
+
+def static_names(top: Path) -> list:
+    """A static function of the model is defined in one file only: a name in a backtrace, a
+    profile or a list of mutations means one place."""
+    where = {}
+    for name in files(top, 'qemu-model/*.[ch]'):
+        lines = re.sub(r'__attribute__\(\((?:[^()]|\([^()]*\))*\)\)', '', text(top, name))
+        for item in re.findall(r'(?m)^static [^;={()]*?\b(\w+)\([^;{]*?\)\s*\{', lines):
+            where.setdefault(item, set()).add(name)
+    return sorted(f'{item}: {" ".join(sorted(w))}' for item, w in where.items() if len(w) > 1)
 
 
 def layers(top: Path) -> list:
@@ -130,9 +144,19 @@ def glossary(top: Path) -> list:
 
 def tap_parsers(top: Path) -> list:
     """TAP is parsed in tests/lib/tap.py, and nowhere else."""
-    names = files(top, '*', but=('*.md', 'LICENSES/*', 'tests/lib/tap.py', 'tests/static/rules.py',
-                                 'tests/static/test_self.py', 'tests/fuzz/seeds/*'))
+    names = files(top, '*', but=('*.md', 'LICENSES/*', 'tests/lib/tap*.py', 'tests/unit/lib/test_*',
+                                 'tests/static/rules.py', 'tests/static/test_self.py',
+                                 'tests/fuzz/seeds/*'))
     return grep(top, names, TAP_PARSER)
+
+
+def guide_example(top: Path) -> list:
+    """The Python in tests/README.md is what tests/vm/test_example.py runs."""
+    blocks = re.findall(r'(?ms)^```python\n(.*?)^```$', text(top, 'tests/README.md'))
+    lines = text(top, 'tests/vm/test_example.py')
+    found = [] if blocks else ['tests/README.md: no block of Python']
+    return found + [f'tests/README.md: not in tests/vm/test_example.py: {x.splitlines()[0]} ...'
+                    for x in blocks if x not in lines]
 
 
 def shell_lines(top: Path) -> list:

@@ -10,6 +10,7 @@ pytestmark = [pytest.mark.group('static')]
 UAPI = 'include/uapi/erdma_diag.h'
 DIAG = 'driver/erdma_diag_int.h'
 HARDWARE = 'docs/erdma-hardware.md'
+WIRE = 'qemu-model/core/wire/wire_msg.h'
 WORDS = {'two': 2, 'eight': 8}
 
 #: (document, words around the number, header, constant, unit of the number in the document)
@@ -34,6 +35,11 @@ LIMITS = [
      'ERDMA_FRMR_PAGES_REPORTED', 1),
     (HARDWARE, r'alloc_mr accepts up to ([\d ]+) entries', 'include/erdma/*.h',
      'ERDMA_MAX_FRMR_PAGES', 1),
+    ('docs/model-notes.md', r'a peer in another process up to (\d+) are', WIRE, 'WIRE_WINDOW', 1),
+    ('docs/model-notes.md', r'Limits: (\d+) requests and', WIRE, 'WIRE_WINDOW', 1),
+    ('docs/model-notes.md', r'Limits: \d+ requests and (\d+) KiB', WIRE, 'WIRE_WINDOW_BYTES', 1024),
+    ('docs/qemu-model.md', r'on their way to another process; of all together \| (\d+);', WIRE,
+     'WIRE_WINDOW', 1),
 ]
 
 

@@ -28,6 +28,9 @@ SAMPLES = (
     (rules.machine_paths, 'a.md', 'see http://mirror.example.org/x\n', 'see http://example.org/x\n'),
     (rules.version_tests, 'driver/a.c', '#if LINUX_VERSION_CODE > 3\n', '#ifdef HAVE_A\n'),
     (rules.version_tests, 'tests/k/a.h', 'x = KERNEL_VERSION(6, 1, 0);\n', 'x = MY_VERSION(6);\n'),
+    (rules.version_tests, 'driver/b.h', '#if LINUX_VERSION_MAJOR > 5\n', '#ifdef HAVE_B\n'),
+    (rules.version_tests, 'kunit/c.c', '#ifdef RHEL_RELEASE_CODE\n', '#ifdef HAVE_C\n'),
+    (rules.version_tests, 'tests/k.mk', 'ifeq ($(VERSION),6)\n', 'ifeq ($(KASAN),y)\n'),
     (rules.version_tests, 'driver/Kbuild', 'ifeq ($(PATCHLEVEL),1)\n', 'ifeq ($(KASAN),1)\n'),
     (rules.defined_twice, 'driver/a.h', 'struct s {\n};\nstruct s {\n};\n', 'struct s {\n};\n'),
     (rules.layers, 'qemu-model/core/qp/a.c', '#include "qemu/osdep.h"\n', '#include "erdma/a.h"\n'),
@@ -40,6 +43,10 @@ SAMPLES = (
     (rules.tap_parsers, 'tests/d.sh', "case $l in\n'not ok '*) bad ;;\n", 'echo "not ok $n"\n'),
     (rules.tap_parsers, 'tests/e.c', 'if (!strncmp(line, "not ok", 6))\n', 'puts("not ok 1");\n'),
     (rules.tap_parsers, 'tests/lib/other.py', "if 'not ok' in line:\n", "x = 'not ok'\n"),
+    (rules.tap_parsers, 'tests/f.py', "re.search(r'^ok 1 - (.*)$', text)\n", "print('ok 1 - a')\n"),
+    (rules.tap_parsers, 'tests/g.py', "assert '\\nok 1 - ' in text\n", "say('\\nok 1 - a')\n"),
+    (rules.tap_parsers, 'tests/h.py', "if line[:3] == 'ok ':\n", "if line == 'okay':\n"),
+    (rules.tap_parsers, 'tests/i.py', "n += 'ok 1 - ' not in text\n", "text = 'ok 1 - a'\n"),
 )
 
 
@@ -109,6 +116,35 @@ def test_shell_lines_are_counted(tmp_path):
     assert len(found) == 1 and found[0].startswith('301 lines of shell in tests/')
     found = rules.shell_lines(tree(tmp_path / 'c', **{'tools/a.sh': SHELL + 'x\n' * 1499}))
     assert len(found) == 1 and found[0].startswith('1501 lines of shell in the tree')
+
+
+def test_example_that_no_test_runs(tmp_path):
+    readme = {'tests/README.md': 'x\n```python\nimport a\n\na.go()\n```\n'}
+    same = {'tests/vm/test_example.py': '"""Text."""\nimport a\n\na.go()\n'}
+    other = {'tests/vm/test_example.py': 'import a\n\na.stop()\n'}
+    assert rules.guide_example(tree(tmp_path / 'good', **readme, **same)) == []
+    assert len(rules.guide_example(tree(tmp_path / 'bad', **readme, **other))) == 1
+    assert len(rules.guide_example(tree(tmp_path / 'none', **same, **{
+        'tests/README.md': 'no example\n'}))) == 1
+
+
+STATIC = '''\
+static int __attribute__((format(printf, 1, 2)))
+leave(Qp *qp,
+      int step)
+{
+    return step;
+}
+'''
+
+
+def test_static_function_of_the_model_in_two_files(tmp_path):
+    one = {'qemu-model/core/qp/a.c': STATIC, 'driver/b.c': STATIC,
+           'qemu-model/core/c.c': 'static int leave(Qp *qp);\nint x = leave(0);\n'}
+    assert rules.static_names(tree(tmp_path / 'good', **one)) == []
+    found = rules.static_names(tree(tmp_path / 'bad', **one, **{
+        'qemu-model/core/wire/d.c': STATIC}))
+    assert found == ['leave: qemu-model/core/qp/a.c qemu-model/core/wire/d.c']
 
 
 def ring_of(count):

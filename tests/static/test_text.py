@@ -34,6 +34,10 @@ def test_nothing_is_defined_twice():
     silent(rules.defined_twice(TOP))
 
 
+def test_static_function_of_the_model_has_one_place():
+    silent(rules.static_names(TOP))
+
+
 def test_parts_include_only_what_they_may():
     silent(rules.layers(TOP))
 
@@ -52,6 +56,10 @@ def test_no_word_that_the_glossary_replaced():
 
 def test_one_tap_parser():
     silent(rules.tap_parsers(TOP))
+
+
+def test_example_of_the_guide_is_a_test():
+    silent(rules.guide_example(TOP))
 
 
 def test_few_lines_of_shell():

@@ -8,10 +8,16 @@ from erdma.vm import run_pair
 
 pytestmark = [
     pytest.mark.group('vm'),
+    pytest.mark.on('kcsan', 'kernels'),
     pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
     pytest.mark.vms(),
-    pytest.mark.variants(stock={}, asan={'qemu': 'asan'}, few_vectors={'props': 'vectors=2'},
-                         qemu10=pytest.param({'qemu': 'qemu10'}, marks=pytest.mark.group('long'))),
+    pytest.mark.variants(
+        stock={}, few_vectors={'props': 'vectors=2'},
+        # A QEMU with sanitizers shows nothing new about a kernel.
+        asan=pytest.param({'qemu': 'asan'}, marks=pytest.mark.not_on(
+            'debug', 'kcsan', 'kernels', 'gcov')),
+        qemu10=pytest.param({'qemu': 'qemu10'}, marks=[pytest.mark.group('long'),
+                                                       pytest.mark.upstream])),
 ]
 
 

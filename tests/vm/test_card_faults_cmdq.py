@@ -144,7 +144,7 @@ def test_lost_command_is_given_up(vm, card):
     assert now['lost_cmdq_dead'] == before['lost_cmdq_dead']
 
 
-def test_lost_get_stats_does_not_use_up_slots(vm, card):
+def test_lost_get_stats_does_not_use_up_contexts(vm, card):
     """Everybody may read counters: a card that loses GET_STATS is asked again after 30 s."""
     before = vm.counters()
     card.fault('drop command opcode=get_stats')
@@ -161,7 +161,9 @@ def test_lost_get_stats_does_not_use_up_slots(vm, card):
 
 @pytest.mark.limit(900)
 def test_queue_lives_on_after_200_lost_commands(vm, card):
-    """More than it has slots: one is free again as soon as the ring has come round to it."""
+    """More than there are command contexts: one is free again as soon as the ring has come round
+    to its slot.
+    """
     def ring_round():
         """More commands than the ring has slots: 40 QPs, four commands each. Not GET_STATS, the
         driver does not send it while eight are in quarantine."""

@@ -12,6 +12,7 @@ from lib.programs import EADM, Dump, eadm, eadm_data as data, owner_pid, pid_of
 
 pytestmark = [
     pytest.mark.group('vm'),
+    pytest.mark.on('kcsan', 'kernels'),
     pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
     pytest.mark.vms(),
 ]

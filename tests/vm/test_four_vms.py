@@ -59,6 +59,7 @@ def test_pair(all_vms, name, client, server):
     run_pair(all_vms[server - 1], PAIRS[name][0], all_vms[client - 1], PAIRS[name][1])
 
 
+@pytest.mark.on('kcsan')
 @pytest.mark.parametrize('name', PERF)
 @ways
 def test_perftest(all_vms, name, client, server):

@@ -5,6 +5,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.group('vm'),
+    pytest.mark.on('kcsan'),
     pytest.mark.needs('driver', 'model', 'progs'),
     pytest.mark.vms(qemu='asan', append='iomem=relaxed'),
 ]

@@ -5,6 +5,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.group('vm'),
+    pytest.mark.on('kcsan', 'kernels'),
     pytest.mark.limit(600),
     pytest.mark.needs('driver', 'model', 'progs', 'kverbs'),
     pytest.mark.vms(),

@@ -10,6 +10,7 @@ from vm.lib.recovery import network_up
 
 pytestmark = [
     pytest.mark.group('vm'),
+    pytest.mark.on('kcsan', 'kernels'),
     pytest.mark.needs('driver', 'model', 'progs'),
     pytest.mark.vms(),
 ]

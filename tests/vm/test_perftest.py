@@ -7,6 +7,7 @@ from erdma.vm import perf
 
 pytestmark = [
     pytest.mark.group('vm'),
+    pytest.mark.on('kcsan', 'kernels'),
     pytest.mark.cores(2),
     pytest.mark.limit(400),
     pytest.mark.needs('driver', 'model'),

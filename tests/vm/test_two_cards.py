@@ -10,6 +10,7 @@ from lib.programs import Dump, eadm, eadm_data as data, owner_pid
 
 pytestmark = [
     pytest.mark.group('vm'),
+    pytest.mark.on('kcsan'),
     pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
     pytest.mark.vms(cards=2),
 ]
@@ -84,6 +85,7 @@ def test_two_nodes_both_in_eadm_list_dev(both):
     assert both.ok('[ -c /dev/erdma/diag0 ] && [ -c /dev/erdma/diag1 ]')
 
 
+@pytest.mark.on('kernels')
 def test_eadm_d_chooses(both):
     """With two devices eadm must be given one of them, or shows both."""
     second = both.driver.device(2)

@@ -9,6 +9,7 @@ from vm.lib.pairs import rping, rstream, ucmatose
 
 pytestmark = [
     pytest.mark.group('hosts'),
+    pytest.mark.on('kcsan'),
     pytest.mark.needs('driver', 'model'),
     pytest.mark.vms(2),
     pytest.mark.variants(stock={}, asan=pytest.param({'qemu': 'asan'},

@@ -15,7 +15,8 @@ from lib.vms import check_after
 
 SMALL = {'cards': 0, 'mem': 512, 'smp': 1}
 
-pytestmark = [pytest.mark.group('vm'), pytest.mark.vms(**SMALL)]
+# About the messages of the stock kernel.
+pytestmark = [pytest.mark.group('vm'), pytest.mark.vms(**SMALL), pytest.mark.not_on('debug')]
 
 three = pytest.mark.vms(3, **SMALL)
 

@@ -147,13 +147,39 @@ static uint64_t regs_base(uint32_t hi, uint32_t lo)
     return (uint64_t)hi << 32 | lo;
 }
 
-static bool regs_valid(const ErdmaRegs *r)
+static bool regs_depth_valid(ErdmaCore *c, const char *ring, uint32_t depth,
+                             uint32_t max)
 {
-    return erdma_ring_valid_depth(r->cmdq_depth, ERDMA_LIMIT_CMDQ_DEPTH) &&
-           erdma_ring_valid_depth(r->eq_depth, ERDMA_LIMIT_EQ_DEPTH) &&
-           erdma_ring_valid_depth(r->aeq_depth, ERDMA_LIMIT_EQ_DEPTH) &&
-           !(r->sq_lo % ERDMA_WQEBB_SIZE) && !(r->cq_lo % ERDMA_CQE_SIZE) &&
-           !(r->eq_lo % ERDMA_EQE_SIZE) && !(r->aeq_lo % ERDMA_EQE_SIZE);
+    if (!erdma_ring_valid_depth(depth, max)) {
+        erdma_guest_error(c, "INIT: depth of the %s is %u, expected a power of "
+                          "two up to %u", ring, depth, max);
+        return false;
+    }
+    return true;
+}
+
+static bool regs_base_valid(ErdmaCore *c, const char *ring, uint32_t lo,
+                            uint32_t entry)
+{
+    if (lo % entry) {
+        erdma_guest_error(c, "INIT: low base address of the %s is 0x%x, "
+                          "expected a multiple of %u", ring, lo, entry);
+        return false;
+    }
+    return true;
+}
+
+static bool regs_valid(ErdmaCore *c)
+{
+    const ErdmaRegs *r = &c->regs;
+
+    return regs_depth_valid(c, "CMDQ", r->cmdq_depth, ERDMA_LIMIT_CMDQ_DEPTH) &&
+           regs_depth_valid(c, "CMDQ EQ", r->eq_depth, ERDMA_LIMIT_EQ_DEPTH) &&
+           regs_depth_valid(c, "AEQ", r->aeq_depth, ERDMA_LIMIT_EQ_DEPTH) &&
+           regs_base_valid(c, "CMDQ SQ", r->sq_lo, ERDMA_WQEBB_SIZE) &&
+           regs_base_valid(c, "CMDQ CQ", r->cq_lo, ERDMA_CQE_SIZE) &&
+           regs_base_valid(c, "CMDQ EQ", r->eq_lo, ERDMA_EQE_SIZE) &&
+           regs_base_valid(c, "AEQ", r->aeq_lo, ERDMA_EQE_SIZE);
 }
 
 /* Power-on state: unlike RESET, nothing says that a reset was done */
@@ -173,10 +199,7 @@ static void regs_init(ErdmaCore *c)
     }
     regs_clear_soft_state(c);
     r->status &= ~ERDMA_STATUS_INIT_DONE;
-    if (!regs_valid(r)) {
-        erdma_guest_error(c, "INIT: depths %u, %u, %u or base addresses are "
-                          "not usable", r->cmdq_depth, r->eq_depth,
-                          r->aeq_depth);
+    if (!regs_valid(c)) {
         return;
     }
     erdma_cmdq_start(c, regs_base(r->sq_hi, r->sq_lo),

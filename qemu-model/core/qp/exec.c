@@ -121,7 +121,7 @@ static bool exec_is_fenced(const ErdmaQp *qp)
 }
 
 /* Faults and meters in front of the network; false: @step is what happens */
-static bool exec_shaper(ErdmaQp *qp, ErdmaStep *step, uint8_t *syndrome)
+static bool exec_admit(ErdmaQp *qp, ErdmaStep *step, uint8_t *syndrome)
 {
     switch (erdma_shaper_admit(qp)) {
     case ERDMA_PASS:
@@ -183,7 +183,7 @@ static ErdmaStep exec_active(ErdmaQp *qp, ErdmaBudget *b, uint8_t *syndrome)
         return ERDMA_STEP_HOLD;
     }
     if (erdma_fault_at(qp->core, ERDMA_POINT_SHAPER) &&
-        !exec_shaper(qp, &step, syndrome)) {
+        !exec_admit(qp, &step, syndrome)) {
         return step;
     }
     step = qp->transport->step(qp, b, syndrome);

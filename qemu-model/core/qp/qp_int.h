@@ -174,7 +174,7 @@ void erdma_sq_finish(ErdmaQp *qp, const ErdmaEnd *end, uint8_t syndrome);
 void erdma_sq_post_wc(ErdmaQp *qp, uint8_t opcode, uint8_t syndrome,
                       uint32_t size);
 
-/* ---- receiving side (resp.c) ---- */
+/* ---- receiving side (recv.c) ---- */
 
 typedef enum ErdmaStep {
     ERDMA_STEP_DONE,            /* request finished, syndrome set */
@@ -193,13 +193,13 @@ typedef enum ErdmaStep {
  */
 
 /* Oldest posted receive; false with *@syndrome 0: there is none */
-bool erdma_resp_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome);
+bool erdma_recv_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome);
 /* Complete the receive for @req; false if that failed and stopped the peer */
-bool erdma_resp_complete(ErdmaQp *peer, const ErdmaReq *req);
+bool erdma_recv_complete(ErdmaQp *peer, const ErdmaReq *req);
 /* The oldest receive is bad: completion with @syndrome, peer stops */
-void erdma_resp_recv_error(ErdmaQp *peer, uint8_t syndrome);
+void erdma_recv_error(ErdmaQp *peer, uint8_t syndrome);
 /* The request was refused with @syndrome: peer stops */
-void erdma_resp_refuse(ErdmaQp *peer, uint8_t syndrome);
+void erdma_recv_refuse(ErdmaQp *peer, uint8_t syndrome);
 /* Moves data to the requester (READ, atomics), not from it */
 bool erdma_op_pulls(uint8_t opcode);
 /* Goes to memory that the request names: WRITE, WRITE_IMM */
@@ -208,28 +208,28 @@ bool erdma_op_writes(uint8_t opcode);
  * Where the bytes of a SEND or WRITE go, checked; syndrome. If it is not 0 the
  * peer was stopped.
  */
-uint8_t erdma_resp_target(ErdmaQp *peer, const ErdmaReq *req,
+uint8_t erdma_recv_target(ErdmaQp *peer, const ErdmaReq *req,
                           const ErdmaRecv *recv, ErdmaSpan *span);
 /* Cursor there, after @done bytes */
-void erdma_resp_cursor(ErdmaCursor *cur, const ErdmaQp *peer,
+void erdma_recv_cursor(ErdmaCursor *cur, const ErdmaQp *peer,
                        const ErdmaReq *req, const ErdmaSpan *span,
                        uint64_t done);
 /* That cursor met memory that is not there; syndrome */
-uint8_t erdma_resp_fault(ErdmaQp *peer, const ErdmaReq *req, ErdmaAccess dst);
+uint8_t erdma_recv_fault(ErdmaQp *peer, const ErdmaReq *req, ErdmaAccess dst);
 /*
  * Read, change and write 8 bytes with one atomic operation of the host. It is
  * atomic towards other cards and other processes. It is atomic towards
  * processors of the peer's guest only if these use atomic operations of the
  * host as well: with KVM they do, with TCG unless the guest can have only one
- * processor (resp.c).
+ * processor (recv.c).
  */
-ErdmaAccess erdma_resp_atomic(ErdmaQp *peer, const ErdmaReq *req,
+ErdmaAccess erdma_recv_atomic(ErdmaQp *peer, const ErdmaReq *req,
                               uint64_t *old);
 /*
  * Have what a SEND or WRITE must have before its first byte: rights of a
  * WRITE_IMM, then a receive. DONE: go on, or failed if *@syndrome.
  */
-ErdmaStep erdma_resp_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
+ErdmaStep erdma_recv_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
                            uint8_t *syndrome);
 
 /* ---- fabric (match.c) ---- */
@@ -237,7 +237,7 @@ ErdmaStep erdma_resp_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
 /*
  * How a QP reaches its peer: another card of this process (transport_local.c),
  * or a card of another one (wire/). All that leads to a completion (decode,
- * local checks, order, flush, timers) is common, and resp.c is the receiving
+ * local checks, order, flush, timers) is common, and recv.c is the receiving
  * side.
  */
 struct ErdmaTransport {

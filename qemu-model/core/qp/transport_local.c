@@ -29,11 +29,11 @@ static ErdmaStep local_push_data(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
     ErdmaCursor src, dst;
     ErdmaSpan span;
 
-    *syndrome = erdma_resp_target(peer, req, &qp->recv, &span);
+    *syndrome = erdma_recv_target(peer, req, &qp->recv, &span);
     if (*syndrome) {
         return ERDMA_STEP_DONE;
     }
-    erdma_resp_cursor(&dst, peer, req, &span, qp->done);
+    erdma_recv_cursor(&dst, peer, req, &span, qp->done);
     if (req->is_inline) {
         erdma_cursor_buffer(&src, req->data, req->length, qp->done);
     } else {
@@ -47,7 +47,7 @@ static ErdmaStep local_push_data(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
         return ERDMA_STEP_MORE;
     }
     *syndrome = src.fault ? erdma_access_send(src.fault) :
-                            erdma_resp_fault(peer, req, dst.fault);
+                            erdma_recv_fault(peer, req, dst.fault);
     return ERDMA_STEP_DONE;
 }
 
@@ -55,7 +55,7 @@ static ErdmaStep local_push_data(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
 static ErdmaStep local_push(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
                             uint8_t *syndrome)
 {
-    ErdmaStep begin = erdma_resp_begin(peer, &qp->req, &qp->recv, syndrome);
+    ErdmaStep begin = erdma_recv_begin(peer, &qp->req, &qp->recv, syndrome);
 
     if (begin != ERDMA_STEP_DONE || *syndrome) {
         return begin;
@@ -67,7 +67,7 @@ static ErdmaStep local_push(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
             return step;
         }
     }
-    if (qp->recv.taken && !erdma_resp_complete(peer, &qp->req)) {
+    if (qp->recv.taken && !erdma_recv_complete(peer, &qp->req)) {
         *syndrome = ERDMA_WC_GENERAL_ERR;
     }
     return ERDMA_STEP_DONE;
@@ -105,7 +105,7 @@ static ErdmaStep local_pull(ErdmaQp *qp, ErdmaQp *peer, ErdmaBudget *b,
         a = src.fault;
     }
     *syndrome = erdma_access_recv(a);
-    erdma_resp_refuse(peer, *syndrome);
+    erdma_recv_refuse(peer, *syndrome);
     return ERDMA_STEP_DONE;
 }
 
@@ -113,11 +113,11 @@ static ErdmaStep local_atomic(ErdmaQp *qp, ErdmaQp *peer, uint8_t *syndrome)
 {
     ErdmaCursor src, dst;
     uint64_t old = 0;
-    ErdmaAccess a = erdma_resp_atomic(peer, &qp->req, &old);
+    ErdmaAccess a = erdma_recv_atomic(peer, &qp->req, &old);
 
     if (a) {
         *syndrome = erdma_access_recv(a);
-        erdma_resp_refuse(peer, *syndrome);
+        erdma_recv_refuse(peer, *syndrome);
         return ERDMA_STEP_DONE;
     }
     erdma_cursor_buffer(&src, &old, sizeof(old), 0);

@@ -11,8 +11,8 @@
 
 #define BACKLOG_FIRST   4096u   /* bytes of the first allocation */
 
-/* Room for @len more bytes at the end */
-static bool backlog_room(ErdmaRemote *r, uint32_t len)
+/* Make room for @len more bytes at the end; false: there is none */
+static bool backlog_make_room(ErdmaRemote *r, uint32_t len)
 {
     ErdmaBacklog *q = &r->backlog;
     uint32_t used = erdma_backlog_used(r);
@@ -52,7 +52,7 @@ bool erdma_backlog_add(ErdmaRemote *r, const WireMsg *m)
     ErdmaBacklog *q = &r->backlog;
 
     assert(!q->pinned);
-    if (!backlog_room(r, m->len)) {
+    if (!backlog_make_room(r, m->len)) {
         return false;
     }
     memcpy(q->buf + q->end, m->data, m->len);

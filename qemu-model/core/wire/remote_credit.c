@@ -64,7 +64,7 @@ void erdma_credit_begin(ErdmaCredit *a, uint32_t seq, uint64_t received,
     credit_more(a);
 }
 
-bool erdma_credit_received(ErdmaCredit *a, uint64_t bytes)
+bool erdma_credit_take(ErdmaCredit *a, uint64_t bytes)
 {
     ErdmaWire *w = a->remote->wire;
 

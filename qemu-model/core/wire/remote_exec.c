@@ -14,7 +14,7 @@
 #define EXEC_BIT(state)     (1u << ERDMA_RX_##state)
 
 /* Legal successors of each state */
-static const uint8_t exec_next[ERDMA_RX_STATES] = {
+static const uint8_t rexec_next[ERDMA_RX_STATES] = {
     [ERDMA_RX_IDLE] = EXEC_BIT(EXECUTING) | EXEC_BIT(STOPPED),
     [ERDMA_RX_EXECUTING] = EXEC_BIT(IDLE) | EXEC_BIT(PENDING) |
                            EXEC_BIT(STOPPED),
@@ -23,7 +23,7 @@ static const uint8_t exec_next[ERDMA_RX_STATES] = {
 
 void erdma_exec_state(ErdmaRemote *r, ErdmaRxState next)
 {
-    assert(exec_next[r->rx_state] & 1u << next);
+    assert(rexec_next[r->rx_state] & 1u << next);
     r->rx_state = next;
 }
 
@@ -33,20 +33,20 @@ void erdma_exec_state(ErdmaRemote *r, ErdmaRxState next)
  * Payload goes where it belongs; syndrome. If the peer's QP is gone so is the
  * connection, with syndrome 0.
  */
-static uint8_t exec_place(ErdmaRemote *r, const WirePayload *p)
+static uint8_t rexec_place(ErdmaRemote *r, const WirePayload *p)
 {
     ErdmaQp *qp = r->qp;
     ErdmaCursor dst;
     ErdmaSpan span;
-    uint8_t syndrome = erdma_resp_target(qp, &r->in, &r->in_recv, &span);
+    uint8_t syndrome = erdma_recv_target(qp, &r->in, &r->in_recv, &span);
 
     if (syndrome) {
         return syndrome;
     }
-    erdma_resp_cursor(&dst, qp, &r->in, &span, r->in_done);
+    erdma_recv_cursor(&dst, qp, &r->in, &span, r->in_done);
     switch (erdma_payload_place(r, &dst, p)) {
     case ERDMA_PLACED_FAULT:
-        return dst.fault ? erdma_resp_fault(qp, &r->in, dst.fault) :
+        return dst.fault ? erdma_recv_fault(qp, &r->in, dst.fault) :
                            ERDMA_WC_SEND_BOUNDS;
     case ERDMA_PLACED_REVOKED:
         erdma_peer_info(qp->core, "QP %u: peer revoked the memory region of "
@@ -62,16 +62,16 @@ static uint8_t exec_place(ErdmaRemote *r, const WirePayload *p)
 }
 
 /* @first: the request is being begun */
-static ErdmaStep exec_push(ErdmaRemote *r, const WirePayload *p, bool first,
-                           ErdmaBudget *b, uint8_t *syndrome)
+static ErdmaStep rexec_push(ErdmaRemote *r, const WirePayload *p, bool first,
+                            ErdmaBudget *b, uint8_t *syndrome)
 {
-    ErdmaStep step = erdma_resp_begin(r->qp, &r->in, &r->in_recv, syndrome);
+    ErdmaStep step = erdma_recv_begin(r->qp, &r->in, &r->in_recv, syndrome);
 
     if (step != ERDMA_STEP_DONE || *syndrome) {
         return step;
     }
     if (r->in.length) {
-        *syndrome = exec_place(r, p);
+        *syndrome = rexec_place(r, p);
         erdma_budget_take(b, p->cost);
         if (*syndrome) {
             return ERDMA_STEP_DONE;
@@ -87,7 +87,7 @@ static ErdmaStep exec_push(ErdmaRemote *r, const WirePayload *p, bool first,
         }
         return ERDMA_STEP_MORE;
     }
-    if (r->in_recv.taken && !erdma_resp_complete(r->qp, &r->in)) {
+    if (r->in_recv.taken && !erdma_recv_complete(r->qp, &r->in)) {
         *syndrome = ERDMA_WC_GENERAL_ERR;
     }
     return ERDMA_STEP_DONE;
@@ -97,8 +97,8 @@ static ErdmaStep exec_push(ErdmaRemote *r, const WirePayload *p, bool first,
  * A fault lets what came in one message arrive a second time. If that cannot be
  * finished at once, once was enough.
  */
-static void exec_push_again(ErdmaRemote *r, const WirePayload *p,
-                            ErdmaBudget *b)
+static void rexec_push_again(ErdmaRemote *r, const WirePayload *p,
+                             ErdmaBudget *b)
 {
     uint8_t syndrome = 0;
 
@@ -107,14 +107,14 @@ static void exec_push_again(ErdmaRemote *r, const WirePayload *p,
     }
     r->in_done = 0;
     r->in_recv.taken = false;
-    exec_push(r, p, true, b, &syndrome);
+    rexec_push(r, p, true, b, &syndrome);
 }
 
 /* ---- READ and atomics ---- */
 
 /* Data of a READ: at once what can be named or is small, then as granted */
-static bool exec_send_data(ErdmaRemote *r, uint64_t left, uint32_t copy,
-                           ErdmaBudget *b, ErdmaAccess *a)
+static bool rexec_send_data(ErdmaRemote *r, uint64_t left, uint32_t copy,
+                            ErdmaBudget *b, ErdmaAccess *a)
 {
     ErdmaQp *qp = r->qp;
     ErdmaCursor src;
@@ -138,8 +138,8 @@ static bool exec_send_data(ErdmaRemote *r, uint64_t left, uint32_t copy,
 }
 
 /* @first: the request is being begun */
-static ErdmaStep exec_read(ErdmaRemote *r, bool first, ErdmaBudget *b,
-                           uint8_t *syndrome)
+static ErdmaStep rexec_read(ErdmaRemote *r, bool first, ErdmaBudget *b,
+                            uint8_t *syndrome)
 {
     ErdmaReach reach;
     ErdmaAccess a = r->in.length ?
@@ -148,25 +148,25 @@ static ErdmaStep exec_read(ErdmaRemote *r, bool first, ErdmaBudget *b,
     bool sent = true;
 
     if (!a && first) {
-        sent = exec_send_data(r, r->in.length, 0, b, &a);
+        sent = rexec_send_data(r, r->in.length, 0, b, &a);
     }
     while (!a && sent && r->in_done < r->read_limit && b->bytes) {
-        sent = exec_send_data(r, r->read_limit - r->in_done, WIRE_CHUNK_BYTES,
-                              b, &a);
+        sent = rexec_send_data(r, r->read_limit - r->in_done, WIRE_CHUNK_BYTES,
+                               b, &a);
     }
     if (a) {
         *syndrome = erdma_access_recv(a);
-        erdma_resp_refuse(r->qp, *syndrome);
+        erdma_recv_refuse(r->qp, *syndrome);
         return ERDMA_STEP_DONE;
     }
     return sent && r->in_done == r->in.length ? ERDMA_STEP_DONE :
                                                 ERDMA_STEP_MORE;
 }
 
-static ErdmaStep exec_atomic(ErdmaRemote *r, uint8_t *syndrome)
+static ErdmaStep rexec_atomic(ErdmaRemote *r, uint8_t *syndrome)
 {
     uint64_t old = 0;
-    ErdmaAccess a = erdma_resp_atomic(r->qp, &r->in, &old);
+    ErdmaAccess a = erdma_recv_atomic(r->qp, &r->in, &old);
     WireValue v = {
         .h = WIRE_HDR(WIRE_ATOMIC, sizeof(v), r->peer_id, r->peer_gen),
         .seq = htole32(r->rx_done), .value = htole64(old),
@@ -174,7 +174,7 @@ static ErdmaStep exec_atomic(ErdmaRemote *r, uint8_t *syndrome)
 
     if (a) {
         *syndrome = erdma_access_recv(a);
-        erdma_resp_refuse(r->qp, *syndrome);
+        erdma_recv_refuse(r->qp, *syndrome);
     } else {
         erdma_wire_send(r->wire, &v, sizeof(v));
     }
@@ -184,7 +184,7 @@ static ErdmaStep exec_atomic(ErdmaRemote *r, uint8_t *syndrome)
 /* ---- one request ---- */
 
 /* Out of EXECUTING, unless the connection was lost meanwhile */
-static void exec_leave(ErdmaRemote *r, ErdmaStep step)
+static void rexec_leave(ErdmaRemote *r, ErdmaStep step)
 {
     if (r->rx_state == ERDMA_RX_EXECUTING) {
         erdma_exec_state(r, step == ERDMA_STEP_MORE ? ERDMA_RX_PENDING :
@@ -193,7 +193,7 @@ static void exec_leave(ErdmaRemote *r, ErdmaStep step)
 }
 
 /* The request has ended: ACK or NAK */
-static void exec_end(ErdmaRemote *r, uint8_t syndrome)
+static void rexec_end(ErdmaRemote *r, uint8_t syndrome)
 {
     erdma_credit_end(&r->push_credit);
     if (syndrome) {
@@ -208,8 +208,8 @@ static void exec_end(ErdmaRemote *r, uint8_t syndrome)
     }
 }
 
-static ErdmaStep exec_step(ErdmaRemote *r, const WirePayload *p, bool first,
-                           ErdmaBudget *b)
+static ErdmaStep rexec_step(ErdmaRemote *r, const WirePayload *p, bool first,
+                            ErdmaBudget *b)
 {
     uint8_t syndrome = 0;
     ErdmaStep step;
@@ -218,23 +218,23 @@ static ErdmaStep exec_step(ErdmaRemote *r, const WirePayload *p, bool first,
     switch (r->in.opcode) {
     case ERDMA_OP_READ:
     case ERDMA_OP_READ_INV:
-        step = exec_read(r, first, b, &syndrome);
+        step = rexec_read(r, first, b, &syndrome);
         break;
     case ERDMA_OP_ATOMIC_CAS:
     case ERDMA_OP_ATOMIC_FAA:
-        step = exec_atomic(r, &syndrome);
+        step = rexec_atomic(r, &syndrome);
         break;
     default:
-        step = exec_push(r, p, first, b, &syndrome);
+        step = rexec_push(r, p, first, b, &syndrome);
         if (first && step == ERDMA_STEP_DONE && !syndrome && r->qp &&
             erdma_fault_at(r->qp->core, ERDMA_POINT_TWICE)) {
-            exec_push_again(r, p, b);
+            rexec_push_again(r, p, b);
         }
         break;
     }
-    exec_leave(r, step);
+    rexec_leave(r, step);
     if (step == ERDMA_STEP_DONE) {
-        exec_end(r, syndrome);
+        rexec_end(r, syndrome);
     }
     if (r->state == ERDMA_REMOTE_CLOSING) {
         erdma_remote_close(r);
@@ -242,7 +242,7 @@ static ErdmaStep exec_step(ErdmaRemote *r, const WirePayload *p, bool first,
     return step;
 }
 
-static void exec_load(ErdmaRemote *r, const WireMsg *m)
+static void rexec_load(ErdmaRemote *r, const WireMsg *m)
 {
     ErdmaReq *in = &r->in;
     WireRequest req;
@@ -269,12 +269,12 @@ ErdmaStep erdma_exec_begin(ErdmaRemote *r, const WireMsg *m,
         erdma_fault_cuts(r->qp)) {
         return ERDMA_STEP_HOLD;
     }
-    exec_load(r, m);
-    return exec_step(r, p, true, b);
+    rexec_load(r, m);
+    return rexec_step(r, p, true, b);
 }
 
 ErdmaStep erdma_exec_more(ErdmaRemote *r, const WirePayload *p,
                           ErdmaBudget *b)
 {
-    return exec_step(r, p, false, b);
+    return rexec_step(r, p, false, b);
 }

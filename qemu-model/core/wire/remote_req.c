@@ -200,8 +200,8 @@ bool erdma_requester_pump(ErdmaRemote *r, ErdmaBudget *b)
  * Complete all before @seq. What follows must be in flight itself, unless the
  * message is an ACK.
  */
-static const char *requester_done(ErdmaRemote *r, const char *message,
-                                  uint32_t seq, bool ack)
+static const char *requester_complete_to(ErdmaRemote *r, const char *message,
+                                         uint32_t seq, bool ack)
 {
     uint32_t n = seq - r->tx_acked;
 
@@ -227,10 +227,10 @@ static const char *requester_done(ErdmaRemote *r, const char *message,
 }
 
 /* All before @seq are done, and @seq is the oldest: *@f */
-static const char *requester_oldest(ErdmaRemote *r, const char *message,
-                                    __le32 seq, ErdmaFlight **f)
+static const char *requester_take_oldest(ErdmaRemote *r, const char *message,
+                                         __le32 seq, ErdmaFlight **f)
 {
-    const char *wrong = requester_done(r, message, le32toh(seq), false);
+    const char *wrong = requester_complete_to(r, message, le32toh(seq), false);
 
     erdma_wire_todo(r);
     if (!wrong) {
@@ -257,7 +257,7 @@ const char *erdma_requester_on_ack(ErdmaRemote *r, const WireAck *ack)
                                 "was acknowledged", r->tx_acked);
     }
     erdma_wire_todo(r);
-    return requester_done(r, "ACK", le32toh(ack->seq), true);
+    return requester_complete_to(r, "ACK", le32toh(ack->seq), true);
 }
 
 const char *erdma_requester_on_nak(ErdmaRemote *r, const WireAck *nak)
@@ -272,7 +272,7 @@ const char *erdma_requester_on_nak(ErdmaRemote *r, const WireAck *nak)
                                 "but %u", syndrome, ERDMA_WC_COUNT - 1,
                                 ERDMA_WC_FLUSHED);
     }
-    wrong = requester_oldest(r, "NAK", nak->seq, &f);
+    wrong = requester_take_oldest(r, "NAK", nak->seq, &f);
     if (!wrong) {
         erdma_flight_end(r, syndrome);
     }
@@ -283,7 +283,7 @@ const char *erdma_requester_on_atomic(ErdmaRemote *r, const WireValue *v)
 {
     ErdmaCursor src, dst;
     ErdmaFlight *f;
-    const char *wrong = requester_oldest(r, "ATOMIC", v->seq, &f);
+    const char *wrong = requester_take_oldest(r, "ATOMIC", v->seq, &f);
     uint64_t old = le64toh(v->value);
 
     if (wrong) {
@@ -310,7 +310,7 @@ const char *erdma_requester_on_credit(ErdmaRemote *r, const WireValue *v,
                                       ErdmaBudget *b)
 {
     ErdmaFlight *f;
-    const char *wrong = requester_oldest(r, "PUSH_CREDIT", v->seq, &f);
+    const char *wrong = requester_take_oldest(r, "PUSH_CREDIT", v->seq, &f);
     uint64_t limit = le64toh(v->value);
 
     if (wrong) {
@@ -346,7 +346,7 @@ static bool requester_granted(ErdmaRemote *r, const ErdmaFlight *f,
                               const WirePayload *p)
 {
     if (r->read_credit.length) {
-        return p->bytes && erdma_credit_received(&r->read_credit, p->bytes);
+        return p->bytes && erdma_credit_take(&r->read_credit, p->bytes);
     }
     return p->bytes <= f->length;
 }
@@ -398,7 +398,7 @@ const char *erdma_requester_on_data(ErdmaRemote *r, const WireValue *v,
     const char *wrong = erdma_payload_parse(r->wire, m, &p);
 
     if (!wrong) {
-        wrong = requester_oldest(r, "READ_DATA", v->seq, &f);
+        wrong = requester_take_oldest(r, "READ_DATA", v->seq, &f);
     }
     if (wrong) {
         return wrong;

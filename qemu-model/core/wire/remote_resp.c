@@ -123,7 +123,7 @@ static const char *responder_defer(ErdmaRemote *r, const WireMsg *m)
 }
 
 /* What a message led to is done; ACKs follow at the end of the input */
-static const char *responder_handled(ErdmaRemote *r)
+static const char *responder_finish(ErdmaRemote *r)
 {
     if (erdma_remote_connected(r)) {
         erdma_wire_todo(r);
@@ -161,7 +161,7 @@ const char *erdma_responder_on_request(ErdmaRemote *r, const WireMsg *m,
     if (erdma_exec_begin(r, m, &p, b) == ERDMA_STEP_HOLD) {
         return responder_defer(r, m);
     }
-    return responder_handled(r);
+    return responder_finish(r);
 }
 
 /* A request is PENDING, and it @pulls or not */
@@ -183,7 +183,7 @@ const char *erdma_responder_on_data(ErdmaRemote *r, const WireValue *v,
     }
     if (!responder_pending(r, false, v->seq) ||
         le64toh(v->value) != r->in_done || !p.bytes ||
-        !erdma_credit_received(&r->push_credit, p.bytes)) {
+        !erdma_credit_take(&r->push_credit, p.bytes)) {
         return erdma_wire_wrong(r->wire, "PUSH_DATA: %llu bytes at %llu of "
                                 "request %u, expected granted data at %llu of "
                                 "request %u", (unsigned long long)p.bytes,
@@ -194,7 +194,7 @@ const char *erdma_responder_on_data(ErdmaRemote *r, const WireValue *v,
     if (erdma_remote_connected(r)) {    /* not lost while it granted more */
         erdma_exec_more(r, &p, b);
     }
-    return responder_handled(r);
+    return responder_finish(r);
 }
 
 const char *erdma_responder_on_credit(ErdmaRemote *r, const WireValue *v,
@@ -220,7 +220,7 @@ const char *erdma_responder_on_credit(ErdmaRemote *r, const WireValue *v,
         erdma_remote_connected(r) && r->in_done < limit) {
         erdma_qp_schedule(r->qp);
     }
-    return responder_handled(r);
+    return responder_finish(r);
 }
 
 /* ---- turns ---- */

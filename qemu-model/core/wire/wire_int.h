@@ -375,8 +375,8 @@ bool erdma_payload_send(ErdmaRemote *r, uint8_t type, uint32_t seq,
 /* The first @received bytes of @length are there: grant more */
 void erdma_credit_begin(ErdmaCredit *a, uint32_t seq, uint64_t received,
                         uint64_t length);
-/* @bytes came. False: more than was granted, nothing has changed. */
-bool erdma_credit_received(ErdmaCredit *a, uint64_t bytes);
+/* @bytes came of what was granted. False: more came, nothing has changed. */
+bool erdma_credit_take(ErdmaCredit *a, uint64_t bytes);
 /* Nothing more is to come; what was granted is free for others */
 void erdma_credit_end(ErdmaCredit *a);
 

@@ -280,7 +280,7 @@ MESH_TEST(own_memory_that_cannot_be_shared_stays_private)
         add(a, i * SIZE, SIZE, fd, 0);
     }
     CHECK(!erdma_mesh_region_add(a->m, host_at(0), SIZE, fd, 0, &why));
-    CHECK(strstr(why, "too many"));
+    CHECK(strstr(why, "expected at most"));
     close(fd);
     close(null);
     close(pipefd[0]);
@@ -463,24 +463,24 @@ MESH_TEST(a_region_must_be_what_it_says)
     CHECK(!pipe2(pipefd, O_CLOEXEC));
     zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
     dir = open("/tmp", O_RDONLY | O_CLOEXEC);
-    expect_bad_region(SIZE + 1, 0, fd, "longer than its file");
-    expect_bad_region(SIZE, 1, fd, "longer than its file");
-    expect_bad_region(1, SIZE, fd, "longer than its file");
-    expect_bad_region(UINT64_MAX, 0, fd, "not possible");
-    expect_bad_region(1, UINT64_MAX, fd, "not possible");
-    expect_bad_region(UINT64_MAX - 4095, 8192, fd, "not possible");
-    expect_bad_region(MESH_MAX_REGION, MESH_MAX_REGION, fd, "longer than");
-    expect_bad_region(0, 0, fd, "not possible");
-    expect_bad_region(SIZE, 0, pipefd[0], "not a file");
-    expect_bad_region(SIZE, 0, zero, "not a file");
-    expect_bad_region(SIZE, 0, dir, "not a file");
+    expect_bad_region(SIZE + 1, 0, fd, "bytes of the file");
+    expect_bad_region(SIZE, 1, fd, "bytes of the file");
+    expect_bad_region(1, SIZE, fd, "bytes of the file");
+    expect_bad_region(UINT64_MAX, 0, fd, "length 0x");
+    expect_bad_region(1, UINT64_MAX, fd, "offset 0x");
+    expect_bad_region(UINT64_MAX - 4095, 8192, fd, "length 0x");
+    expect_bad_region(MESH_MAX_REGION, MESH_MAX_REGION, fd, "of the file");
+    expect_bad_region(0, 0, fd, "length 0x");
+    expect_bad_region(SIZE, 0, pipefd[0], "expected a regular file");
+    expect_bad_region(SIZE, 0, zero, "expected a regular file");
+    expect_bad_region(SIZE, 0, dir, "expected a regular file");
     snprintf(path, sizeof(path), "/proc/self/status");
     ro = open(path, O_RDONLY | O_CLOEXEC);
     expect_bad_region(1, 0, ro, "file system");
     close(ro);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     ro = open(path, O_WRONLY | O_CLOEXEC);
-    expect_bad_region(SIZE, 0, ro, "cannot be read");
+    expect_bad_region(SIZE, 0, ro, "can be read");
     close(ro);
     close(fd);
     close(zero);
@@ -510,7 +510,7 @@ MESH_TEST(a_region_number_is_used_once)
     hosts_settle();
     CHECK_EQ(host_wires(h), 1);
     raw_region(fd, 7, SIZE, 0, memory);
-    expect_closed(h, fd, "one twice");
+    expect_closed(h, fd, "announced twice");
     close(memory);
     host_free(h);
 }
@@ -528,7 +528,7 @@ MESH_TEST(regions_are_counted)
     hosts_settle();
     CHECK_EQ(host_wires(h), 1);
     raw_region(fd, MESH_MAX_REGIONS, SIZE, 0, memory);
-    expect_closed(h, fd, "too many regions");
+    expect_closed(h, fd, "expected at most");
     close(memory);
     host_free(h);
 }

@@ -205,7 +205,7 @@ MESH_TEST(a_peer_that_does_not_say_its_name_is_closed)
     hosts_settle();
     CHECK_EQ(h->m->npeers, 1);
     host_forward(h, 1100);
-    expect_closed(h, fd, "did not say who");
+    expect_closed(h, fd, "no HELLO came");
     CHECK_EQ(h->timer, 0);
     host_free(h);
 }

@@ -197,6 +197,35 @@ def test_groups_select_and_order(run, groups, names):
     assert found == names
 
 
+KERNELS = '''
+def test_u(): pass
+@pytest.mark.on('kcsan', 'kernels')
+def test_k(): pass
+@pytest.mark.not_on('debug')
+def test_d(): pass
+@pytest.mark.on('kernels')
+@pytest.mark.not_on('debug', 'kernels')
+def test_n(): pass
+'''
+
+
+@pytest.mark.parametrize('kernel,names', [('stock', 'udkn'), ('debug', 'uk'), ('kcsan', 'k'),
+                                          ('6.12', 'k'), ('newest', 'k'), ('gcov', 'udkn')])
+def test_kernel_selects(run, kernel, names):
+    result = run(KERNELS, f'--kernel={kernel}', '-v')
+    assert_ends(result, len(names), 0, 0)
+    assert set(re.findall(r'::test_(\w)\b.* PASSED', str(result.stdout))) == set(names)
+
+
+def test_a_file_that_is_named_runs_on_a_kernel_of_few_tests(run):
+    assert_ends(run(KERNELS, '--kernel=6.12', 'test_x.py'), 3, 0, 0)
+
+
+def test_an_unknown_word_of_a_kernel_is_an_error(run):
+    result = run("@pytest.mark.on('nonsense')\ndef test_it(): pass\n")
+    assert result.ret and 'nonsense' in str(result.stderr) + str(result.stdout)
+
+
 def test_an_unknown_group_is_an_error(run):
     result = run("@pytest.mark.group('nonsense')\ndef test_it(): pass\n")
     assert result.ret and 'nonsense' in str(result.stderr) + str(result.stdout)

@@ -74,3 +74,11 @@ def test_parent_that_failed_by_itself():
 def test_sub_tests_without_end():
     text = '1..1\nok 1 - a\n    1..2\n    ok 1 - b\n'
     assert len(parsed(text)[1]) == 2
+
+
+@pytest.mark.parametrize('text, good', (
+    ('1..1\n# points\nok 1 - a\n', True), ('1..2\nok 1 - a\nok 2 - b # SKIP no card\n', True),
+    ('1..1\nnot ok 1 - a\n', False), ('1..2\nok 1 - a\n', False), ('ok 1 - a\n', False),
+    ('', False)))
+def test_passed_means_every_planned_test(text, good):
+    assert tap.passed(text) is good

@@ -57,6 +57,13 @@ def _memory(spec, fd):
     return ['-m', str(spec.mem), '-object', f'memory-backend-{kind},id=mem,size={spec.mem}M']
 
 
+def cpus(spec):
+    """Value of -smp. With one possible CPU TCG makes plain loads and stores of atomic
+    instructions, and the atomics of a peer lose updates.
+    """
+    return f'{spec.smp},maxcpus=2' if spec.smp == 1 else str(spec.smp)
+
+
 def qemu_command(vm, ports, memory):
     """argv for @vm; @ports: descriptors of the sockets "agent" and "qmp"; @memory: of its memory."""
     spec, image = vm.spec, vm.hosts.image
@@ -65,14 +72,11 @@ def qemu_command(vm, ports, memory):
     append = ('console=ttyS0 loglevel=7 panic=-1 oops=panic mitigations=off '
               'random.trust_cpu=on watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 '
               'no_timer_check ' + spec.append)
-    # With one possible CPU TCG makes plain loads and stores of atomic instructions, and
-    # the atomics of a peer lose updates.
-    smp = f'{spec.smp},maxcpus=2' if spec.smp == 1 else str(spec.smp)
     cmd = [spec.qemu or 'qemu-system-x86_64', '-nodefaults', '-no-user-config', '-display', 'none',
            '-name', f'{vm.hosts.name}-{vm.index}', '-no-reboot',
            '-machine', 'q35,memory-backend=mem',
            '-accel', 'kvm' if mode == 'kvm' else 'tcg,thread=multi',
-           '-cpu', 'host' if mode == 'kvm' else 'max', '-smp', smp]
+           '-cpu', 'host' if mode == 'kvm' else 'max', '-smp', cpus(spec)]
     cmd += _memory(spec, memory)
     cmd += ['-kernel', kernel, '-initrd', initrd, '-append', append,
             '-drive', spec.root_drive(image),

@@ -2,7 +2,26 @@
 /* The receiving side of a request, whatever transport brought it. */
 #include "core_int.h"
 
-bool erdma_resp_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome)
+/* The oldest receive; false: it is none */
+static bool recv_read(ErdmaQp *peer, struct erdma_rqe *rqe)
+{
+    if (!erdma_queue_read(peer->core, &peer->rq, peer->rq_ci, 1, rqe)) {
+        erdma_guest_error(peer->core, "QP %u: receive at %u cannot be read, "
+                          "expected it in memory", peer->qpn, peer->rq_ci);
+        return false;
+    }
+    if (le16toh(rqe->qe_idx) != (uint16_t)(peer->rq_ci + 1) ||
+        le32toh(rqe->qpn) != peer->qpn) {
+        erdma_guest_error(peer->core, "QP %u: receive at %u: index %u, QPN %u, "
+                          "expected %u, %u", peer->qpn, peer->rq_ci,
+                          le16toh(rqe->qe_idx), le32toh(rqe->qpn),
+                          (uint16_t)(peer->rq_ci + 1), peer->qpn);
+        return false;
+    }
+    return true;
+}
+
+bool erdma_recv_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome)
 {
     struct erdma_rqe rqe;
 
@@ -14,13 +33,7 @@ bool erdma_resp_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome)
         peer->core->hooks->rq_stalled(peer)) {
         return false;
     }
-    if (!erdma_queue_read(peer->core, &peer->rq, peer->rq_ci, 1, &rqe) ||
-        le16toh(rqe.qe_idx) != (uint16_t)(peer->rq_ci + 1) ||
-        le32toh(rqe.qpn) != peer->qpn) {
-        erdma_guest_error(peer->core,
-                          "QP %u: receive at %u: not memory, or its index "
-                          "or QPN is another",
-                          peer->qpn, peer->rq_ci);
+    if (!recv_read(peer, &rqe)) {
         *syndrome = ERDMA_WC_RQE_FORMAT;
         return false;
     }
@@ -31,7 +44,7 @@ bool erdma_resp_take(ErdmaQp *peer, ErdmaRecv *recv, uint8_t *syndrome)
     return true;
 }
 
-void erdma_resp_recv_error(ErdmaQp *peer, uint8_t syndrome)
+void erdma_recv_error(ErdmaQp *peer, uint8_t syndrome)
 {
     ErdmaWc wc = {
         .opcode = ERDMA_OP_RECV,
@@ -45,7 +58,7 @@ void erdma_resp_recv_error(ErdmaQp *peer, uint8_t syndrome)
     erdma_qp_fatal(peer, ERDMA_AE_RQ_ERR);
 }
 
-void erdma_resp_refuse(ErdmaQp *peer, uint8_t syndrome)
+void erdma_recv_refuse(ErdmaQp *peer, uint8_t syndrome)
 {
     erdma_guest_error(peer->core, "QP %u: refused remote access: %s",
                       peer->qpn, erdma_name_syndrome(syndrome));
@@ -53,7 +66,7 @@ void erdma_resp_refuse(ErdmaQp *peer, uint8_t syndrome)
     erdma_qp_fatal(peer, ERDMA_AE_ACCESS_ERR);
 }
 
-static uint8_t resp_recv_opcode(uint8_t opcode)
+static uint8_t recv_opcode(uint8_t opcode)
 {
     switch (opcode) {
     case ERDMA_OP_SEND_IMM:
@@ -67,10 +80,10 @@ static uint8_t resp_recv_opcode(uint8_t opcode)
     }
 }
 
-bool erdma_resp_complete(ErdmaQp *peer, const ErdmaReq *req)
+bool erdma_recv_complete(ErdmaQp *peer, const ErdmaReq *req)
 {
     ErdmaWc wc = {
-        .opcode = resp_recv_opcode(req->opcode),
+        .opcode = recv_opcode(req->opcode),
         .solicited = req->se,
         .size = req->length,
         .imm = req->opcode == ERDMA_OP_SEND ? 0 : req->imm,
@@ -78,7 +91,7 @@ bool erdma_resp_complete(ErdmaQp *peer, const ErdmaReq *req)
 
     if (req->opcode == ERDMA_OP_SEND_INV &&
         !erdma_mr_invalidate(peer, req->imm)) {
-        erdma_resp_recv_error(peer, ERDMA_WC_RECV_STAG);
+        erdma_recv_error(peer, ERDMA_WC_RECV_STAG);
         return false;
     }
     erdma_qp_post_recv_wc(peer, &wc);
@@ -103,7 +116,7 @@ bool erdma_op_writes(uint8_t opcode)
     return opcode == ERDMA_OP_WRITE || opcode == ERDMA_OP_WRITE_IMM;
 }
 
-uint8_t erdma_resp_target(ErdmaQp *peer, const ErdmaReq *req,
+uint8_t erdma_recv_target(ErdmaQp *peer, const ErdmaReq *req,
                           const ErdmaRecv *recv, ErdmaSpan *span)
 {
     ErdmaReach reach;
@@ -113,25 +126,25 @@ uint8_t erdma_resp_target(ErdmaQp *peer, const ErdmaReq *req,
         *span = req->remote;
         a = erdma_mr_check(peer, span, ERDMA_RIGHT_REMOTE_WRITE, true, &reach);
         if (a) {
-            erdma_resp_refuse(peer, erdma_access_recv(a));
+            erdma_recv_refuse(peer, erdma_access_recv(a));
         }
         return erdma_access_recv(a);
     }
     *span = recv->span;
     if (span->len < req->length) {
-        erdma_resp_recv_error(peer, ERDMA_WC_RECV_BOUNDS);
+        erdma_recv_error(peer, ERDMA_WC_RECV_BOUNDS);
         return ERDMA_WC_GENERAL_ERR;
     }
     span->len = req->length;
     a = erdma_mr_check(peer, span, ERDMA_RIGHT_LOCAL_WRITE, false, &reach);
     if (a) {
-        erdma_resp_recv_error(peer, erdma_access_recv(a));
+        erdma_recv_error(peer, erdma_access_recv(a));
         return ERDMA_WC_GENERAL_ERR;
     }
     return 0;
 }
 
-void erdma_resp_cursor(ErdmaCursor *cur, const ErdmaQp *peer,
+void erdma_recv_cursor(ErdmaCursor *cur, const ErdmaQp *peer,
                        const ErdmaReq *req, const ErdmaSpan *span,
                        uint64_t done)
 {
@@ -140,17 +153,17 @@ void erdma_resp_cursor(ErdmaCursor *cur, const ErdmaQp *peer,
                        true, done);
 }
 
-uint8_t erdma_resp_fault(ErdmaQp *peer, const ErdmaReq *req, ErdmaAccess dst)
+uint8_t erdma_recv_fault(ErdmaQp *peer, const ErdmaReq *req, ErdmaAccess dst)
 {
     if (erdma_op_writes(req->opcode)) {
-        erdma_resp_refuse(peer, erdma_access_recv(dst));
+        erdma_recv_refuse(peer, erdma_access_recv(dst));
         return erdma_access_recv(dst);
     }
-    erdma_resp_recv_error(peer, erdma_access_recv(dst));
+    erdma_recv_error(peer, erdma_access_recv(dst));
     return ERDMA_WC_GENERAL_ERR;
 }
 
-ErdmaStep erdma_resp_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
+ErdmaStep erdma_recv_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
                            uint8_t *syndrome)
 {
     ErdmaSpan span;
@@ -158,19 +171,19 @@ ErdmaStep erdma_resp_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
 
     /* A refused WRITE_IMM does not wait for a receive first */
     if (req->opcode == ERDMA_OP_WRITE_IMM && req->length) {
-        *syndrome = erdma_resp_target(peer, req, recv, &span);
+        *syndrome = erdma_recv_target(peer, req, recv, &span);
         if (*syndrome) {
             return ERDMA_STEP_DONE;
         }
     }
     if (req->opcode == ERDMA_OP_WRITE || recv->taken ||
-        erdma_resp_take(peer, recv, &bad)) {
+        erdma_recv_take(peer, recv, &bad)) {
         return ERDMA_STEP_DONE;
     }
     if (!bad) {
         return ERDMA_STEP_HOLD;
     }
-    erdma_resp_recv_error(peer, bad);
+    erdma_recv_error(peer, bad);
     *syndrome = ERDMA_WC_GENERAL_ERR;
     return ERDMA_STEP_DONE;
 }
@@ -181,7 +194,7 @@ ErdmaStep erdma_resp_begin(ErdmaQp *peer, const ErdmaReq *req, ErdmaRecv *recv,
  * locked instructions to plain loads and stores then, and what is added here
  * between these two is lost.
  */
-static uint64_t resp_atomic_op(uint64_t *target, const ErdmaReq *req)
+static uint64_t recv_atomic_op(uint64_t *target, const ErdmaReq *req)
 {
     if (req->opcode == ERDMA_OP_ATOMIC_CAS) {
         uint64_t old = req->compare;
@@ -193,7 +206,7 @@ static uint64_t resp_atomic_op(uint64_t *target, const ErdmaReq *req)
     return __atomic_fetch_add(target, req->swap_add, __ATOMIC_SEQ_CST);
 }
 
-ErdmaAccess erdma_resp_atomic(ErdmaQp *peer, const ErdmaReq *req,
+ErdmaAccess erdma_recv_atomic(ErdmaQp *peer, const ErdmaReq *req,
                               uint64_t *old)
 {
     ErdmaCursor cur;
@@ -215,7 +228,7 @@ ErdmaAccess erdma_resp_atomic(ErdmaQp *peer, const ErdmaReq *req,
     if (target && (uintptr_t)target % sizeof(*target)) {
         cur.fault = ERDMA_ACCESS_BOUNDS;
     } else if (target) {
-        *old = resp_atomic_op(target, req);
+        *old = recv_atomic_op(target, req);
     }
     erdma_cursor_unmap(&cur);
     return cur.fault;
