@@ -138,7 +138,8 @@ def get_tree(place, guest_image) -> Path:
         for folder, folders, names in os.walk(place.source / name):
             folders.sort()
             files += [Path(folder, x) for x in sorted(set(names) - ignored(folder, names))]
-    key = cache.key(RECIPE, guest_image / 'release', guest_image / 'config', *files, *([place.eadm] if place.eadm else []))
+    files += [place.eadm] if place.eadm else []
+    key = cache.key(RECIPE, guest_image / 'release', guest_image / 'config', *files)
     found = cache.find('vm-tree', key)
     if found:
         return found
