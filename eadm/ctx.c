@@ -236,6 +236,14 @@ static bool is_locked_down(struct ctx *c)
 /* An adapter has no driver: how it gets one */
 static const char *driver_hint(struct ctx *c)
 {
+	char release[128];
+
+	if (c->src.ops->no_module && c->src.ops->no_module(&c->src, release, sizeof(release)))
+		return pool_printf(&c->pool, "there is no module erdma for Linux %s: 'dkms status "
+				   "erdma'. DKMS builds it from the kernel's headers: 'apt install "
+				   "linux-headers-%s' or 'dnf install kernel-devel-%s'. A kernel "
+				   "without CONFIG_INFINIBAND gets none.",
+				   release, release, release);
 	if (is_locked_down(c))
 		return "modprobe erdma; the kernel is locked down (/sys/kernel/security/lockdown) "
 		       "and takes only signed modules. If there is no /var/lib/dkms/mok.pub: "

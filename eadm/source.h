@@ -138,6 +138,8 @@ typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
  * @facts: fill @facts without the node; false if there is nothing but the node
  * @objects: hand the objects of a device that the caller may see to @fn, without the node
  * @lockdown: is the kernel locked down?
+ * @no_module: is there certainly no module of the driver for the kernel that runs?
+ *	Its release, as uname -r prints it, goes to @release.
  * @close: end, or NULL
  */
 struct source_ops {
@@ -152,6 +154,7 @@ struct source_ops {
 	int (*objects)(struct source *src, const struct dev *dev, enum res_kind kind,
 		       res_fn fn, void *arg);
 	bool (*lockdown)(struct source *src);
+	bool (*no_module)(struct source *src, char *release, size_t size);
 	void (*close)(struct source *src);
 };
 

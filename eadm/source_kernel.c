@@ -3,8 +3,8 @@
  * The real source: adapters from sysfs, names and nodes from rdma netlink, calls
  * by ioctl. The only file with an ioctl.
  *
- * EADM_SYSFS and EADM_DEVROOT move /sys and /dev for tests; a set-uid program
- * ignores them.
+ * EADM_SYSFS, EADM_DEVROOT and EADM_MODULES move /sys, /dev and /lib/modules for
+ * tests; a set-uid program ignores them.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "erdma/erdma_hw.h"
@@ -36,6 +37,13 @@ static const char *dev_root(void)
 	const char *s = secure_getenv("EADM_DEVROOT");
 
 	return s ? s : "/dev";
+}
+
+static const char *modules_root(void)
+{
+	const char *s = secure_getenv("EADM_MODULES");
+
+	return s ? s : "/lib/modules";
 }
 
 /* ---- adapters, from sysfs ----------------------------------------------- */
@@ -447,6 +455,50 @@ static bool kernel_lockdown(struct source *src)
 	return strstr(line, "[integrity]") || strstr(line, "[confidentiality]");
 }
 
+/* Does a line of FILE start with the path of a module erdma.ko, packed or not? */
+static bool names_module(FILE *f)
+{
+	char *line = NULL, *end;
+	bool found = false;
+	size_t size = 0;
+
+	while (!found && getline(&line, &size, f) > 0) {
+		end = line + strcspn(line, ": \n");
+		*end = '\0';
+		end = strrchr(line, '/');
+		found = end && !strncmp(end, "/erdma.ko", 9) && (!end[9] || end[9] == '.');
+	}
+	free(line);
+	return found;
+}
+
+/* True only if the lists of the running kernel's modules can be read, and have none of ours */
+static bool kernel_no_module(struct source *src, char *release, size_t size)
+{
+	static const char *const lists[] = { "modules.dep", "modules.builtin" };
+	char dir[PATH_MAX], path[PATH_MAX];
+	struct utsname host;
+	bool found = false;
+	unsigned int i;
+	FILE *f;
+
+	(void)src;
+	if (!join(dir, sizeof(dir), sysfs_root(), "module/erdma") || !access(dir, F_OK) ||
+	    uname(&host) || !join(dir, sizeof(dir), modules_root(), host.release))
+		return false;
+	for (i = 0; i < 2 && !found; i++) {
+		f = join(path, sizeof(path), dir, lists[i]) ? fopen(path, "re") : NULL;
+		if (!f && !i)
+			return false;
+		if (!f)
+			continue;
+		found = names_module(f);
+		fclose(f);
+	}
+	snprintf(release, size, "%s", host.release);
+	return !found;
+}
+
 const struct source_ops source_backend = {
 	.kind = "kernel",
 	.devices = kernel_devices,
@@ -457,5 +509,6 @@ const struct source_ops source_backend = {
 	.facts = kernel_facts,
 	.objects = kernel_objects,
 	.lockdown = kernel_lockdown,
+	.no_module = kernel_no_module,
 	.close = kernel_close,
 };

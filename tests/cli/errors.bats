@@ -126,6 +126,14 @@ fails()
 	EADM_FAKE_LOCKDOWN=1 expect 5 no-driver-2 list qp
 	[[ "$stderr" == *"only signed modules"* ]]
 }
+@test "adapter without driver: no module for the kernel that runs" {
+	local EADM_FAKE_NO_MODULE=6.1.0-1-amd64
+	export EADM_FAKE_NO_MODULE
+	fails 5 no-driver "list dev" "1 ERDMA adapter at 0000:00:05.0, no driver bound [ENODEV]"
+	EADM_FAKE_LOCKDOWN=1 expect 5 no-driver-2 list qp
+	[[ "$stderr" == *"Hint: there is no module erdma for Linux 6.1.0-1-amd64: 'dkms status erdma'."* ]]
+	[[ "$stderr" == *"'apt install linux-headers-6.1.0-1-amd64'"* ]]
+}
 @test "two adapters without driver" {
 	fails 5 no-driver-2 "list qp" "2 ERDMA adapters at 0000:00:05.0, 0000:00:06.0, no driver bound"
 }

@@ -8,6 +8,7 @@ load helper
 setup()
 {
 	export EADM_SYSFS=$BATS_TEST_TMPDIR/sys EADM_DEVROOT=$BATS_TEST_TMPDIR/dev
+	export EADM_MODULES=$BATS_TEST_TMPDIR/modules
 	mkdir -p "$EADM_SYSFS/bus/pci/devices" "$EADM_DEVROOT"
 	adapter 0000:00:03.0 0x8086 0x100e
 }
@@ -63,6 +64,39 @@ node()
 	[ "$status" -eq 5 ]
 	[ "$stderr" = "eadm: 1 ERDMA adapter at 0000:00:05.0, no driver bound [ENODEV]
 Hint: modprobe erdma; if that fails: dmesg | grep -i erdma" ]
+}
+@test "real: adapter without driver, and no module for this kernel" {
+	adapter 0000:00:05.0 0x1ded 0x107f
+	local dir
+	dir=$EADM_MODULES/$(uname -r)
+	mkdir -p "$dir"
+	printf '%s\n' 'kernel/drivers/infiniband/core/ib_core.ko:' 'kernel/a/erdma.kox:' \
+		'kernel/a/xerdma.ko: updates/erdma.ko' > "$dir/modules.dep"
+	run --separate-stderr "$EADM" list dev
+	show
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"no driver bound [ENODEV]
+Hint: there is no module erdma for Linux $(uname -r): 'dkms status erdma'"* ]]
+	[[ "$stderr" == *"linux-headers-$(uname -r)'"* ]]
+	local name
+	for name in updates/dkms/erdma.ko kernel/drivers/infiniband/hw/erdma/erdma.ko.xz; do
+		echo "$name: kernel/x.ko" > "$dir/modules.dep"
+		run --separate-stderr "$EADM" list dev
+		[ "$status" -eq 5 ]
+		[[ "$stderr" == *"Hint: modprobe erdma;"* ]]
+	done
+	: > "$dir/modules.dep"
+	echo kernel/drivers/infiniband/hw/erdma/erdma.ko > "$dir/modules.builtin"
+	run --separate-stderr "$EADM" list dev
+	[[ "$stderr" == *"Hint: modprobe erdma;"* ]]
+}
+@test "real: adapter without driver, the module is loaded and its file gone" {
+	adapter 0000:00:05.0 0x1ded 0x107f
+	mkdir -p "$EADM_SYSFS/module/erdma" "$EADM_MODULES/$(uname -r)"
+	: > "$EADM_MODULES/$(uname -r)/modules.dep"
+	run --separate-stderr "$EADM" list dev
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"Hint: modprobe erdma;"* ]]
 }
 @test "real: another device of the same vendor is none of ours" {
 	adapter 0000:00:05.0 0x1ded 0x5007

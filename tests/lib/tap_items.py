@@ -93,7 +93,7 @@ _is_worker = False
 
 def pytest_configure(config):
     """Remember whether this is a worker of xdist."""
-    global _is_worker
+    global _is_worker   # pylint: disable=global-statement
     _is_worker = hasattr(config, 'workerinput')
 
 

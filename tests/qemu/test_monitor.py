@@ -117,7 +117,8 @@ def test_savevm_is_refused_with_a_reason(machine):
 
 def test_only_migratable_refuses_the_card(machine):
     out = subprocess.run(machine.command(['-only-migratable', *CARD]), env=machine.environment(),
-                         timeout=LIMIT, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                         timeout=LIMIT, check=False, stdin=subprocess.DEVNULL,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert out.returncode == 1, out
     must_say(out.stdout.decode(), 'only-migratable', 'rdma7')
 

@@ -10,7 +10,7 @@ import qtest_card as hw
 from qtest_card import Card, Qp, Timeout
 from test_qtest_data import SECOND, pair
 from test_qtest_hostile import EDGES, BAR0_SIZE, VTD, still_works, value
-from test_qtest_pci import DEVICE, MAC, POWER_OFF, RootPort, ecam, ports_args
+from test_qtest_pci import DEVICE, MAC, RootPort, ecam, ports_args
 from qtest import Qemu, QmpError, RAM_SIZE
 
 pytestmark = [pytest.mark.group('model'), pytest.mark.limit(900)]

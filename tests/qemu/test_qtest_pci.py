@@ -4,7 +4,7 @@ import pytest
 
 import qtest_card as hw
 from qtest_card import Card
-from qtest import Qemu, QmpError, run_refused
+from qtest import Qemu, run_refused
 
 pytestmark = [pytest.mark.group('model'), pytest.mark.limit(900)]
 

@@ -19,6 +19,7 @@ import pytest
 from lib import products
 from lib.paths import TOP
 
+from vm.lib import pages
 from vm.lib.terminal import Terminal
 
 #: Seconds from up to data that was verified.
@@ -169,6 +170,22 @@ def test_the_shared_folder_is_the_users_and_writable(net):
     path = net.home / 'mine/word'
     assert path.read_text(encoding='ascii') == 'of vm1\n'
     assert path.stat().st_uid == pwd.getpwnam(USER).pw_uid
+
+
+def test_tutorial(net):
+    """docs/guide/first-rdma-program.md; its programs are in the folder that is shared already."""
+    page = Path(TOP, 'docs/guide/first-rdma-program.md').read_text(encoding='utf-8')
+    lines = pages.commands(page, 'console erdma-vm')
+    products.build('example')
+    assert [x.split()[:2] for x, _ in lines] == [['make', '-C'], *(
+        ['erdma-vm', x] for x in ('up', 'run', 'run', 'run', 'down'))]
+    assert lines[1][0] == 'erdma-vm up 2 --share docs/guide/example/build'
+    for name in ('client', 'server'):
+        shutil.copy(f'{TOP}/docs/guide/example/build/{name}', net.home / 'mine')
+    for command, words in lines[2:-1]:
+        done = net.run('sh', '-ec', command.replace('erdma-vm', net.program, 1))
+        assert done.returncode == 0, f'{command}: {done.returncode}\n{done.stderr}'
+        assert [x for x in words if x not in done.stdout] == [], done.stdout
 
 
 def test_the_packages_eadm_and_driver_are_in_the_guest(net):

@@ -31,6 +31,7 @@ NOISE = re.compile(r'^/var/(log|cache|lib/(apt|dpkg|systemd|initramfs-tools))/|'
                    r'^/boot/(initrd|config)|^/etc/(group|gshadow|passwd|shadow)-$|'
                    r'/lib/modules/[^/]+/modules\.|^/etc/ld\.so\.cache|\.pyc$|__pycache__')
 DRIVER = 'erdma-dkms eadm'.split()
+OURS = [*DRIVER, 'erdma-dev']
 #: A version after ours.
 NEXT = '999.0.0'
 #: The kernel whose stock driver fits the kernel of a system.
@@ -69,7 +70,7 @@ def _system(request, debs):
     system = distro.System(request.param, request.param)
     if request.param in OWN_DRIVER:
         add_own_driver(system, OWN_DRIVER[request.param])
-    system.before = system.files()
+    system.before, system.fresh_packages = system.files(), system.packages()
     system.upgraded = []                # packages of the suite, by a newer kernel
     system.debs = [debs[x] for x in DRIVER]
     yield system
@@ -87,14 +88,17 @@ def add_own_driver(system, kind):
 
 def boot(system, kernel, **more):
     """A VM of the system as it is now."""
-    return local.hosts(f'packages-{system.suite}', VmSpec(mem=2048, **system.boot_files(kernel), **more))
+    spec = VmSpec(mem=2048, **system.boot_files(kernel), **more)
+    return local.hosts(f'packages-{system.suite}', spec)
 
 
-def check_device(vm):
-    """The card has a device without a command of anybody's. Its network interface gets the address
-    here: nothing in the system does that.
+def check_device(vm, name='erdma_0'):
+    """The card has a device without a command of anybody's, and of this name, '': of any. Its
+    network interface gets the address here: nothing in the system does that.
     """
     vm.wait_until('the device of the card', lambda: vm.driver.rdma('link'), 120)
+    if name:                                # the rule of our package gives it back
+        vm.wait_until(f'the name {name}', lambda: vm.driver.devices() == [name], 60)
 
     def has_address():
         netdev = vm.driver.rdma('link')[0]['netdev']    # until udev has given it another name
@@ -115,11 +119,19 @@ def module_file(system, kernel):
     return done.stdout.strip() if done.returncode == 0 else ''
 
 
-def test_installation_builds_the_module_for_the_kernel(system):
+def modules_of_dkms(system):
+    """Lines of all kernels' lists of modules that name ours."""
+    return [line for x in (system.root / 'lib/modules').glob('*/modules.dep')
+            for line in x.read_text(encoding='ascii').splitlines() if 'updates/dkms/erdma' in line]
+
+
+def test_installation_builds_the_module_for_the_kernel(system, debs):
+    """By apt-get, from files, as the guide says."""
     kernel = system.releases()[-1]
     assert '/updates/' not in module_file(system, kernel)
-    system.install(system.debs)
-    assert '/updates/dkms/erdma.ko' in module_file(system, kernel)
+    system.apt_install(*(debs[x] for x in OURS))
+    assert '/updates/dkms/erdma.ko' in module_file(system, kernel) and modules_of_dkms(system)
+    assert set(OURS) <= system.packages()
 
 
 def test_card_is_recognized_at_boot(system):
@@ -129,6 +141,8 @@ def test_card_is_recognized_at_boot(system):
         assert vm.out('readlink -f /usr/bin/eadm') == '/usr/bin/eadm'
         check_traffic(vm)
         assert 'erdma' in vm.out('eadm list dev')
+        check_what_the_controller_calls(vm)
+        check_device(vm)
         vm.run('useradd -G erdma-diag member && useradd stranger')
         assert vm.run('runuser -u member -- eadm list qp', check=False).status == 0
         assert vm.run('runuser -u stranger -- eadm list qp', check=False).status != 0
@@ -136,6 +150,20 @@ def test_card_is_recognized_at_boot(system):
         vm.run('chgrp root /dev/erdma/diag*; dpkg -i /erdma/build/distro/deb/eadm_*.deb', 120)
         vm.wait_until('the group of the node', '[ $(stat -c %G /dev/erdma/diag0) = erdma-diag ]', 20)
         assert not vm.complaints()
+
+
+def check_what_the_controller_calls(vm):
+    """Kubernetes' device controller and exporter for the vendor's driver (test_vendor_stack.py)."""
+    vm.run(['bash', '-c', 'stat /bin/eadm && modinfo erdma'])
+    ver = re.search(r'Query kernel driver version:\s+(\S+)', vm.out('eadm ver'))
+    assert ver and ver[1] == release.version()
+    lines = vm.out('EADM_STYLE=vendor eadm stat -d erdma_0').splitlines()
+    counters = {k.strip(): int(v) for k, v in (x.split(':') for x in lines if x.count(':') == 1)}
+    assert len(counters) == 55 and counters['hw_tx_bytes_cnt'] > 0
+    vm.run('rmmod erdma && modprobe erdma compat_mode=Y', 60)
+    assert vm.read('/sys/module/erdma/parameters/compat_mode') == 'Y\n'
+    assert 'compat_mode=Y has no effect' in vm.out('dmesg')
+    vm.run('rmmod erdma && modprobe erdma', 60)
 
 
 def version_of(vm, running):
@@ -225,27 +253,67 @@ def test_newer_kernel_gets_the_module(system):
 
 def test_removal_gives_the_card_to_the_kernels_own_driver(system):
     kernel = system.releases()[-1]
-    system.must('dpkg', '--remove', *DRIVER)
+    system.must('dpkg', '--remove', *OURS)
     if system.suite not in OWN_DRIVER:
         assert not module_file(system, kernel)
         pytest.skip('the kernel of this system has no driver for the card')
     assert '/kernel/drivers/' in module_file(system, kernel)
     with boot(system, kernel) as (vm,):
-        check_device(vm)
+        check_device(vm, '')
         check_traffic(vm)
 
 
-def test_purge_leaves_nothing(system):
-    system.must('dpkg', '--purge', *DRIVER)
-    after = system.files()
-    new = {x for x in after if x not in system.before and not NOISE.search(x)}
-    gone = {x for x in system.before if x not in after and not NOISE.search(x)}
-    changed = {x for x in after if system.before.get(x, after[x]) != after[x] and
+def differences(system, before, after):
+    """Paths that are new, gone or different."""
+    new = {x for x in after if x not in before and not NOISE.search(x)}
+    gone = {x for x in before if x not in after and not NOISE.search(x)}
+    changed = {x for x in after if before.get(x, after[x]) != after[x] and
                not os.path.isdir(str(system.root) + x) and not NOISE.search(x)}
+    return new | gone | changed
+
+
+def test_purge_leaves_nothing(system):
+    # What apt-get brought along for ours goes, too.
+    system.must('dpkg', '--purge', *OURS, *(system.packages() - system.fresh_packages - set(OURS)))
     others = set()
     if system.upgraded:
         others = set(system.must('dpkg', '-L', *system.upgraded).splitlines())
-    assert not (new | gone | changed) - others
+    assert not differences(system, system.before, system.files()) - others
+    assert not modules_of_dkms(system)
+
+
+def test_card_for_qemu_is_installed_and_purged(system, debs):
+    """With QEMU of the suite, by apt-get; what QEMU's own packages leave is not ours."""
+    if system.suite != 'bookworm':
+        pytest.skip("the package is for Debian 12's QEMU")
+    name = 'erdma-qemu-model'
+    fresh = system.packages()
+    system.apt_install(debs[name])
+    assert 'name "erdma"' in system.must('qemu-system-x86_64-erdma', '-device', 'help')
+    assert '"networks"' in system.must('erdma-vm', 'status', '--json')
+    system.must('dpkg', '--purge', name)
+    before = system.files()
+    assert not [x for x in before if re.search('erdma-(vm|qemu)', x) and not NOISE.search(x)]
+    system.install([debs[name]])
+    system.must('dpkg', '--purge', name)
+    assert not differences(system, before, system.files())
+    system.must('dpkg', '--purge', *(system.packages() - fresh))
+
+
+def check_eadm_names_what_is_missing(system, kernel):
+    """No module of ours: eadm says so, or, if the kernel has its own driver, what that one lacks."""
+    with boot(system, kernel) as (vm,):
+        if module_file(system, kernel):
+            check_device(vm, '')
+        said = vm.run('eadm list qp', check=False)
+        assert said.status == 5, said
+        if module_file(system, kernel):
+            # Without a node, or even without a device that sysfs shows at the adapter.
+            assert "driver 'erdma'" in said.err
+        else:
+            assert 'no driver bound' in said.err
+            assert f'there is no module erdma for Linux {kernel}' in said.err
+            assert f'apt install linux-headers-{kernel}' in said.err
 
 
 def test_kernel_without_headers_is_named(system):
@@ -256,10 +324,12 @@ def test_kernel_without_headers_is_named(system):
     try:
         said = system.install(system.debs)
         assert '/updates/' not in module_file(system, kernel)
+        check_eadm_names_what_is_missing(system, kernel)
     finally:
         build.with_name('build.off').rename(build)
         system.must('dpkg', '--purge', *DRIVER)
-    assert re.search(r'headers.*(missing|not found|cannot be found|not.*installed)|No kernel headers', said), said
+    assert f'no headers for Linux {kernel}: it gets no driver; apt install linux-headers-{kernel}' in said, \
+        said
 
 
 def test_kernel_without_infiniband_is_named(system):

@@ -7,7 +7,6 @@ its compiler, when those of Debian 12 will not do.
 """
 import dataclasses
 import lzma
-import os
 import re
 import shutil
 import subprocess
@@ -150,11 +149,12 @@ def build(step: Step, kind, release, env, out) -> None:
     work.mkdir()
     step.run('apt-get', '-o', 'APT::Sandbox::User=root', 'download',
              *image_packages(release, env), cwd=work, env=env)
-    for deb in sorted(work.glob('*.deb')):
+    debs = sorted(work.glob('*.deb'))
+    for deb in debs:
         step.note(f'unpacking {deb.name}')
         unpack(deb, root)
     (out / 'version').write_text(
-        step.output('dpkg-deb', '-W', '--showformat=${Version}\\n', deb), encoding='ascii')
+        step.output('dpkg-deb', '-W', '--showformat=${Version}\\n', debs[-1]), encoding='ascii')
     modules = root / 'lib/modules' / release
     image.unpack_kernel(first_of(root / f'boot/vmlinuz-{release}', modules / 'vmlinuz'),
                         out / 'vmlinux')

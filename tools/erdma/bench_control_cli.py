@@ -122,12 +122,12 @@ def show_profile(args) -> None:
 
 def compare(args, name='bench-control', path=JSON) -> bool:
     """Measure both drivers and report; True: all targets are met."""
-    results = []
+    results = {}
     for driver in ('erdma', 'intree'):
         say(f'{driver}: {args.batches} measurements of each operation, {args.qps} QPs listed')
         plan, sections, _ = measure(driver, args, name)
-        results.append(costs(plan, sections))
-    return report(*results, path)
+        results[driver] = costs(plan, sections)
+    return report(results['erdma'], results['intree'], path)
 
 
 def run(args) -> int:

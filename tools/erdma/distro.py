@@ -4,8 +4,10 @@ headers, DKMS and the RDMA programs, all of the suite's archive; and the package
 kernel for them.
 """
 import dataclasses
+import hashlib
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from pathlib import Path
@@ -33,7 +35,9 @@ ExecStart=/erdma/tools/guest/start-agent
 [Install]
 WantedBy=multi-user.target
 '''
-#: sh -c ENTER sh ROOT FOLDER PROGRAM...: in ROOT, FOLDER at its /mnt.
+#: Where programs in a system find the folder of the host.
+INSIDE = '/mnt'
+#: sh -c ENTER sh ROOT FOLDER PROGRAM...: in ROOT, FOLDER at its INSIDE.
 ENTER = ('mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/tmp" && '
          'mount --bind /dev "$1/dev" && mount --bind "$2" "$1/mnt" && root=$1 && shift 2 && '
          'exec chroot "$root" "$@"')
@@ -108,6 +112,17 @@ def system(suite) -> Path:
                          lambda step, out: build(step, suite, out))
 
 
+def what(path, st, inside):
+    """The target of a link; of a file below /etc a hash, of others how long they are."""
+    if stat.S_ISLNK(st.st_mode):
+        return os.readlink(path)
+    if not stat.S_ISREG(st.st_mode):
+        return 0
+    if inside.startswith('/etc/'):
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    return st.st_size
+
+
 class System:
     """A copy of a fresh system, in the folder NAME of build/distro, to be changed."""
 
@@ -149,7 +164,33 @@ class System:
     def install(self, debs) -> str:
         """These package files; what they need must be there. Returns what dpkg printed."""
         debs = [Path(x) for x in debs]
-        return self.must('dpkg', '-i', *(f'/mnt/{x.name}' for x in debs), folder=debs[0].parent)
+        return self.must('dpkg', '-i', *(f'{INSIDE}/{x.name}' for x in debs), folder=debs[0].parent)
+
+    def apt_install(self, *wanted) -> str:
+        """Package files (Path) and names of packages, with what they need of the suite's archive,
+        by the system's own apt-get. Returns what it printed."""
+        work = self.dir / 'apt'
+        shutil.rmtree(work, ignore_errors=True)
+        (work / 'archives/partial').mkdir(parents=True)
+        env = apt.private(SUITES[self.suite].own)
+        lists = Path(env['APT_CONFIG']).parent
+        shutil.copytree(lists / 'lists', work / 'lists', ignore=shutil.ignore_patterns('*Sources*'))
+        shutil.copy(lists / 'sources.list', work)
+        for deb in wanted:
+            if isinstance(deb, Path):
+                shutil.copy(deb, work)
+        words = ['apt-get', '-y', '--no-install-recommends', '-o', 'APT::Sandbox::User=root']
+        # The archive is fetched from outside; inside there is no network.
+        with Step(1200, f'packages for {self.dir.name}', self.dir / 'apt.log') as step:
+            step.run(*words, '-o', f'Dir::State::status={self.root}/var/lib/dpkg/status',
+                     '-o', f'Dir::State::extended_states={work}/extended_states',
+                     '-o', f'Dir::Cache::archives={work}/archives', '-o', 'Debug::NoLocking=true',
+                     '--download-only', 'install', *wanted, env=env)
+        return self.must(*words, '-o', f'Dir::Etc::sourcelist={INSIDE}/sources.list',
+                         '-o', 'Dir::Etc::sourceparts=-', '-o', f'Dir::State::lists={INSIDE}/lists',
+                         '-o', f'Dir::Cache::archives={INSIDE}/archives',
+                         '-o', 'Acquire::Languages=none', '-o', 'Dpkg::Use-Pty=false', 'install',
+                         *(f'{INSIDE}/{x.name}' if isinstance(x, Path) else x for x in wanted), folder=work)
 
     def packages(self) -> set:
         """Names of the packages that are installed."""
@@ -161,15 +202,14 @@ class System:
         return sorted(names, key=lambda x: [int(n) for n in x.split('-')[0].split('+')[0].split('.')])
 
     def files(self) -> dict:
-        """What is on its disk: path -> (mode, uid, gid, bytes or target of a link)."""
+        """What is on its disk: path -> (mode, uid, gid, what()), see there."""
         found = {}
         for folder, folders, files in os.walk(self.root):
             for name in folders + files:
                 path = os.path.join(folder, name)
                 st = os.lstat(path)
-                what = os.readlink(path) if os.path.islink(path) else \
-                    0 if os.path.isdir(path) else st.st_size
-                found[path.removeprefix(str(self.root))] = (st.st_mode, st.st_uid, st.st_gid, what)
+                inside = path.removeprefix(str(self.root))
+                found[inside] = (st.st_mode, st.st_uid, st.st_gid, what(path, st, inside))
         return found
 
     def boot_files(self, release) -> dict:

@@ -18,10 +18,12 @@ from .vm import Site
 RECIPE = 1
 KERNEL = 'linux-image-amd64'
 LIMIT = 1800
-#: program -> Debian package, of what the image and the driver are made with.
-PROGRAMS = {'apt-get': 'apt', 'mmdebstrap': 'mmdebstrap', 'mksquashfs': 'squashfs-tools',
-            'busybox': 'busybox-static', 'depmod': 'kmod', 'cpio': 'cpio', 'lz4': 'lz4',
-            'gcc': 'gcc', 'make': 'make'}
+#: program -> Debian package, of what the image and the driver are made with: each package is in
+#: debian/control, Depends or Recommends of erdma-qemu-model.
+PROGRAMS = {'apt-get': 'apt', 'apt-cache': 'apt', 'apt-config': 'apt',
+            'mmdebstrap': 'mmdebstrap', 'mksquashfs': 'squashfs-tools',
+            'busybox': 'busybox-static', 'depmod': 'kmod', 'modprobe': 'kmod', 'cpio': 'cpio',
+            'lz4': 'lz4', 'gcc': 'gcc', 'make': 'make'}
 #: Of the folder Place.guest, what runs in a guest beside the agent.
 SCRIPTS = ('init', 'start-agent')
 #: Not sources, in the folders of sources.
@@ -55,7 +57,7 @@ def installed(prefix, libdir) -> Place:
 
 def check_programs() -> None:
     """Failure that names what is missing to make the image."""
-    missing = [package for program, package in PROGRAMS.items() if not shutil.which(program)]
+    missing = sorted({x for program, x in PROGRAMS.items() if not shutil.which(program)})
     if missing:
         raise Failure('to make the guest image these packages are missing: ' + ' '.join(missing),
                       'apt install ' + ' '.join(missing))
@@ -138,7 +140,8 @@ def get_tree(place, guest_image) -> Path:
         for folder, folders, names in os.walk(place.source / name):
             folders.sort()
             files += [Path(folder, x) for x in sorted(set(names) - ignored(folder, names))]
-    key = cache.key(RECIPE, guest_image / 'release', guest_image / 'config', *files, *([place.eadm] if place.eadm else []))
+    files += [place.eadm] if place.eadm else []
+    key = cache.key(RECIPE, guest_image / 'release', guest_image / 'config', *files)
     found = cache.find('vm-tree', key)
     if found:
         return found

@@ -15,10 +15,13 @@ from .step import say
 #: Functions of tests/static that build something or look into each file for long.
 SLOW = 'builds or coccinelle or headers_are_complete or layout or circle'
 TESTS = tuple(f'tests/static/test_{x}.py' for x in ('text', 'tools', 'lessons', 'limits'))
-#: What pylint is not to say: the tests' plugins and fixtures are made of these.
-PYLINT = ('--disable=all', '--enable=E,W,unused-import,line-too-long', '--max-line-length=100',
+#: What pylint is not to say: the tests' plugins and fixtures are made of these; and what it finds
+#: where nothing is wrong: packaging/sos/erdma.py has the name of our package.
+PYLINT = ('--disable=all', '--enable=E,W,unused-import,line-too-long', '--max-line-length=110',
           '--disable=import-error,redefined-outer-name,unused-argument,unspecified-encoding',
-          '--disable=consider-using-with,protected-access,subprocess-popen-preexec-fn')
+          '--disable=consider-using-with,protected-access,subprocess-popen-preexec-fn',
+          '--disable=no-name-in-module,attribute-defined-outside-init,subprocess-run-check',
+          '--disable=cell-var-from-loop,unbalanced-tuple-unpacking,arguments-out-of-order')
 
 
 def changed(top=TOP) -> list:

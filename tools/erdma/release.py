@@ -21,7 +21,6 @@ from . import packages, qemu
 from .paths import BUILD, TOP
 from .step import Failure, report, say
 
-MAINTAINER = 'erdma maintainers <maintainers@erdma.invalid>'
 #: What of QEMU's source the model's preload build reads.
 QEMU_PARTS = ('VERSION', 'include', 'linux-headers', 'qapi', 'scripts/qapi', 'scripts/qapi-gen.py',
               'scripts/tracetool', 'scripts/tracetool.py', 'tcg/i386', 'trace', 'LICENSE', 'COPYING')
@@ -31,6 +30,12 @@ BUILD_LIMIT = 1800
 def version() -> str:
     """The version of everything."""
     return (TOP / 'VERSION').read_text(encoding='ascii').strip()
+
+
+def maintainer(top=TOP) -> str:
+    """Of the packages: "NAME <ADDRESS>"."""
+    text = (top / 'packaging/debian/control').read_text(encoding='utf-8')
+    return re.search(r'(?m)^Maintainer: (.+)$', text)[1]
 
 
 def git(*words) -> str:
@@ -104,7 +109,7 @@ def deb_changelog(text, now) -> str:
     for number, date, entries in releases(text):
         out += [f'erdma ({number}-1) {"unstable" if date else "UNRELEASED"}; urgency=medium', '',
                 *(wrap(x, '  * ', '    ') for x in entries), '',
-                f' -- {MAINTAINER}  {email.utils.format_datetime(when(date, now))}', '']
+                f' -- {maintainer()}  {email.utils.format_datetime(when(date, now))}', '']
     return '\n'.join(out)
 
 
@@ -112,7 +117,7 @@ def rpm_changelog(text, now) -> str:
     """What follows %changelog in a spec."""
     out = ['%changelog']
     for number, date, entries in releases(text):
-        out += [f'* {when(date, now):%a %b %d %Y} {MAINTAINER} - {number}-1',
+        out += [f'* {when(date, now):%a %b %d %Y} {maintainer()} - {number}-1',
                 *(wrap(x.replace('%', '%%'), '- ', '  ') for x in entries), '']
     return '\n'.join(out)
 
@@ -125,9 +130,10 @@ def dist() -> Path:
         say('release: there are changes that are not committed; they are not in the tarball')
     out = BUILD / f'erdma-{version()}.tar.xz'
     BUILD.mkdir(exist_ok=True)
-    tar = subprocess.run(['git', '-c', 'safe.directory=*', '-C', TOP, 'archive', '--format=tar',
-                          f'--prefix=erdma-{version()}/', 'HEAD'], stdout=subprocess.PIPE,
-                         check=True, timeout=120).stdout
+    # What the user has configured git to would be in the modes.
+    tar = subprocess.run(['git', '-c', 'safe.directory=*', '-c', 'tar.umask=0022', '-C', TOP,
+                          'archive', '--format=tar', f'--prefix=erdma-{version()}/', 'HEAD'],
+                         stdout=subprocess.PIPE, check=True, timeout=120).stdout
     out.write_bytes(lzma.compress(tar, preset=9))
     return out
 
@@ -214,8 +220,21 @@ def rpm(where=BUILD / 'rpm') -> Path:
 
 # ---- consistency --------------------------------------------------------------------------
 
-def problems(top=TOP, tag='') -> list:
-    """What of a release does not agree with the rest. tag: of this commit, or ''."""
+def placeholders(top=TOP) -> list:
+    """Addresses that are to be filled in before anything is published."""
+    found = []
+    for name in ('packaging/debian/control', 'packaging/rpm/erdma.spec', 'SECURITY.md'):
+        text = (top / name).read_text(encoding='utf-8')
+        found += [f'{name}: the address "{x}" is a placeholder'
+                  for x in re.findall(r'[^\s<>()]+\.invalid\b', text)]
+    security = (top / 'SECURITY.md').read_text(encoding='utf-8')
+    if not re.search(r'https?://|[\w.+-]+@[\w-]+\.\w', security):
+        found.append('SECURITY.md: no address to report to privately, of mail or of a form')
+    return found
+
+
+def problems(top=TOP, tags=()) -> list:
+    """What of a release does not agree with the rest. tags: of this commit."""
     number = (top / 'VERSION').read_text(encoding='ascii').strip()
     newest, date, entries = releases((top / 'CHANGELOG.md').read_text(encoding='utf-8'))[0]
     found = []
@@ -225,8 +244,11 @@ def problems(top=TOP, tag='') -> list:
         found.append(f'CHANGELOG.md: {newest} is unreleased')
     if not entries:
         found.append(f'CHANGELOG.md: {newest} has no entries')
-    if tag != f'v{number}':
-        found.append(f'this commit has the tag "{tag}", expected "v{number}"')
+    if f'v{number}' not in tags:
+        has = f'the tags {" ".join(tags)}' if tags else 'no tag'
+        found.append(f'this commit has {has}, expected v{number}')
+    if date or f'v{number}' in tags:        # what is not released may have them
+        found += placeholders(top)
     for page in sorted((top / 'man').glob('*.[0-9]')):
         day = re.search(r'(?m)^\.Dd (.+)$', page.read_text(encoding='utf-8'))
         if not day:
@@ -238,7 +260,7 @@ def problems(top=TOP, tag='') -> list:
 
 def check() -> None:
     """Failure that names what does not agree."""
-    found = problems(tag=git('tag', '--points-at', 'HEAD'))
+    found = problems(tags=git('tag', '--points-at', 'HEAD').split())
     if found:
         raise Failure('\n'.join(['not ready for a release:', *found]))
     say(f'{version()} is ready')

@@ -234,7 +234,7 @@ def start(hosts, driver):
         try:
             detach()
             live(hosts, driver, answer.give)
-        except BaseException as e:
+        except BaseException as e:      # pylint: disable=broad-exception-caught
             answer.give({'error': str(e) or type(e).__name__})
         finally:
             os._exit(0)

@@ -168,6 +168,15 @@ static bool fake_lockdown(struct source *src)
 	return getenv("EADM_FAKE_LOCKDOWN") != NULL;
 }
 
+static bool fake_no_module(struct source *src, char *release, size_t size)
+{
+	const char *s = getenv("EADM_FAKE_NO_MODULE");
+
+	(void)src;
+	snprintf(release, size, "%s", s ? s : "");
+	return s != NULL;
+}
+
 static void fake_close(struct source *src)
 {
 	if (src->priv)
@@ -185,5 +194,6 @@ const struct source_ops source_backend = {
 	.facts = fake_facts,
 	.objects = fake_objects,
 	.lockdown = fake_lockdown,
+	.no_module = fake_no_module,
 	.close = fake_close,
 };

@@ -59,8 +59,9 @@ def test_name_of_the_environment(monkeypatch):
 @pytest.mark.parametrize('argv', [
     [], ['boot'], ['up', '0'], ['up', '9'], ['up', '--name', 'a/b'], ['up', '--name', ''],
     ['up', '--name', 'x' * 33], ['up', '--cards', '3'], ['up', '--share', '/nonexistent'],
-    ['up', '--kernel', '/nonexistent'], ['up', '--image', '/nonexistent'], ['up', '--mem', '0'], ['up', '--driver', 'x'], ['run', '1'],
-    ['run', 'x', 'true'], ['ssh', '1'], ['fault', '1', 'a', 'b'], ['log'], ['down', '1']])
+    ['up', '--kernel', '/nonexistent'], ['up', '--image', '/nonexistent'], ['up', '--mem', '0'],
+    ['up', '--driver', 'x'], ['run', '1'], ['run', 'x', 'true'],
+    ['ssh', '1'], ['fault', '1', 'a', 'b'], ['log'], ['down', '1']])
 def test_refused(argv, capsys, monkeypatch):
     monkeypatch.setattr(cli.terminal, 'is_there', lambda: False)
     with pytest.raises(SystemExit) as e:
@@ -208,6 +209,7 @@ class Vm:
     def clear_faults(self):
         self.faults = []
 
+    # pylint: disable-next=redefined-builtin
     def popen(self, argv, input=None, on_output=None, **_more):
         self.programs.append(Program(self, argv, input, on_output))
         return self.programs[-1]
@@ -393,4 +395,5 @@ def test_what_does_not_start_is_reported_and_leaves_nothing(state, monkeypatch):
     machine.in_starter(int)             # a thread of this process, which its child does not have
     with pytest.raises(VmError, match='QEMU ended'):
         vm_server.start(hosts, 'none')
-    assert sorted(p.name for p in state.iterdir()) == ['root.squashfs', 'x.failed'] and not vm_state.is_up('x')
+    assert sorted(p.name for p in state.iterdir()) == ['root.squashfs', 'x.failed']
+    assert not vm_state.is_up('x')

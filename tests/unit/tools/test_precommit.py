@@ -95,6 +95,12 @@ def test_mistake_is_found(copy, name, text, said):
     assert done.returncode == 1 and said in done.stdout, done.stdout
 
 
+@pytest.mark.skipif(not shutil.which('pylint'), reason='pylint is not installed')
+def test_pylint_finds_nothing_in_the_tree(capfd):
+    """So that whoever changes a file finds what the change made, and nothing else."""
+    assert precommit.pylint(checkout.names()), capfd.readouterr().out
+
+
 def test_change_without_a_mistake_passes_quickly(copy):
     for name in ('driver/erdma_pd.c', 'eadm/parse.c', 'tools/erdma/cache.py', 'docs/abi.md'):
         path = copy / name

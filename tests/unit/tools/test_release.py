@@ -64,26 +64,42 @@ def test_long_entries_are_wrapped():
     assert len(lines) > 2 and max(map(len, lines)) <= 78 and lines[1].startswith('    word')
 
 
-def scratch(folder, version='0.1.0', date='2025-11-01', page='October 31, 2025'):
+def scratch(folder, version='0.1.0', date='2025-11-01', page='October 31, 2025',
+            mail='a@example.org', url='https://example.org/', security='To <a@example.org>.'):
     """A tree that is ready for a release, or not."""
     (folder / 'man').mkdir()
     (folder / 'VERSION').write_text(version + '\n')
     (folder / 'CHANGELOG.md').write_text(f'# Changes\n\n## 0.1.0 ({date})\n\nAdded\n\n- All.\n')
     (folder / 'man/x.8').write_text(f'.Dd {page}\n')
+    for name, text in (('packaging/debian/control', f'Maintainer: A <{mail}>\n'),
+                       ('packaging/rpm/erdma.spec', f'URL: {url}\n'), ('SECURITY.md', security)):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     return folder
 
 
 def test_a_consistent_release_is_ready(tmp_path):
-    assert release.problems(scratch(tmp_path), 'v0.1.0') == []
+    assert release.problems(scratch(tmp_path), ['v0.1.0']) == []
+    assert release.problems(tmp_path, ['latest', 'v0.1.0']) == []
+    assert release.maintainer(tmp_path) == 'A <a@example.org>'
 
 
-@pytest.mark.parametrize('change, tag, message', [
+@pytest.mark.parametrize('change, tags, message', [
     ({'version': '0.2.0'}, 'v0.2.0', 'newest entry'), ({'date': 'unreleased'}, 'v0.1.0', 'unreleased'),
-    ({}, '', 'has the tag'), ({'page': 'November 2, 2025'}, 'v0.1.0', 'after the release')],
-    ids=['version', 'date', 'tag', 'manual page'])
-def test_what_does_not_agree_is_named(tmp_path, change, tag, message):
-    found = release.problems(scratch(tmp_path, **change), tag)
+    ({}, '', 'has no tag, expected v0.1.0'), ({}, 'x y', 'has the tags x y, expected v0.1.0'),
+    ({'page': 'November 2, 2025'}, 'v0.1.0', 'after the release'),
+    ({'mail': 'a@erdma.invalid'}, 'v0.1.0', 'control: the address "a@erdma.invalid" is a placeholder'),
+    ({'url': 'https://erdma.invalid/'}, 'v0.1.0', 'erdma.spec: the address "https://erdma.invalid"'),
+    ({'security': 'Report it.'}, 'v0.1.0', 'SECURITY.md: no address')],
+    ids=['version', 'date', 'tag', 'tags', 'manual page', 'maintainer', 'url', 'security'])
+def test_what_does_not_agree_is_named(tmp_path, change, tags, message):
+    found = release.problems(scratch(tmp_path, **change), tags.split())
     assert len(found) == 1 and message in found[0]
+
+
+def test_what_is_not_released_may_have_placeholders(tmp_path):
+    tree = scratch(tmp_path, date='unreleased', mail='a@erdma.invalid', security='Report it.')
+    assert [x for x in release.problems(tree) if 'placeholder' in x or 'SECURITY' in x] == []
 
 
 # ---- tarball and packages -----------------------------------------------------------------
@@ -95,6 +111,14 @@ def digests(folder, pattern):
 
 def test_tarball_is_the_same_twice():
     first = release.dist().read_bytes()
+    assert release.dist().read_bytes() == first
+
+
+def test_tarball_has_the_same_modes_for_every_umask_of_git(monkeypatch):
+    first = release.dist().read_bytes()
+    monkeypatch.setenv('GIT_CONFIG_COUNT', '1')
+    monkeypatch.setenv('GIT_CONFIG_KEY_0', 'tar.umask')
+    monkeypatch.setenv('GIT_CONFIG_VALUE_0', '0077')
     assert release.dist().read_bytes() == first
 
 

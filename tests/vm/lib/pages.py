@@ -16,10 +16,10 @@ def blocks(text, language):
     return re.findall(rf'(?ms)^```{re.escape(language)}\n(.*?)^```$', text)
 
 
-def commands(text):
+def commands(text, language='console'):
     """[(command, [what it prints])] of the console blocks."""
     found = []
-    for line in ''.join(blocks(text, 'console')).splitlines():
+    for line in ''.join(blocks(text, language)).splitlines():
         if line.startswith('$ '):
             found.append((line[2:], []))
         else:

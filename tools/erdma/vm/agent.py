@@ -263,6 +263,7 @@ class Agent:
             self.changed.notify_all()
         self.ready.set()
 
+    # pylint: disable-next=redefined-builtin
     def popen(self, command, input=None, env=None, cwd=None, on_output=None, retain=True):
         """Start a command; returns a Process. input: its stdin, bytes or text.
 

@@ -11,6 +11,7 @@ import math
 import re
 import shlex
 
+from .agent import Result
 from .errors import CommandFailed, Timeout, VmError
 
 TRIES = 12              # on a busy host every second one is lost
@@ -37,8 +38,8 @@ ROW = re.compile(rf'^ *\d+ +\d+ +{NUMBER}\s')
 @dataclasses.dataclass
 class Pair:
     """How both ended."""
-    server: object
-    client: object
+    server: Result
+    client: Result
 
 
 def _fill(command, **names):
