@@ -265,7 +265,8 @@ static struct sqe_info sqe_build_reg_mr(const struct ib_send_wr *wr, union sqe *
 	r->stag = cpu_to_le32(from->key);
 	r->attr = cpu_to_le32(FIELD_PREP(ERDMA_SQE_REG_MR_PAGE_CNT, mr->frmr_pages) |
 			      FIELD_PREP(ERDMA_SQE_REG_MR_KIND, kind) |
-			      (erdma_mr_rights(dev_of(mr->ibmr.device), from->access) & ERDMA_SQE_REG_MR_RIGHTS));
+			      (erdma_mr_rights(dev_of(mr->ibmr.device), from->access) &
+			       ERDMA_SQE_REG_MR_RIGHTS));
 	return info;
 }
 

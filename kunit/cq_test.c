@@ -13,10 +13,11 @@
 #define QPN	5
 
 /**
- * struct cq_setup - a CQ and a QP that has posted receives
+ * struct cq_setup - a CQ and a QP that has posted requests
  * @cq: in f->dev->cqs
  * @qp: in f->dev->qps
- * @wr_id: of the receives
+ * @wr_id: of the requests
+ * @blocks: of the sends
  * @bar: doorbells
  * @dbrec: of the CQ
  * @notified: calls of the completion handler
@@ -27,6 +28,7 @@ struct cq_setup {
 	struct erdma_cq cq;
 	struct erdma_qp qp;
 	u64 wr_id[DEPTH];
+	u8 blocks[DEPTH];
 	u64 *bar;
 	__le64 dbrec;
 	u32 notified;
@@ -84,6 +86,10 @@ static int setup_qp(struct kunit *test, struct cq_setup *s)
 	spin_lock_init(&qp->krq.lock);
 	qp->krq.wr_id = s->wr_id;
 	qp->krq.pi = DEPTH;
+	qp->sq_depth = DEPTH;
+	spin_lock_init(&qp->ksq.lock);
+	qp->ksq.wr_id = s->wr_id;
+	qp->ksq.blocks = s->blocks;
 	fake_publish(&qp->dev->qps, QPN, &qp->ref);
 	return 0;
 }
@@ -104,8 +110,8 @@ static int cq_test_init(struct kunit *test)
 	return setup_cq(test, s) ?: setup_qp(test, s);
 }
 
-/* The device completes receive @index of a QP */
-static void complete_recv(struct cq_setup *s, u32 qpn, u32 index, u32 opcode)
+/* The device completes request @index of a QP */
+static void complete_request(struct cq_setup *s, u32 qpn, u32 index, u32 opcode, u32 qtype)
 {
 	struct erdma_cqe *cqe = &s->cq.kernel.buf[erdma_ring_slot(s->pi, DEPTH)];
 
@@ -113,8 +119,13 @@ static void complete_recv(struct cq_setup *s, u32 qpn, u32 index, u32 opcode)
 	cqe->qpn = cpu_to_be32(qpn);
 	cqe->hdr = cpu_to_be32(FIELD_PREP(ERDMA_CQE_OWNER, erdma_ring_owner(s->pi, DEPTH)) |
 			       FIELD_PREP(ERDMA_CQE_OPCODE, opcode) |
-			       FIELD_PREP(ERDMA_CQE_QTYPE, ERDMA_CQE_QTYPE_RQ));
+			       FIELD_PREP(ERDMA_CQE_QTYPE, qtype));
 	s->pi++;
+}
+
+static void complete_recv(struct cq_setup *s, u32 qpn, u32 index, u32 opcode)
+{
+	complete_request(s, qpn, index, opcode, ERDMA_CQE_QTYPE_RQ);
 }
 
 /* ---- events -------------------------------------------------------------- */
@@ -224,6 +235,46 @@ static void completion_behind_nonsense_is_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->cq.kernel.ci, DEPTH);
 }
 
+/* An index out of a completion never leads to a request that is not in flight */
+static void send_that_was_not_posted_is_not_completed(struct kunit *test)
+{
+	/* Before the oldest, inside of one, one whose blocks are too many, behind the newest */
+	static const u16 bad[] = { 0xffff, 1, 2, 3, 7, 8, DEPTH - 1 };
+	struct cq_setup *s = setup_of(test);
+	struct ib_wc wc;
+	int i;
+
+	memset(s->blocks, 1, sizeof(s->blocks));
+	s->qp.ksq.ci = 2;
+	s->qp.ksq.pi = 7;
+	s->blocks[2] = 6;
+	s->blocks[3] = 0;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		complete_request(s, QPN, bad[i], ERDMA_OP_SEND, ERDMA_CQE_QTYPE_SQ);
+		KUNIT_EXPECT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 0);
+		KUNIT_EXPECT_EQ(test, s->qp.ksq.ci, 2);
+	}
+	s->blocks[2] = 5;
+	complete_request(s, QPN, 2, ERDMA_OP_SEND, ERDMA_CQE_QTYPE_SQ);
+	KUNIT_EXPECT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 1);
+	KUNIT_EXPECT_EQ(test, wc.wr_id, 1002ULL);
+	KUNIT_EXPECT_EQ(test, s->qp.ksq.ci, 7);
+}
+
+static void receive_out_of_order_is_not_completed(struct kunit *test)
+{
+	static const u16 bad[] = { 1, DEPTH - 1, DEPTH, 0xffff };
+	struct cq_setup *s = setup_of(test);
+	struct ib_wc wc;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		complete_recv(s, QPN, bad[i], ERDMA_OP_RECV);
+		KUNIT_EXPECT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 0);
+		KUNIT_EXPECT_EQ(test, s->qp.krq.ci, 0);
+	}
+}
+
 /* Its CQs know when it goes away, this one does not */
 static void qp_of_another_cq_is_not_looked_at(struct kunit *test)
 {
@@ -314,6 +365,8 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(cq_breaks_once),
 	KUNIT_CASE(whole_ring_is_polled_in_one_call),
 	KUNIT_CASE(completion_behind_nonsense_is_found),
+	KUNIT_CASE(send_that_was_not_posted_is_not_completed),
+	KUNIT_CASE(receive_out_of_order_is_not_completed),
 	KUNIT_CASE(qp_of_another_cq_is_not_looked_at),
 	KUNIT_CASE(qp_that_goes_away_is_forgotten),
 	KUNIT_CASE(internal_opcode_is_no_success),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * What is freed after which outcome of a command, and what is not: creation and
- * destruction of CQs, QPs and memory regions, PD numbers, counters.
+ * destruction of CQs, QPs and memory regions, PD numbers, counters. Keys; flushing.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -324,6 +324,72 @@ static void doorbell_pages_of_a_lost_object_are_not_given_back(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, o->f->total, 0);
 }
 
+/* ---- keys of regions ------------------------------------------------------------ */
+
+/* Their indices are handed out in order: the other byte is all that is left to guess */
+static void keys_of_regions_are_not_their_indices(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+	struct ib_mr *mr[16];
+	u8 differ = 0;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(mr); i++) {
+		mr[i] = erdma_get_dma_mr(&o->pd->ibpd, 0);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(mr[i]));
+		mr[i]->device = &o->dev->ibdev;
+		mr[i]->pd = &o->pd->ibpd;
+		KUNIT_EXPECT_EQ(test, mr[i]->rkey, mr[i]->lkey);
+		differ |= FIELD_GET(ERDMA_STAG_KEY, mr[0]->lkey ^ mr[i]->lkey);
+	}
+	KUNIT_EXPECT_NE(test, differ, 0);
+	for (i = 0; i < ARRAY_SIZE(mr); i++)
+		erdma_dereg_mr(mr[i], NULL);
+}
+
+/* ---- flushing ------------------------------------------------------------------- */
+
+/* Nobody else would end a drain that waits for these requests */
+static void reflush_that_fails_loses_the_device(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+
+	KUNIT_ASSERT_EQ(test, create_cq(o), 0);
+	KUNIT_ASSERT_EQ(test, create_qp(o), 0);
+	erdma_reflush_schedule(o->qp);
+	flush_delayed_work(&o->qp->reflush_timer);
+	KUNIT_EXPECT_EQ(test, o->dev->lost, ERDMA_LOST_NOT);
+	o->f->default_answer.syndrome = ERDMA_CMD_EINVAL;
+	erdma_reflush_schedule(o->qp);
+	flush_delayed_work(&o->qp->reflush_timer);
+	KUNIT_EXPECT_EQ(test, o->dev->lost, ERDMA_LOST_QP_STOP);
+	erdma_destroy_qp(&o->qp->ibqp, NULL);
+	erdma_destroy_cq(&o->cq->ibcq, NULL);
+}
+
+static void requests_of_a_lost_device_are_flushed_without_it(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+	struct ib_wc wc[2];
+	u32 sent;
+
+	KUNIT_ASSERT_EQ(test, create_cq(o), 0);
+	KUNIT_ASSERT_EQ(test, create_qp(o), 0);
+	o->qp->krq.wr_id[0] = 4711;
+	o->qp->krq.pi = 1;
+	KUNIT_EXPECT_EQ(test, erdma_poll_cq(&o->cq->ibcq, 2, wc), 0);
+	WRITE_ONCE(o->dev->flushing, true);
+	sent = o->f->total;
+	erdma_reflush_schedule(o->qp);
+	flush_delayed_work(&o->qp->reflush_timer);
+	KUNIT_EXPECT_EQ(test, o->f->total, sent);
+	KUNIT_ASSERT_EQ(test, erdma_poll_cq(&o->cq->ibcq, 2, wc), 1);
+	KUNIT_EXPECT_EQ(test, wc[0].wr_id, 4711ULL);
+	KUNIT_EXPECT_EQ(test, wc[0].status, IB_WC_WR_FLUSH_ERR);
+	erdma_destroy_qp(&o->qp->ibqp, NULL);
+	erdma_destroy_cq(&o->cq->ibcq, NULL);
+}
+
 /* ---- memory under a device that does not stop --------------------------------- */
 
 static void reset_that_is_confirmed_is_enough(struct kunit *test)
@@ -409,6 +475,21 @@ static void reading_counters_does_not_use_up_contexts(struct kunit *test)
 	rdma_free_hw_stats_struct(stats);
 }
 
+/* However many of them were lost, and for whatever reason */
+static void counters_leave_contexts_to_commands(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+	struct erdma_resp_stats stats;
+	u32 lost;
+
+	o->f->hold = true;
+	for (lost = 0; lost < ERDMA_CMDQ_SLOTS / 4; lost++)
+		KUNIT_ASSERT_EQ(test, fake_exec_for(o->f, NULL, 1), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, o->dev->cmdq.quarantined, lost);
+	KUNIT_EXPECT_EQ(test, erdma_exec_get_stats(o->dev, &stats), -EBUSY);
+	KUNIT_EXPECT_EQ(test, o->f->total, lost);
+}
+
 static struct kunit_case outcome_cases[] = {
 	KUNIT_CASE(cq_that_may_still_come_is_retained),
 	KUNIT_CASE(qp_that_may_still_come_is_retained),
@@ -421,12 +502,16 @@ static struct kunit_case outcome_cases[] = {
 	KUNIT_CASE(numbers_of_a_lost_qp_rest_until_the_reset),
 	KUNIT_CASE(destruction_that_was_not_sent_keeps_all),
 	KUNIT_CASE(doorbell_pages_of_a_lost_object_are_not_given_back),
+	KUNIT_CASE(keys_of_regions_are_not_their_indices),
+	KUNIT_CASE(reflush_that_fails_loses_the_device),
+	KUNIT_CASE(requests_of_a_lost_device_are_flushed_without_it),
 	KUNIT_CASE(reset_that_is_confirmed_is_enough),
 	KUNIT_CASE(without_bus_mastering_memory_is_safe),
 	KUNIT_CASE(reset_that_leaves_the_device_running_is_none),
 	KUNIT_CASE(function_that_ignores_its_reset_is_not_used_again),
 	KUNIT_CASE(device_that_does_not_stop_keeps_the_memory),
 	KUNIT_CASE(reading_counters_does_not_use_up_contexts),
+	KUNIT_CASE(counters_leave_contexts_to_commands),
 	{}
 };
 

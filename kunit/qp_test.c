@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Who may connect a QP, and fatal events: erdma_cm_access.c, erdma_qp_fatal.c
+ * Who may connect a QP, from where, and fatal events: erdma_cm_access.c, erdma_qp_fatal.c
  * (docs/connections.md)
  */
+#include <linux/netdevice.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
+#include <net/net_namespace.h>
+#include <rdma/rdma_cm.h>
 
 #include "erdma_cm.h"
 #include "fake_dev.h"
@@ -47,6 +50,8 @@ static int qp_test_init(struct kunit *test)
 	if (!t)
 		return -ENOMEM;
 	spin_lock_init(&t->dev.lost_lock);
+	spin_lock_init(&t->dev.ep_lock);
+	init_rwsem(&t->qp.state_lock);
 	erdma_debug_init(&t->dev.dbg);
 	t->qp.dev = &t->dev;
 	t->qp.qpn = QPN;
@@ -108,6 +113,32 @@ static void qp_of_the_kernel_belongs_to_its_id(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, erdma_qp_is_owned(&t->qp, NULL));
 }
 
+static void *zeroed(struct kunit *test, size_t size)
+{
+	void *p = kunit_kzalloc(test, size, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, p);
+	return p;
+}
+
+static void id_of_another_net_namespace_is_refused(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	struct rdma_cm_id *rdma_id = zeroed(test, sizeof(*rdma_id));
+	struct iw_cm_id *id = zeroed(test, sizeof(*id));
+
+	t->dev.netdev = zeroed(test, sizeof(*t->dev.netdev));
+	dev_net_set(t->dev.netdev, &init_net);
+	id->device = &t->dev.ibdev;
+	id->context = rdma_id;
+	rdma_id->device = id->device;
+	rdma_id->route.addr.dev_addr.net = &init_net;
+	KUNIT_EXPECT_TRUE(test, erdma_cm_same_net(&t->dev, id));
+	/* Only its address is looked at */
+	rdma_id->route.addr.dev_addr.net = zeroed(test, sizeof(struct net));
+	KUNIT_EXPECT_FALSE(test, erdma_cm_same_net(&t->dev, id));
+}
+
 static void fatal_events_are_reported_once(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -121,6 +152,24 @@ static void fatal_events_are_reported_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->qp.async_events), 3);
 	KUNIT_EXPECT_EQ(test, t->qp.last_ae_type, 2);
 	KUNIT_EXPECT_EQ(test, kref_read(&t->qp.ref.count), 1);
+}
+
+/* Nor is an end that the consumer knows of reported again when the device is lost */
+static void lost_device_reports_each_qp_once(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	int i;
+
+	t->qp.is_user = true;	/* nothing to flush */
+	for (i = 0; i < 2; i++) {
+		erdma_qp_device_lost(&t->qp);
+		KUNIT_EXPECT_EQ(test, t->events, 1);
+		KUNIT_EXPECT_EQ(test, t->qp.state, ERDMA_QPS_ERROR);
+	}
+	erdma_qp_async_event(&t->dev, QPN, 0);
+	flush_workqueue(t->dev.reflusher);
+	KUNIT_EXPECT_EQ(test, t->events, 1);
+	KUNIT_EXPECT_EQ(test, t->works, 0);
 }
 
 static void qp_that_left_the_table_gets_no_work(struct kunit *test)
@@ -151,7 +200,9 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_of_an_application_belongs_to_its_process),
 	KUNIT_CASE(qp_of_an_application_is_not_for_ids_with_a_qp),
 	KUNIT_CASE(qp_of_the_kernel_belongs_to_its_id),
+	KUNIT_CASE(id_of_another_net_namespace_is_refused),
 	KUNIT_CASE(fatal_events_are_reported_once),
+	KUNIT_CASE(lost_device_reports_each_qp_once),
 	KUNIT_CASE(qp_that_left_the_table_gets_no_work),
 	KUNIT_CASE(query_says_err_before_the_work_ran),
 	{}

@@ -254,6 +254,55 @@ static void adapter_without_device_is_prepared_for_all(struct kunit *test)
 	expect_scheduled(test, true);
 }
 
+/* ---- tries ------------------------------------------------------------------ */
+
+/* The function answers, and has no BARs: nothing can come up */
+static int read_config(struct pci_bus *bus, unsigned int devfn, int where, int size, u32 *value)
+{
+	*value = where == PCI_VENDOR_ID ? ERDMA_PCI_VENDOR_ID | ERDMA_PCI_DEVICE_ID << 16 : 0;
+	return PCIBIOS_SUCCESSFUL;
+}
+
+static struct pci_ops function_without_bars = { .read = read_config };
+
+/* The device is lost, as in pci_error_resume(), and the work runs at once */
+static void try_once(struct erdma_adapter *adapter)
+{
+	erdma_pci_err_handler.resume(adapter->pdev);
+	flush_delayed_work(&adapter->recover);
+}
+
+static void adapter_is_given_up_after_three_tries_in_ten_minutes(struct kunit *test)
+{
+	struct pci_dev *pci = setup_of(test)->f->pci;
+	struct erdma_adapter *adapter;
+	int i;
+
+	pci->bus = kunit_kzalloc(test, sizeof(*pci->bus), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pci->bus);
+	pci->bus->ops = &function_without_bars;
+	device_initialize(&pci->dev);
+	atomic_set(&pci->enable_cnt, 1);
+	adapter = erdma_adapter_create(pci);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, adapter);
+	pci_set_drvdata(pci, adapter);
+
+	for (i = 1; i <= 5; i++) {
+		try_once(adapter);
+		KUNIT_EXPECT_EQ(test, adapter->gave_up, i > 3);
+		KUNIT_EXPECT_EQ(test, atomic64_read(&adapter->stats.v[ERDMA_STAT_RECOVERY_FAILED]),
+				(s64)min(i, 3));
+	}
+	/* The oldest one was long ago */
+	adapter->gave_up = false;
+	adapter->tries[0] -= (u64)ERDMA_RECOVERY_WINDOW_S * HZ;
+	try_once(adapter);
+	KUNIT_EXPECT_FALSE(test, adapter->gave_up);
+	try_once(adapter);
+	KUNIT_EXPECT_TRUE(test, adapter->gave_up);
+	erdma_adapter_destroy(adapter);
+}
+
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(suspend_stops_and_resume_brings_back),
 	KUNIT_CASE(hibernation_stops_too),
@@ -264,6 +313,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(reset_of_the_function_is_a_request),
 	KUNIT_CASE(reset_of_the_function_stops_the_qps_last),
 	KUNIT_CASE(adapter_without_device_is_prepared_for_all),
+	KUNIT_CASE(adapter_is_given_up_after_three_tries_in_ten_minutes),
 	{}
 };
 

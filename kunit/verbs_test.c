@@ -34,6 +34,23 @@ static struct erdma_qp *new_qp(struct kunit *test, enum erdma_qp_state state)
 	return qp;
 }
 
+#define SQ_DEPTH 16
+
+static void give_send_ring(struct kunit *test, struct erdma_qp *qp)
+{
+	struct erdma_kqueue *sq = &qp->ksq;
+
+	qp->sq_depth = SQ_DEPTH;
+	sq->buf = kunit_kzalloc(test, SQ_DEPTH * ERDMA_WQEBB_SIZE, GFP_KERNEL);
+	sq->wr_id = kunit_kzalloc(test, SQ_DEPTH * sizeof(*sq->wr_id), GFP_KERNEL);
+	sq->blocks = kunit_kzalloc(test, SQ_DEPTH, GFP_KERNEL);
+	sq->db = (void __iomem *)kunit_kzalloc(test, sizeof(u64), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sq->buf);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sq->wr_id);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sq->blocks);
+	KUNIT_ASSERT_TRUE(test, !!sq->db);
+}
+
 static void error_has_no_way_back(struct kunit *test)
 {
 	static const u8 states[] = { IB_QPS_RESET, IB_QPS_INIT, IB_QPS_RTR, IB_QPS_RTS };
@@ -118,6 +135,16 @@ static void query(struct kunit *test, u64 cap0, u64 cap1, struct ib_device_attr 
 	KUNIT_ASSERT_EQ(test, erdma_query_device(&dev->ibdev, attr, &udata), 0);
 }
 
+/* Number 0 is not handed out */
+static void numbers_that_are_promised_are_there(struct kunit *test)
+{
+	struct ib_device_attr attr;
+
+	query(test, CAP0, CAP1, &attr);
+	KUNIT_EXPECT_EQ(test, attr.max_qp, 65535);
+	KUNIT_EXPECT_EQ(test, attr.max_cq, 131071);
+}
+
 static void no_windows_are_promised(struct kunit *test)
 {
 	struct ib_device_attr attr;
@@ -153,6 +180,32 @@ static void atomics_only_where_the_device_has_them(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_send_wr *)&wr.wr);
 }
 
+/* The work request is another way to the rights of a region than the command */
+static void fast_registration_grants_no_atomics_the_device_lacks(struct kunit *test)
+{
+	const u64 without = CAP0 & ~ERDMA_PREP(ERDMA_CAP0_FLAGS, ERDMA_FLAG_ATOMIC);
+	struct erdma_qp *qp = new_qp(test, ERDMA_QPS_RTS);
+	struct erdma_mr *mr = kunit_kzalloc(test, sizeof(*mr), GFP_KERNEL);
+	struct ib_reg_wr wr = {
+		.wr = { .opcode = IB_WR_REG_MR },
+		.access = IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC,
+	};
+	const struct erdma_sqe_reg_mr *sqe;
+	const struct ib_send_wr *bad;
+	struct ib_device_attr attr;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	give_send_ring(test, qp);
+	mr->type = ERDMA_MR_FRMR;
+	mr->ibmr.device = qp->ibqp.device;
+	wr.mr = &mr->ibmr;
+	query(test, without, CAP1, &attr);
+	KUNIT_ASSERT_EQ(test, erdma_post_send(&qp->ibqp, &wr.wr, &bad), 0);
+	sqe = qp->ksq.buf;
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(sqe->attr) & ERDMA_SQE_REG_MR_RIGHTS,
+			ERDMA_RIGHT_LOCAL_READ | ERDMA_RIGHT_REMOTE_READ);
+}
+
 /* Key 0 is what a device without one says */
 static void local_dma_key_that_could_be_a_region_is_not_used(struct kunit *test)
 {
@@ -185,8 +238,10 @@ static struct kunit_case verbs_cases[] = {
 	KUNIT_CASE(fresh_qp_may_be_initialised),
 	KUNIT_CASE(no_cqn_left_is_enomem),
 	KUNIT_CASE(no_qpn_left_is_enomem),
+	KUNIT_CASE(numbers_that_are_promised_are_there),
 	KUNIT_CASE(no_windows_are_promised),
 	KUNIT_CASE(atomics_only_where_the_device_has_them),
+	KUNIT_CASE(fast_registration_grants_no_atomics_the_device_lacks),
 	KUNIT_CASE(local_dma_key_that_could_be_a_region_is_not_used),
 	KUNIT_CASE(doorbell_pages_are_not_shared),
 	{}
