@@ -35,6 +35,7 @@ help:
 	@echo '  make upstream-check  the device built into QEMU 10.0, and tested there'
 	@echo '  make fuzz         QEMU'"'"'s generic fuzzer on the card for FUZZ_TIME seconds'
 	@echo '  make mutate-qemu  takes checks out of the PCI function: a test must fail'
+	@echo '  make mutate-driver  takes guards out of the driver: a KUnit case must fail'
 	@echo '  make coverage     which lines the tests run: a line per part, build/coverage/html'
 	@echo '  make pre-commit   quick checks of what changed, within 20 seconds'
 	@echo '  make compile_commands.json  for clangd and its like'
@@ -120,6 +121,10 @@ mutate-qemu:
 	@tools/setup packages check && eval "$$(tools/setup qemu-asan --base)" && export QEMU_SRC BASE && \
 		tests/mutate.py pci '$(T)'
 
+# Do the KUnit suites notice when a guard of the driver is taken out?
+mutate-driver:
+	@tools/setup packages check && tests/mutate.py driver '$(T)'
+
 # Which lines do the tests run? Fails below a target.
 coverage:
 	@tools/coverage
@@ -149,5 +154,5 @@ release-check:
 
 .PHONY: all help have-build driver eadm model clean setup demo shell bench bench-model bench-control \
 	check check-static check-unit check-eadm check-kunit check-model check-vm check-quick \
-	check-hosts check-long check-debug check-kernels check-list upstream-check fuzz mutate-qemu coverage pre-commit compile_commands.json \
+	check-hosts check-long check-debug check-kernels check-list upstream-check fuzz mutate-qemu mutate-driver coverage pre-commit compile_commands.json \
 	cache-clean dist deb rpm release-check

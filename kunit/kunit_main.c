@@ -32,14 +32,31 @@ static struct kunit_suite *suites[] = {
 	&erdma_restrack_suite,
 };
 
+static char *only;
+module_param(only, charp, 0444);
+MODULE_PARM_DESC(only, "name of the suite to run (default: all)");
+
+/* What runs: all of @suites, or one */
+static struct kunit_suite **first = suites;
+static int n_suites = ARRAY_SIZE(suites);
+
 static int __init erdma_kunit_init(void)
 {
-	return __kunit_test_suites_init(suites, ARRAY_SIZE(suites));
+	if (only) {
+		while (n_suites && strcmp((*first)->name, only)) {
+			first++;
+			n_suites--;
+		}
+		if (!n_suites)
+			return -ENOENT;
+		n_suites = 1;
+	}
+	return __kunit_test_suites_init(first, n_suites);
 }
 
 static void __exit erdma_kunit_exit(void)
 {
-	__kunit_test_suites_exit(suites, ARRAY_SIZE(suites));
+	__kunit_test_suites_exit(first, n_suites);
 }
 
 module_init(erdma_kunit_init);

@@ -8,6 +8,8 @@ and expects a test to fail: the one that the line names, if it names one.
                                 environment
     mutate.py core [PATTERN]    the card, by its unit tests; about 5 s each
     mutate.py mesh [PATTERN]    the processes that find each other, by their unit tests
+    mutate.py driver [PATTERN]  the driver, by the KUnit suite of the named case, in one VM as
+                                long as that survives; about 15 s each
 
 A line of a list is "name | file | sed expression [=> test]"; PATTERN selects by a part
 of the name or of the test. The exit status is 0 if all were caught, 2 if a test fails
@@ -23,10 +25,14 @@ import tempfile
 from pathlib import Path
 from typing import Iterator, NamedTuple, Optional
 
-from lib import tap
+from lib import kunit, tap
 
 TOP = Path(__file__).resolve().parents[1]
-PARTS = ('include', 'qemu-model', 'tools', 'tests')     # what a copy needs
+sys.path.insert(0, str(TOP / 'tools'))
+
+from erdma import local                 # noqa: E402
+from erdma.vm import VmError, VmSpec    # noqa: E402
+
 REASON = re.compile(r'ERROR: [A-Z]\w+Sanitizer: [a-z-]+|runtime error: .{1,60}|'
                     r'(?:AssertionError|Timeout|QemuError).{0,60}|^SUMMARY: .*', re.MULTILINE)
 
@@ -72,6 +78,7 @@ class Mesh:
     """qemu-model/fabric and its unit tests"""
     list = TOP / 'tests/unit/fabric/mutations.txt'
     sources = 'qemu-model/fabric'
+    parts = ('include', 'qemu-model', 'tools', 'tests')     # what a copy needs
     tests = 'build/mesh/mesh-tests'
 
     def __init__(self, work: Path):
@@ -91,6 +98,9 @@ class Mesh:
         """Was there no such test?"""
         return result.output.startswith('1..0')
 
+    def close(self):
+        """Nothing is left behind."""
+
 
 class Core(Mesh):
     """qemu-model/core and its unit tests"""
@@ -103,6 +113,7 @@ class Pci:
     """qemu-model/qemu and the qtests"""
     list = TOP / 'tests/qemu/mutations.txt'
     sources = 'qemu-model/qemu'
+    parts = Mesh.parts
 
     def __init__(self, work: Path):
         self.work = work
@@ -126,8 +137,61 @@ class Pci:
         """Was there no such test? (pytest's exit status)"""
         return result.status == 5
 
+    def close(self):
+        """Nothing is left behind."""
 
-KINDS = {'pci': Pci, 'core': Core, 'mesh': Mesh}
+
+class Driver:
+    """driver and the KUnit suites, on the kernel of the guest image"""
+    list = TOP / 'tests/kernel/mutations.txt'
+    sources = 'driver'
+    parts = ('VERSION', 'driver', 'include', 'kunit', 'tools')
+    # Unused things are no error in a mutation.
+    flags = '-Wno-unused-function -Wno-unused-variable -Wno-unused-but-set-variable'
+
+    def __init__(self, work: Path):
+        self.work, self.out = work, work / 'build/kunit'
+        self.hosts = None
+
+    def build(self) -> Result:
+        """The module with the driver and the suites; only what changed is compiled."""
+        return run(['tools/setup', 'kunit', str(self.out)], self.work, 900, KCFLAGS=self.flags)
+
+    def test(self, name: Optional[str]) -> Result:
+        """The case @name, with its suite, or all suites."""
+        suite = kunit.suite_of(name) if name else None
+        if name and not suite:
+            return Result(0, '1..0')
+        try:
+            log = kunit.run_suites(self._vm(), '/mutant', suite)
+        except VmError as error:
+            self.close()
+            return Result(None, f'{type(error).__name__}: {error}')
+        if self.hosts[0].complaints():
+            self.close()        # what comes next may suffer from it
+        cases, problems = tap.parse(kunit.tap_of(log, 1 if name else None).splitlines())
+        found = {case: result for case, result in tap.leaves(cases, 1)
+                 if name in (None, case.split('.')[-1])}
+        failed = [case for case, result in found.items() if not result.ok] + problems
+        return Result(1 if failed else 0, '\n'.join(failed))
+
+    def _vm(self):
+        if not self.hosts:
+            self.hosts = local.hosts('mutate', VmSpec(**kunit.SPEC,
+                                                      writable=(('mutant', str(self.out)),)))
+            self.hosts.start()
+        return self.hosts[0]
+
+    is_empty = staticmethod(Mesh.is_empty)
+
+    def close(self):
+        """The VM ends."""
+        if self.hosts:
+            self.hosts.stop()
+        self.hosts = None
+
+
+KINDS = {'pci': Pci, 'core': Core, 'mesh': Mesh, 'driver': Driver}
 
 
 def reason(output: str) -> str:
@@ -161,6 +225,15 @@ def judge(part, source: Path, mutation: Mutation) -> tuple[str, str]:
         source.write_bytes(saved)
 
 
+def copy(source: Path, to: Path) -> None:
+    """Copy a file, or a folder without what was built in it."""
+    if source.is_dir():
+        shutil.copytree(source, to, symlinks=True,
+                        ignore=shutil.ignore_patterns('build', '__pycache__', '*.o', '*.ko'))
+    else:
+        shutil.copy(source, to)
+
+
 def main() -> int:
     """Command line."""
     parser = argparse.ArgumentParser(
@@ -172,20 +245,22 @@ def main() -> int:
     counts = {'caught': 0, 'MISSED': 0, 'stale': 0}
     with tempfile.TemporaryDirectory(prefix='erdma-mutate-') as folder:
         work = Path(folder)
-        for name in PARTS:
-            shutil.copytree(TOP / name, work / name, symlinks=True,
-                            ignore=shutil.ignore_patterns('build', '__pycache__', '*.o', '*.ko'))
+        for name in kind.parts:
+            copy(TOP / name, work / name)
         part = kind(work)
-        for result in (part.build(), part.test(None)):
-            if result.status != 0:
-                print('\n'.join(result.output.splitlines()[-20:]), file=sys.stderr)
-                print('mutate.py: a test fails without any mutation', file=sys.stderr)
-                return 2
-        for mutation in mutations(kind.list, args.pattern):
-            source = next((work / kind.sources).rglob(mutation.file))
-            verdict, why = judge(part, source, mutation)
-            counts[verdict] += 1
-            print(f'{verdict}: {mutation.name}: {why}', flush=True)
+        try:
+            for result in (part.build(), part.test(None)):
+                if result.status != 0:
+                    print('\n'.join(result.output.splitlines()[-20:]), file=sys.stderr)
+                    print('mutate.py: a test fails without any mutation', file=sys.stderr)
+                    return 2
+            for mutation in mutations(kind.list, args.pattern):
+                source = next((work / kind.sources).rglob(mutation.file))
+                verdict, why = judge(part, source, mutation)
+                counts[verdict] += 1
+                print(f'{verdict}: {mutation.name}: {why}', flush=True)
+        finally:
+            part.close()
     print(', '.join(f'{n} {word.lower()}' for word, n in counts.items()))
     return 0 if counts['caught'] and not counts['MISSED'] + counts['stale'] else 1
 

@@ -2,17 +2,21 @@
 """docs/qemu-model-safety.md against tests and mutants: each row of its tables
 names tests that exist and are run, and mutants that exist and name one of these
 tests; and what mutations name exists, and each of them still changes its file.
+Those of the driver name KUnit cases.
 problems() returns what does not."""
 import glob
 import os
 import re
 import subprocess
 
+from lib import kunit
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-MODEL = os.path.join(TOP, 'qemu-model')
 # Lists of mutations, and the folder below which the files are that they change
-LISTS = (('tests/unit/core/mutations.txt', 'core'), ('tests/qemu/mutations.txt', 'qemu'),
-         ('tests/unit/fabric/mutations.txt', 'fabric'))
+LISTS = (('tests/unit/core/mutations.txt', 'qemu-model/core'),
+         ('tests/qemu/mutations.txt', 'qemu-model/qemu'),
+         ('tests/unit/fabric/mutations.txt', 'qemu-model/fabric'),
+         ('tests/kernel/mutations.txt', 'driver'))
 
 
 def text(*path):
@@ -46,11 +50,17 @@ def mutants():
 def check_expressions(say):
     for path, folder in LISTS:
         for name, file, expr, _ in lines(path):
-            found = glob.glob(os.path.join(MODEL, folder, '**', file), recursive=True)
-            source = found[0] if found else os.path.join(MODEL, folder, file)
+            found = glob.glob(os.path.join(TOP, folder, '**', file), recursive=True)
+            source = found[0] if found else os.path.join(TOP, folder, file)
             done = subprocess.run(['sed', expr, source], capture_output=True, text=True, check=False)
             if done.returncode or done.stdout == text(source):
                 say(f'mutant "{name}" changes nothing in {folder}/{file} {done.stderr}')
+
+
+def check_kunit_cases(say):
+    for name, _, _, test in lines(LISTS[3][0]):
+        if not test or not kunit.suite_of(test):
+            say(f'mutant "{name}": there is no KUnit case {test}')
 
 
 def rows():
@@ -95,4 +105,5 @@ def problems():
         if test and not any(test in t for t in known_tests):
             say(f'mutant "{m}": there is no test {test}')
     check_expressions(say)
+    check_kunit_cases(say)
     return found
