@@ -190,9 +190,10 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 	[ "${#lines[@]}" -eq 3 ]
 	local l
 	for l in "${lines[@]}"; do
-		jq -e '.data[0].interval_ns > 50000000 and
-			[.data[0].counters[].delta] == [4096,0]' <<< "$l"
-		jq -e '.data[0].counters[0].rate > 4096 and .data[0].counters[1].rate == 0' <<< "$l"
+		jq -e '[.data[0].counters[].delta] == [4096,0]' <<< "$l"
+		# How long an interval really was depends on the machine; the rate goes with it.
+		jq -e '.data[0] | .interval_ns > 0 and .counters[1].rate == 0 and
+			(.counters[0].rate * .interval_ns / 1e9 - 4096 | fabs) < 41' <<< "$l"
 	done
 }
 @test "stat -l ends with an interrupt, status 130" {
