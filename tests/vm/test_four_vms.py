@@ -9,6 +9,7 @@ import itertools
 import pytest
 
 from erdma.vm import perf, run_pair, start_server
+from erdma.vm.perftest import closed_early
 from vm.lib.pairs import rping, rstream
 
 pytestmark = [
@@ -47,7 +48,9 @@ def test_rping_between_all_pairs_at_once_verified(all_vms):
             running.append(start_server(server_vm, server, port))
             running.append(client_vm.popen(client))
         for process in running:
-            process.wait(100)
+            result = process.wait(100, check=False)
+            # Each side verifies what it is sent: how rping ends is its own race.
+            assert result.status == 0 or closed_early(result), result
     finally:
         for process in running:
             process.stop()
