@@ -11,6 +11,7 @@ import pytest
 
 from lib.programs import PROGS
 from erdma.vm import run_pair
+from erdma.vm.perftest import closed_early
 from vm.lib.pairs import rping
 
 pytestmark = [pytest.mark.group('vm'), pytest.mark.needs('driver', 'model', 'progs'),
@@ -85,8 +86,9 @@ def listening(vm):
     vm.wait_until('the server to listen', f'ss -ltnH sport = :{port} | grep -q . || '
                   f'rdma resource show cm_id | grep -q ":{port} "')
     yield port
-    vm.run(['rping', '-c', '-a', vm.address(), '-p', port, '-C', '3'], 60)
-    server.wait(30)
+    client = vm.run(['rping', '-c', '-a', vm.address(), '-p', port, '-C', '3'], 60, check=False)
+    for result in (client, server.wait(30, check=False)):
+        assert result.status == 0 or closed_early(result), result
 
 
 def comes_to(vm, port, words):
