@@ -68,21 +68,22 @@ static void netdev_probe(struct work_struct *work)
 	kfree(w);
 }
 
-static void netdev_wait(struct erdma_dev *dev)
+static int netdev_wait(struct erdma_dev *dev)
 {
 	struct netdev_waiting *w;
 
 	ASSERT_RTNL();
 	list_for_each_entry(w, &netdev_waiting, list)
 		if (w->pdev == dev->pdev)
-			return;
+			return 0;
 	w = kzalloc(sizeof(*w), GFP_KERNEL);
 	if (!w)
-		return;	/* the driver core still repeats the probe */
+		return -ENOMEM;
 	w->pdev = pci_dev_get(dev->pdev);
 	ether_addr_copy(w->mac, dev->attrs.mac);
 	INIT_WORK(&w->work, netdev_probe);
 	list_add(&w->list, &netdev_waiting);
+	return 0;
 }
 
 /* It waits no longer */
@@ -190,12 +191,12 @@ static struct net_device *netdev_find(const u8 *mac)
  * Context: process, takes rtnl.
  * Return: 0; -EPROBE_DEFER: there is no such interface yet. The adapter is probed,
  * or its device brought up, when it appears; a probe is also repeated whenever
- * another driver binds to a device.
+ * another driver binds to a device. -ENOMEM: nobody would notice that it appears.
  */
 int erdma_netdev_pair(struct erdma_dev *dev)
 {
 	struct net_device *netdev;
-	int err;
+	int err = 0;
 
 	rtnl_lock();
 	netdev = netdev_find(dev->attrs.mac);
@@ -203,9 +204,11 @@ int erdma_netdev_pair(struct erdma_dev *dev)
 		dev_hold(netdev);
 		netdev_forget(dev->pdev);
 	} else {
-		netdev_wait(dev);
+		err = netdev_wait(dev);
 	}
 	rtnl_unlock();
+	if (err)
+		return err;
 	if (!netdev) {
 		dev_info(&dev->pdev->dev,
 			 "waiting for a network interface with permanent address %pM\n",
