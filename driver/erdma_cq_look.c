@@ -133,7 +133,8 @@ void erdma_cq_look(struct erdma_cq *cq)
  * erdma_cqs_look - look at some of the CQs
  * @dev: device, whose completion EQs were looked at just before
  *
- * Costs two loads for a CQ that is armed and waits, less for others.
+ * Costs a kernel consumer's CQ that is armed two loads, an application's a copy from its
+ * doorbell record and one or two from its ring; others less.
  *
  * Context: process; one caller at a time.
  */
