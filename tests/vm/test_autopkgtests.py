@@ -32,7 +32,7 @@ def name_of(stanza):
     return stanza.get('Tests', 'command')
 
 
-@pytest.fixture(scope='module', params=list(distro.SUITES), name='system')
+@pytest.fixture(scope='module', params=distro.FOR_PACKAGES, name='system')
 def _system(request):
     """A copy of a fresh system, in which packages gather."""
     system = distro.System(request.param, f'autopkgtest-{request.param}')

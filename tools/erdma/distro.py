@@ -45,15 +45,19 @@ ENTER = ('mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/tmp" && '
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
-    """A release of Debian. newer: (suite, package that depends on a newer kernel's image)."""
+    """A release of Debian. newer: (suite, package that depends on a newer kernel's image), if one
+    is to be had."""
     own: str
-    newer: tuple
+    newer: tuple = ()
 
 
 SUITES = {
+    'bullseye': Suite('bullseye'),
     'bookworm': Suite('', ('', 'linux-image-6.12-amd64')),
     'trixie': Suite('trixie', ('trixie-backports', 'linux-image-amd64')),
 }
+#: Those that our packages are for: Debian 11's DKMS is older than they want.
+FOR_PACKAGES = ('bookworm', 'trixie')
 
 
 def environment(*suites) -> dict:
@@ -99,15 +103,18 @@ def build(step: Step, suite, out) -> None:
     (unit.parent / 'multi-user.target.wants').mkdir(exist_ok=True)
     (unit.parent / 'multi-user.target.wants/erdma-agent.service').symlink_to(unit.name)
     (out / 'newer').mkdir()
-    kernel_debs(step, suite, root, out / 'newer')
+    if SUITES[suite].newer:
+        kernel_debs(step, suite, root, out / 'newer')
 
 
 def system(suite) -> Path:
     """The folder of a fresh system: root, newer. Nobody changes it: see copy()."""
-    where, package = SUITES[suite].newer
+    newer = ''
+    if SUITES[suite].newer:
+        where, package = SUITES[suite].newer
+        newer = apt.candidates(package, env=environment(where))
     key = cache.key(RECIPE, AGENT, *PACKAGES,
-                    apt.candidates('libc6', *PACKAGES, env=environment(SUITES[suite].own)),
-                    apt.candidates(package, env=environment(where)))
+                    apt.candidates('libc6', *PACKAGES, env=environment(SUITES[suite].own)), newer)
     return cache.product(f'distro-{suite}', key, 1800, f'a Debian system ({suite})',
                          lambda step, out: build(step, suite, out))
 
