@@ -244,6 +244,9 @@ static int set_global(struct ctx *c, const struct opt_def *o, char *arg)
 	case 'W':
 		c->opt.no_hw = true;
 		break;
+	case 'F':
+		c->opt.from = arg;
+		break;
 	case 'T':
 		return set_timeout(c, o, arg);
 	}

@@ -66,6 +66,7 @@ enum out_format { FMT_TEXT, FMT_JSON, FMT_JSONL };
 /**
  * struct opts - global options
  * @device: -d, or EADM_DEVICE, or NULL
+ * @from: --from: snapshot file instead of the kernel, or NULL
  * @format: -o, -j
  * @pretty: -p
  * @verbose: number of -v
@@ -82,6 +83,7 @@ enum out_format { FMT_TEXT, FMT_JSON, FMT_JSONL };
  */
 struct opts {
 	const char *device;
+	const char *from;
 	enum out_format format;
 	bool pretty;
 	int verbose;
@@ -184,6 +186,10 @@ struct ctx {
  * @OPT_COUNT: --count
  * @OPT_LIVE: --live
  * @OPT_STYLE: --style
+ * @OPT_WRITE: --write
+ * @OPT_REDACT: --redact
+ * @OPT_QP: --qp
+ * @OPT_CQN: --cq with numbers
  * @OPT_FOR: --for
  * @OPT_DRY_RUN: --dry-run
  * @OPT_MAX: their number
@@ -191,7 +197,8 @@ struct ctx {
 enum opt_id {
 	OPT_STATE, OPT_PID, OPT_COMM, OPT_PEER, OPT_SORT, OPT_SQ, OPT_RQ, OPT_CQ, OPT_EQ,
 	OPT_RANGE, OPT_INFLIGHT, OPT_LAST, OPT_HEX, OPT_RAW, OPT_GROUP, OPT_NONZERO, OPT_ERRORS,
-	OPT_INTERVAL, OPT_COUNT, OPT_LIVE, OPT_STYLE, OPT_FOR, OPT_DRY_RUN,
+	OPT_INTERVAL, OPT_COUNT, OPT_LIVE, OPT_STYLE, OPT_WRITE,
+	OPT_REDACT, OPT_QP, OPT_CQN, OPT_FOR, OPT_DRY_RUN,
 	OPT_MAX
 };
 
@@ -359,6 +366,7 @@ void note_hidden(struct ctx *c, const struct dev *dev, enum target t, uint32_t s
 #define DEVS_MANY	(1 << 0)	/* without -d all devices */
 #define DEVS_NODE	(1 << 1)	/* the node is needed */
 #define DEVS_FALLBACK	(1 << 2)	/* without it rdma netlink will do: info.size is 0 */
+#define DEVS_ANY	(1 << 3)	/* also those that are of no use */
 
 int ctx_each_dev(struct ctx *c, unsigned int flags,
 		 int (*fn)(struct ctx *c, struct dev *dev, void *arg), void *arg);
@@ -410,6 +418,7 @@ int cmd_dump_eq(struct ctx *c, const struct args *a);
 int cmd_dump_cmdq(struct ctx *c, const struct args *a);
 int cmd_stat(struct ctx *c, const struct args *a);
 int cmd_debug_level(struct ctx *c, const struct args *a);
+int cmd_snapshot(struct ctx *c, const struct args *a);
 int cmd_version(struct ctx *c, const struct args *a);
 int cmd_ver(struct ctx *c, const struct args *a);
 int cmd_schema(struct ctx *c, const struct args *a);

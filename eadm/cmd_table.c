@@ -6,6 +6,7 @@
 const struct opt_def global_opts[] = {
 	{ 0, "device", 'd', "DEV", NULL,
 	  "RDMA device, interface, PCI address, #INDEX or all; also EADM_DEVICE" },
+	{ 'F', "from", 0, "FILE", NULL, "read a snapshot file instead of the kernel" },
 	{ 0, "json", 'j', NULL, NULL, "same as --output json" },
 	{ 0, "pretty", 'p', NULL, NULL, "indented JSON" },
 	{ 0, "output", 'o', "FMT", "text|json|jsonl", "text, json, or jsonl: a line per object" },
@@ -80,6 +81,15 @@ static const struct opt_def debug_opts[] = {
 	{ 0 }
 };
 
+static const struct opt_def snapshot_opts[] = {
+	{ OPT_WRITE, "write", 0, "FILE", NULL, "the file; replaced as a whole if it exists" },
+	{ OPT_QP, "qp", 0, "QPN", NULL, "only these QPs, with their CQs and event queues" },
+	{ OPT_CQN, "cq", 0, "CQN", NULL, "only these CQs, with their event queues" },
+	{ OPT_REDACT, "redact", 0, "HOW", "none|ids|full", "ids: pseudonyms for addresses, names and "
+	  "processes, no rings; full: none of them" },
+	{ 0 }
+};
+
 static const char dump_more[] =
 	"MARK names the entries that PI (where the producer writes next) and CI (where the\n"
 	"consumer reads next) point to. Without a selector the entries in flight are shown, at\n"
@@ -88,6 +98,7 @@ static const char dump_more[] =
 	"doorbell record or found by the owner bits, CI from the device.";
 
 #define SEE	"See"
+#define EVIDENCE "Evidence"
 #define COUNT	"Counters"
 #define SET	"Set"
 #define TOOL	"Tool"
@@ -152,6 +163,11 @@ const struct cmd cmd_table[] = {
 	  .more = "Levels: off err info dbg trace; without a level dbg. The category 'all' stands "
 		  "for every\ncategory, 'none' puts every category back to its default.",
 	  .schema = &schema_debug, .run = cmd_debug_level },
+	{ .verb = "snapshot", .operands = "", .opts = snapshot_opts, .section = EVIDENCE,
+	  .help = "write all that can be known now to a file, for --from",
+	  .more = "Every command reads such a file instead of the kernel: eadm --from FILE list qp.\n"
+		  "Only its owner may read the file: it has addresses, keys and contents of rings.",
+	  .schema = &schema_snapshot, .run = cmd_snapshot },
 	{ .verb = "explain", .operands = "[CODE|WORD]", .max = 1, .section = TOOL,
 	  .help = "codes and words of the hardware, exit codes",
 	  .schema = &schema_explain, .run = cmd_explain },

@@ -28,6 +28,8 @@ enum exit_code exit_of_errno(int err)
 	case ENOTTY:
 	case EOPNOTSUPP:
 	case E2BIG:
+	case ENODATA:
+	case EROFS:
 	case EPROTONOSUPPORT:
 		return EX_UNSUPPORTED;
 	case ETIMEDOUT:
@@ -295,6 +297,11 @@ int ctx_call_failed(struct ctx *c, const struct dev *dev, int err, enum target t
 				   pool_printf(&c->pool, "'eadm -d %s info dev' shows what the "
 					       "driver offers.", name),
 				   "%snot supported by this driver", pre);
+	case ENODATA:
+		return ctx_problem(c, ENODATA, path, "'eadm snapshot --write FILE', as root and "
+				   "without --redact, takes everything.", "%snot in this file", pre);
+	case EROFS:
+		return ctx_problem(c, EROFS, path, NULL, "%sa file cannot be changed", pre);
 	case E2BIG:
 		return ctx_problem(c, E2BIG, path, "the driver is older than eadm; update it.",
 				   "%snot supported by this driver", pre);
@@ -468,6 +475,8 @@ static bool dev_falls_back(struct ctx *c, struct dev *d)
 
 static int dev_ready(struct ctx *c, struct dev *d, unsigned int flags)
 {
+	if (flags & DEVS_ANY)
+		return 0;
 	if (d->state == DEV_NO_DRIVER || d->state == DEV_NO_RDMA)
 		return dev_unusable(c, d);
 	if (!(flags & DEVS_NODE) || (flags & DEVS_FALLBACK && dev_falls_back(c, d)))
@@ -543,7 +552,7 @@ int ctx_each_dev(struct ctx *c, unsigned int flags,
 		want = NULL;
 	else if (!want && !(flags & DEVS_MANY) && c->src.devs->next)
 		return several_devs(c);
-	if (!want && all_without_driver(c))
+	if (!want && !(flags & DEVS_ANY) && all_without_driver(c))
 		return -ENODEV;
 	for (d = c->src.devs; d; d = d->next) {
 		if (want && !dev_matches(d, want))

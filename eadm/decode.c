@@ -63,7 +63,7 @@ void decode_name(struct obj *o, unsigned int field, const char *name, uint32_t c
  * decode_ipv4 - set an IPv4 address
  * @o: object
  * @field: field
- * @addr: four bytes in network order
+ * @addr: four bytes in network order; 240.0.0.0/8 are pseudonyms of a snapshot file
  */
 void decode_ipv4(struct obj *o, unsigned int field, const void *addr)
 {
@@ -71,6 +71,10 @@ void decode_ipv4(struct obj *o, unsigned int field, const void *addr)
 	const uint8_t *b = addr;
 	int i;
 
+	if (b[0] == 240) {
+		obj_strf(o, field, "ip-%u", (unsigned int)(b[1] << 16 | b[2] << 8 | b[3]));
+		return;
+	}
 	for (i = 0; i < 4; i++) {
 		if (i)
 			*s++ = '.';

@@ -551,6 +551,19 @@ const struct schema schema_ver = {
 	.name = NAME("ver"), FIELDS(ver_fields, VR_COUNT), .view = VIEW_LINES,
 };
 
+static const struct field snapshot_fields[] = {
+	[SF_FILE] = { "file", "file", T_STR, F_TITLE },
+	[SF_BYTES] = { "bytes", "bytes", T_SIZE },
+	[SF_RECORDS] = { "records", "records", T_NUM },
+	[SF_DEVICES] = { "devices", "devices", T_NUM },
+	[SF_REDACT] = { "redact", "redacted", T_STR },
+	[SF_PROBLEMS] = { "problems", "not taken", T_NUM },
+};
+
+const struct schema schema_snapshot = {
+	.name = "eadm.snapshot/2", FIELDS(snapshot_fields, SF_COUNT), .view = VIEW_BLOCK,
+};
+
 static const struct field names_fields[] = {
 	[SN_NAME] = { "name", "name", T_STR },
 	[SN_TITLE] = { "title", "title", T_STR },
@@ -641,7 +654,7 @@ static const struct schema *const all_schemas[] = {
 	&schema_dev_list, &schema_qp_list, &schema_cq_list, &schema_eq_list, &schema_dev_info,
 	&schema_qp_info, &schema_cq_info, &schema_eq_info, &schema_cmdq_info, &schema_qp_dump,
 	&schema_cq_dump, &schema_eq_dump, &schema_cmdq_dump, &schema_stat, &schema_debug,
-	&schema_ver, &schema_version, &schema_names, &schema_explain, &schema_qp_side,
+	&schema_snapshot, &schema_ver, &schema_version, &schema_names, &schema_explain, &schema_qp_side,
 	&schema_cq_side, &schema_eq_side, &schema_wqe, &schema_rqe, &schema_cqe, &schema_ccqe,
 	&schema_ceqe, &schema_aeqe, &schema_cmd, &schema_sge, &schema_counter, &schema_doc, &schema_source,
 	&schema_warning, &schema_error_doc, &schema_warning_line,

@@ -145,7 +145,7 @@ const char *schema_key_part(const char *key, char *part, size_t size);
 extern const struct schema schema_dev_list, schema_dev_info, schema_qp_list, schema_cq_list,
 	schema_eq_list, schema_qp_info, schema_cq_info, schema_eq_info, schema_cmdq_info,
 	schema_qp_dump, schema_cq_dump, schema_eq_dump, schema_cmdq_dump, schema_stat,
-	schema_debug, schema_ver, schema_version, schema_names, schema_explain;
+	schema_debug, schema_snapshot, schema_ver, schema_version, schema_names, schema_explain;
 extern const struct schema schema_qp_side, schema_cq_side, schema_eq_side, schema_wqe,
 	schema_rqe, schema_cqe, schema_ccqe, schema_ceqe, schema_aeqe, schema_cmd, schema_sge,
 	schema_counter;
@@ -357,6 +357,12 @@ enum {
 enum {
 	VR_DRIVER, VR_EADM,
 	VR_COUNT
+};
+
+/* snapshot */
+enum {
+	SF_FILE, SF_BYTES, SF_RECORDS, SF_DEVICES, SF_REDACT, SF_PROBLEMS,
+	SF_COUNT
 };
 
 /* schema */

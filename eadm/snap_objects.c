@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The objects of a device: the records of the driver and of the device, and their rings. */
+#include <errno.h>
+#include <string.h>
+
+#include "erdma/erdma_snapshot.h"
+
+#include "snap_take.h"
+
+#define RINGS_MAX	(256ULL << 20)	/* bytes of all rings of a file */
+#define RING_TRIES	4
+
+/**
+ * struct numbers - numbers of objects, each once
+ * @n: their number
+ * @cap: room
+ * @id: they
+ */
+struct numbers {
+	size_t n;
+	size_t cap;
+	uint32_t *id;
+};
+
+/**
+ * struct objects - the objects of one device
+ * @t: file
+ * @d: device
+ * @dev: its number
+ * @qps: to be taken
+ * @cqs: to be taken
+ * @eqs: to be taken
+ * @pids: owners
+ */
+struct objects {
+	struct taking *t;
+	struct dev *d;
+	uint32_t dev;
+	struct numbers qps;
+	struct numbers cqs;
+	struct numbers eqs;
+	struct numbers pids;
+};
+
+static void push(struct objects *o, struct numbers *to, uint32_t id)
+{
+	uint32_t *grown;
+
+	if (to->n == to->cap) {
+		to->cap = to->cap ? 2 * to->cap : 64;
+		grown = pool_alloc(&o->t->c->pool, to->cap * sizeof(*grown));
+		if (to->n)
+			memcpy(grown, to->id, to->n * sizeof(*grown));
+		to->id = grown;
+	}
+	to->id[to->n++] = id;
+}
+
+/* For sets that stay small: CQs and EQs of some QPs, owners */
+static void push_once(struct objects *o, struct numbers *to, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < to->n; i++)
+		if (to->id[i] == id)
+			return;
+	push(o, to, id);
+}
+
+/* ---- which ------------------------------------------------------------------ */
+
+struct listing {
+	struct objects *o;
+	struct numbers *to;
+	uint32_t obj;
+};
+
+/* The record is that of the list: the one of its context comes later */
+static void note_number(void *arg, uint32_t id, const struct rec *rec)
+{
+	const struct listing *l = arg;
+	const struct snap_key key = { .type = rec->type, .flags = rec->flags, .dev = l->o->dev,
+				      .obj = l->obj, .id = id };
+
+	snap_put(l->o->t->out, &key, rec->body, rec->len, NULL, 0);
+	push(l->o, l->to, id);
+}
+
+static void find_all(struct objects *o, uint32_t obj, uint16_t type, uint32_t first, uint32_t last,
+		     struct numbers *to)
+{
+	struct listing l = { o, to, obj };
+	int ret = source_list(&o->t->c->src, o->d, obj, first, last, note_number, &l);
+
+	if (ret)
+		take_problem(o->t, type, o->dev, obj, 0, ret);
+}
+
+static void find_some(struct objects *o, uint32_t obj, uint16_t type, const struct id_set *ids,
+		      struct numbers *to)
+{
+	size_t i;
+
+	for (i = 0; ids && i < ids->n; i++)
+		find_all(o, obj, type, ids->r[i].first, ids->r[i].last, to);
+}
+
+static void find_objects(struct objects *o)
+{
+	const struct taking *t = o->t;
+
+	if (t->qps || t->cqs) {
+		find_some(o, ERDMA_DIAG_OBJ_QP, ERDMA_DIAG_REC_QP, t->qps, &o->qps);
+		find_some(o, ERDMA_DIAG_OBJ_CQ, ERDMA_DIAG_REC_CQ, t->cqs, &o->cqs);
+		push(o, &o->eqs, ERDMA_DIAG_EQ_CMDQ);
+		push(o, &o->eqs, ERDMA_DIAG_EQ_AEQ);
+		return;
+	}
+	find_all(o, ERDMA_DIAG_OBJ_QP, ERDMA_DIAG_REC_QP, 0, UINT32_MAX, &o->qps);
+	find_all(o, ERDMA_DIAG_OBJ_CQ, ERDMA_DIAG_REC_CQ, 0, UINT32_MAX, &o->cqs);
+	find_all(o, ERDMA_DIAG_OBJ_EQ, ERDMA_DIAG_REC_EQ, 0, UINT32_MAX, &o->eqs);
+}
+
+/* ---- records ---------------------------------------------------------------- */
+
+static void note_owner(struct objects *o, const struct erdma_diag_owner *owner)
+{
+	size_t n = o->pids.n;
+
+	if (owner->pid)
+		push_once(o, &o->pids, owner->pid);
+	if (o->pids.n > n)
+		take_process(o->t, o->dev, owner->pid);
+}
+
+/* What belongs to an object that was asked for by its number */
+static void note_related(struct objects *o, const struct rec *rec)
+{
+	struct erdma_diag_qp qp;
+	struct erdma_diag_cq cq;
+	bool some = o->t->qps || o->t->cqs;
+
+	if (rec->type == ERDMA_DIAG_REC_QP) {
+		rec_copy(rec, &qp, sizeof(qp));
+		note_owner(o, &qp.owner);
+		if (some) {
+			push_once(o, &o->cqs, qp.send_cqn);
+			push_once(o, &o->cqs, qp.recv_cqn);
+		}
+	} else if (rec->type == ERDMA_DIAG_REC_CQ) {
+		rec_copy(rec, &cq, sizeof(cq));
+		note_owner(o, &cq.owner);
+		if (some)
+			push_once(o, &o->eqs, cq.eqn);
+	}
+}
+
+static void put_records(struct objects *o, uint32_t obj, uint32_t id, const uint8_t *buf,
+			uint32_t len)
+{
+	struct snap_key key = { .dev = o->dev, .obj = obj, .id = id };
+	const char *why;
+	uint32_t pos = 0;
+	struct rec rec;
+
+	while (rec_next(buf, len, &pos, &rec, &why) == 1) {
+		key.type = rec.type;
+		key.flags = rec.flags;
+		snap_put(o->t->out, &key, rec.body, rec.len, NULL, 0);
+		note_related(o, &rec);
+	}
+}
+
+/* Of driver and device; @hw: type of the device's, 0 if it has none. False if it is gone. */
+static bool take_context(struct objects *o, uint32_t obj, uint16_t type, uint16_t hw, uint32_t id)
+{
+	struct source *src = &o->t->c->src;
+	const uint8_t *buf;
+	uint32_t len;
+	int ret = source_context(src, o->d, obj, id, hw, &buf, &len);
+
+	if (ret && ret != -ENOENT && hw) {
+		take_problem(o->t, hw, o->dev, obj, id, ret);
+		ret = source_context(src, o->d, obj, id, false, &buf, &len);
+	}
+	if (!ret)
+		put_records(o, obj, id, buf, len);
+	else if (ret != -ENOENT)
+		take_problem(o->t, type, o->dev, obj, id, ret);
+	return ret != -ENOENT;
+}
+
+/* ---- rings ------------------------------------------------------------------ */
+
+static void put_ring(struct objects *o, uint32_t ring, uint32_t id, const struct ring_data *r)
+{
+	const struct snap_key key = { .type = ERDMA_SNAP_RING, .dev = o->dev, .obj = ring, .id = id };
+	struct erdma_diag_ring_read head = {
+		.size = sizeof(head), .ring = ring, .id = id, .count = r->depth,
+		.out_entry_size = r->entry_size, .out_count = r->depth, .out_depth = r->depth,
+		.out_pi = r->pi, .out_ci = r->ci, .out_flags = r->flags, .out_time_ns = r->time_ns,
+		/* How far PI went on while it was read */
+		.rsvd = r->moved,
+	};
+	size_t bytes = (size_t)r->depth * r->entry_size;
+
+	snap_put(o->t->out, &key, &head, sizeof(head), r->data, bytes);
+	o->t->ring_bytes += bytes;
+}
+
+/* Not with pseudonyms: entries hold keys, addresses and data */
+static int read_ring(struct objects *o, uint32_t ring, uint32_t id, struct ring_data *r)
+{
+	unsigned int i;
+	int ret = 0;
+
+	if (redact_level(o->t->redact) != REDACT_NONE)
+		return -ENODATA;
+	if (o->t->ring_bytes > RINGS_MAX)
+		return -EFBIG;
+	for (i = 0; i < RING_TRIES; i++) {
+		ret = source_ring(&o->t->c->src, o->d, ring, id, r);
+		if (ret || !r->moved)
+			break;
+	}
+	return ret;
+}
+
+static void take_ring(struct objects *o, uint32_t ring, uint32_t id)
+{
+	struct pool_block *mark = pool_mark(&o->t->c->pool);
+	struct ring_data r;
+	int ret = read_ring(o, ring, id, &r);
+
+	if (!ret)
+		put_ring(o, ring, id, &r);
+	/* A call that did not come back may still write to its argument */
+	if (ret != -ETIMEDOUT)
+		pool_release(&o->t->c->pool, mark);
+	if (ret && ret != -ENOENT)
+		take_problem(o->t, ERDMA_SNAP_RING, o->dev, ring, id, ret);
+}
+
+/* ---- all -------------------------------------------------------------------- */
+
+static void take_qps(struct objects *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->qps.n; i++) {
+		if (!take_context(o, ERDMA_DIAG_OBJ_QP, ERDMA_DIAG_REC_QP, ERDMA_DIAG_REC_QP_HW,
+				  o->qps.id[i]))
+			continue;
+		take_ring(o, ERDMA_DIAG_RING_SQ, o->qps.id[i]);
+		take_ring(o, ERDMA_DIAG_RING_RQ, o->qps.id[i]);
+	}
+}
+
+static void take_cqs(struct objects *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->cqs.n; i++)
+		if (take_context(o, ERDMA_DIAG_OBJ_CQ, ERDMA_DIAG_REC_CQ, ERDMA_DIAG_REC_CQ_HW,
+				 o->cqs.id[i]))
+			take_ring(o, ERDMA_DIAG_RING_CQ, o->cqs.id[i]);
+}
+
+static void take_eqs(struct objects *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->eqs.n; i++)
+		if (take_context(o, ERDMA_DIAG_OBJ_EQ, ERDMA_DIAG_REC_EQ, ERDMA_DIAG_REC_EQ_HW,
+				 o->eqs.id[i]))
+			take_ring(o, ERDMA_DIAG_RING_EQ, o->eqs.id[i]);
+}
+
+static void take_command_queue(struct objects *o)
+{
+	take_context(o, ERDMA_DIAG_OBJ_CMDQ, ERDMA_DIAG_REC_CMDQ, 0, 0);
+	take_ring(o, ERDMA_DIAG_RING_CMDQ_SQ, 0);
+	take_ring(o, ERDMA_DIAG_RING_CMDQ_CQ, 0);
+}
+
+/**
+ * take_objects - QPs, CQs, EQs and the command queue of a device
+ * @t: file
+ * @d: device, open
+ * @dev: its number
+ *
+ * Object by object: each with its rings, while the others go on. What belongs to an
+ * object comes after it. Owners are looked at when they are found, and again at the end.
+ */
+void take_objects(struct taking *t, struct dev *d, uint32_t dev)
+{
+	struct objects o = { .t = t, .d = d, .dev = dev };
+	size_t i;
+
+	find_objects(&o);
+	take_qps(&o);
+	take_cqs(&o);
+	take_eqs(&o);
+	take_command_queue(&o);
+	for (i = 0; i < o.pids.n; i++)
+		take_process(t, dev, o.pids.id[i]);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading a snapshot file. Nothing in it is trusted. */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "erdma/erdma_snapshot.h"
+
+#include "snap.h"
+
+#define FILE_MAX	(1ULL << 30)
+
+/* ---- records -------------------------------------------------------------- */
+
+static int by_key(const struct snap_item *a, const struct snap_item *b)
+{
+	if (a->dev != b->dev)
+		return a->dev < b->dev ? -1 : 1;
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	if (a->obj != b->obj)
+		return a->obj < b->obj ? -1 : 1;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->seq < b->seq ? -1 : a->seq > b->seq;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return by_key(a, b);
+}
+
+static void add_item(struct snap_in *in, struct pool *p, size_t *cap, const struct snap_item *i)
+{
+	struct snap_item *grown;
+
+	if (in->n == *cap) {
+		*cap = *cap ? 2 * *cap : 256;
+		grown = pool_alloc(p, *cap * sizeof(*grown));
+		if (in->n)
+			memcpy(grown, in->item, in->n * sizeof(*grown));
+		in->item = grown;
+	}
+	in->item[in->n++] = *i;
+}
+
+static const char *check_end(const struct snap_item *i, uint32_t records, uint32_t crc)
+{
+	struct erdma_snap_end end;
+
+	if (i->len < sizeof(end))
+		return "its last record is too short";
+	memcpy(&end, i->body, sizeof(end));
+	if (le32toh(end.records) != records)
+		return "records are missing";
+	return le32toh(end.crc) == crc ? NULL : "its checksum is wrong";
+}
+
+/* The record at @pos: 1; 0: the file ends within it, or it makes no sense */
+static int item_at(uint8_t *bytes, size_t len, size_t pos, struct snap_item *i)
+{
+	struct erdma_snap_rec r;
+	uint32_t n;
+
+	if (len - pos < sizeof(r))
+		return 0;
+	memcpy(&r, bytes + pos, sizeof(r));
+	n = le32toh(r.len);
+	if (n < sizeof(r) || n % 8 || n > len - pos)
+		return 0;
+	*i = (struct snap_item){
+		.type = le16toh(r.type), .flags = le16toh(r.flags), .dev = le32toh(r.dev),
+		.obj = le32toh(r.obj), .id = le32toh(r.id), .time_ns = le64toh(r.time_ns),
+		.body = bytes + pos + sizeof(r), .len = n - (uint32_t)sizeof(r),
+	};
+	return 1;
+}
+
+static void to_native(struct snap_item *i)
+{
+	const struct layout *l = layout_of_record(i->type);
+
+	if (l && __BYTE_ORDER == __BIG_ENDIAN)
+		layout_swap(l, i->body, i->len);
+}
+
+static bool check_header(const uint8_t *bytes, size_t len, size_t *start)
+{
+	struct erdma_snap_header h;
+
+	if (len < sizeof(h))
+		return false;
+	memcpy(&h, bytes, sizeof(h));
+	*start = le32toh(h.len);
+	return !memcmp(h.magic, ERDMA_SNAP_MAGIC, ERDMA_SNAP_MAGIC_LEN) &&
+	       le32toh(h.version) == ERDMA_SNAP_VERSION && *start >= sizeof(h) && *start <= len &&
+	       *start % 8 == 0;
+}
+
+/**
+ * snap_parse - the records of a file
+ * @p: memory
+ * @bytes: the file; changed in place, and used as long as the result
+ * @len: its bytes
+ *
+ * Return: records up to the first that makes no sense; NULL: it is no such file.
+ */
+struct snap_in *snap_parse(struct pool *p, uint8_t *bytes, size_t len)
+{
+	struct snap_in *in = pool_alloc(p, sizeof(*in));
+	size_t pos, from, cap = 0;
+	struct snap_item item;
+	uint32_t crc, seq = 0;
+
+	if (!check_header(bytes, len, &pos))
+		return NULL;
+	*in = (struct snap_in){ .damage = "it was cut off" };
+	crc = snap_crc32c(0, bytes, pos);
+	while (item_at(bytes, len, pos, &item)) {
+		from = pos;
+		pos += sizeof(struct erdma_snap_rec) + item.len;
+		if (item.type == ERDMA_SNAP_END) {
+			in->damage = check_end(&item, seq, crc);
+			break;
+		}
+		crc = snap_crc32c(crc, bytes + from, pos - from);
+		item.seq = seq++;
+		to_native(&item);
+		add_item(in, p, &cap, &item);
+	}
+	if (in->n)
+		qsort(in->item, in->n, sizeof(*in->item), compare);
+	return in;
+}
+
+/* ---- the file ------------------------------------------------------------- */
+
+static int read_all(int fd, uint8_t *bytes, size_t len, size_t *got)
+{
+	ssize_t n;
+
+	for (*got = 0; *got < len; *got += (size_t)n) {
+		n = read(fd, bytes + *got, len - *got);
+		if (n < 0 && errno != EINTR)
+			return errno;
+		if (n < 0)
+			n = 0;
+		else if (!n)
+			break;
+	}
+	return 0;
+}
+
+/**
+ * snap_load - read a file
+ * @p: memory
+ * @path: its name
+ * @err: positive error number: of the system; EFBIG above 1 GiB; EBADMSG: it is no
+ *	snapshot, or of a version that is not known
+ *
+ * Return: its records, or NULL.
+ */
+struct snap_in *snap_load(struct pool *p, const char *path, int *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct snap_in *in = NULL;
+	uint8_t *bytes;
+	struct stat st;
+	size_t len;
+
+	*err = 0;
+	if (fd < 0 || fstat(fd, &st))
+		*err = errno;
+	else if (!S_ISREG(st.st_mode))
+		*err = EINVAL;
+	else if ((uint64_t)st.st_size > FILE_MAX)
+		*err = EFBIG;
+	if (!*err) {
+		bytes = pool_alloc(p, (size_t)st.st_size + 1);
+		*err = read_all(fd, bytes, (size_t)st.st_size, &len);
+		in = *err ? NULL : snap_parse(p, bytes, len);
+		if (!*err && !in)
+			*err = EBADMSG;
+	}
+	if (fd >= 0)
+		close(fd);
+	return in;
+}
+
+/* ---- finding -------------------------------------------------------------- */
+
+/* The first item that is not before @key */
+static size_t lower_bound(const struct snap_in *s, const struct snap_item *key)
+{
+	size_t lo = 0, hi = s->n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (by_key(&s->item[mid], key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/**
+ * snap_find - the first record about an object
+ * @s: file
+ * @dev: device
+ * @type: type of the record
+ * @obj: kind
+ * @id: number
+ *
+ * Return: record, or NULL; those that follow in @s->item may be about it, too.
+ */
+const struct snap_item *snap_find(const struct snap_in *s, uint32_t dev, uint16_t type,
+				  uint32_t obj, uint32_t id)
+{
+	const struct snap_item key = { .dev = dev, .type = type, .obj = obj, .id = id }, *i;
+	size_t n = lower_bound(s, &key);
+
+	i = s->item + n;
+	return n < s->n && i->dev == dev && i->type == type && i->obj == obj && i->id == id ?
+	       i : NULL;
+}
+
+/**
+ * snap_last - the newest record about an object
+ * @s: file
+ * @dev: device
+ * @type: type of the record
+ * @obj: kind
+ * @id: number
+ *
+ * Return: record, or NULL.
+ */
+const struct snap_item *snap_last(const struct snap_in *s, uint32_t dev, uint16_t type,
+				  uint32_t obj, uint32_t id)
+{
+	const struct snap_item key = { .dev = dev, .type = type, .obj = obj, .id = id,
+				       .seq = UINT32_MAX };
+	const struct snap_item *i = s->item + lower_bound(s, &key);
+
+	return i > s->item && i[-1].dev == dev && i[-1].type == type && i[-1].obj == obj &&
+	       i[-1].id == id ? i - 1 : NULL;
+}
+
+/**
+ * snap_from - the first record of a type about a number or a higher one
+ * @s: file
+ * @dev: device
+ * @type: type of the record; all of its records are of one kind of object
+ * @id: lowest number
+ *
+ * Return: record, or NULL.
+ */
+const struct snap_item *snap_from(const struct snap_in *s, uint32_t dev, uint16_t type,
+				  uint32_t id)
+{
+	const struct snap_item key = { .dev = dev, .type = type }, *i = s->item;
+
+	for (i += lower_bound(s, &key); i < s->item + s->n; i++) {
+		if (i->dev != dev || i->type != type)
+			return NULL;
+		if (i->id >= id)
+			return i;
+	}
+	return NULL;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Facts from a snapshot file. */
+#ifndef EADM_SOURCE_FILE_H
+#define EADM_SOURCE_FILE_H
+
+#include "source.h"
+
+int source_from_file(struct source *src, const char *path, const char **damage);
+
+#endif /* EADM_SOURCE_FILE_H */
