@@ -10,12 +10,20 @@ SCENARIOS=$TOP/eadm/build/scenarios
 export LC_ALL=C
 unset EADM_DEVICE NO_COLOR EADM_SYSFS EADM_DEVROOT EADM_MODULES
 
-# fake SCENARIO ARG...: eadm on adapters out of a scenario, with sanitizers
+# fake SCENARIO ARG...: eadm on adapters out of a scenario, with sanitizers. With VIA_FILE=1 a
+# snapshot of them is taken, and read by a program that knows no scenario.
 fake()
 {
-	local scenario=$1
+	local scenario=$1 file=$BATS_TEST_TMPDIR/snapshot
 	shift
-	EADM_SCENARIO=$SCENARIOS/$scenario.json "$FAKE" "$@"
+	if [ -z "${VIA_FILE-}" ]; then
+		EADM_SCENARIO=$SCENARIOS/$scenario.json "$FAKE" "$@"
+		return
+	fi
+	EADM_SCENARIO=$SCENARIOS/$scenario.json "$FAKE" snapshot --write "$file" >/dev/null 2>&1
+	if [ -e "$file" ]; then set -- --from "$file" "$@"; fi
+	"$FAKE" "$@" | sed 's/"kind":"file"/"kind":"fake"/'
+	return "${PIPESTATUS[0]}"
 }
 
 # expect STATUS SCENARIO ARG...: run and check the exit status

@@ -18,3 +18,9 @@ def test_there_are_files_of_bats():
 @pytest.mark.parametrize('name', FILES)
 def test_bats(tap, name):
     tap.program(['bats', '--tap', os.path.join(HERE, name)])
+
+
+def test_goldens_by_a_snapshot_file(tap):
+    """Every command says the same of a file as of the devices it was taken of."""
+    tap.program(['bats', '--tap', os.path.join(HERE, 'golden.bats')], name='golden.bats via a file',
+                env={'VIA_FILE': '1'})

@@ -23,6 +23,7 @@ int unit_ring(void);
 int unit_source(void);
 int unit_parse(void);
 int unit_emit(void);
+int unit_snap(void);
 
 /* Memory of the test that runs; freed after it */
 extern struct pool test_pool;
