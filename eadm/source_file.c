@@ -453,6 +453,21 @@ static const struct source_ops file_ops = {
 };
 
 /**
+ * source_from_snapshot - take facts from records instead of the kernel
+ * @src: source, of source_init()
+ * @in: records, of snap_parse(); in use as long as @src
+ */
+void source_from_snapshot(struct source *src, struct snap_in *in)
+{
+	struct file_source *f = pool_alloc(src->pool, sizeof(*f));
+
+	*f = (struct file_source){ .in = in, .src = src };
+	f->file = snap_find(in, ERDMA_SNAP_NO_DEV, ERDMA_SNAP_FILE, 0, 0);
+	src->ops = &file_ops;
+	src->priv = f;
+}
+
+/**
  * source_from_file - take facts from a file instead of the kernel
  * @src: source, of source_init()
  * @path: snapshot file
@@ -462,15 +477,13 @@ static const struct source_ops file_ops = {
  */
 int source_from_file(struct source *src, const char *path, const char **damage)
 {
-	struct file_source *f = pool_alloc(src->pool, sizeof(*f));
+	struct snap_in *in;
 	int err;
 
-	*f = (struct file_source){ .in = snap_load(src->pool, path, &err), .src = src };
-	if (!f->in)
+	in = snap_load(src->pool, path, &err);
+	if (!in)
 		return -err;
-	f->file = snap_find(f->in, ERDMA_SNAP_NO_DEV, ERDMA_SNAP_FILE, 0, 0);
-	*damage = f->in->damage;
-	src->ops = &file_ops;
-	src->priv = f;
+	*damage = in->damage;
+	source_from_snapshot(src, in);
 	return 0;
 }

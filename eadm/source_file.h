@@ -3,8 +3,10 @@
 #ifndef EADM_SOURCE_FILE_H
 #define EADM_SOURCE_FILE_H
 
+#include "snap.h"
 #include "source.h"
 
+void source_from_snapshot(struct source *src, struct snap_in *in);
 int source_from_file(struct source *src, const char *path, const char **damage);
 
 #endif /* EADM_SOURCE_FILE_H */
