@@ -87,6 +87,5 @@ every_command()
 }
 
 @test "the document names source, driver and time" {
-	fake basic -j list qp | jq -e '.source == {"kind":"fake","driver":"erdma 0.1.0","abi":1,
-		"time_ns":1795222108123456789}'
+	fake basic -j list qp | grep -qF '"source":{"kind":"fake","driver":"erdma 0.1.0","abi":1,"time_ns":1795222108123456789'
 }
