@@ -223,9 +223,10 @@ struct opt_def {
  * @OPERAND_CMD: commands
  * @OPERAND_SHELL: names of shells
  * @OPERAND_COUNTER: names of counters
+ * @OPERAND_SPACE: namespaces of explain
  */
 enum operand { OPERAND_NONE, OPERAND_QP, OPERAND_CQ, OPERAND_EQ, OPERAND_CAT, OPERAND_CMD,
-	       OPERAND_SHELL, OPERAND_COUNTER };
+	       OPERAND_SHELL, OPERAND_COUNTER, OPERAND_SPACE };
 
 /**
  * struct args - operands and options of one call
@@ -414,6 +415,7 @@ int cmd_version(struct ctx *c, const struct args *a);
 int cmd_ver(struct ctx *c, const struct args *a);
 int cmd_schema(struct ctx *c, const struct args *a);
 int cmd_explain(struct ctx *c, const struct args *a);
+size_t explain_spaces(const char **names, size_t max);
 int cmd_help(struct ctx *c, const struct args *a);
 int cmd_completion(struct ctx *c, const struct args *a);
 int cmd_complete(struct ctx *c, const struct args *a);

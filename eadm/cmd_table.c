@@ -152,8 +152,14 @@ const struct cmd cmd_table[] = {
 	  .more = "Levels: off err info dbg trace; without a level dbg. The category 'all' stands "
 		  "for every\ncategory, 'none' puts every category back to its default.",
 	  .schema = &schema_debug, .run = cmd_debug_level },
-	{ .verb = "explain", .operands = "[CODE|WORD]", .max = 1, .section = TOOL,
-	  .help = "codes and words of the hardware, exit codes",
+	{ .verb = "explain", .operands = "[NAMESPACE] [CODE|WORD]", .max = 2,
+	  .operand = OPERAND_SPACE, .section = TOOL,
+	  .help = "codes and words of applications, hardware, driver and eadm",
+	  .more = "A number has many meanings: 'explain 12' shows them all, first that of the verbs' "
+		  "completion\nstatus, which applications print; 'explain wc 12' only this one. "
+		  "'explain vendor 0x31' is for a\nvendor_err, 'explain cmd 22' for commands and their "
+		  "status. A namespace alone shows all of it.\nUNPROVEN says what of a meaning no public "
+		  "source confirms, with the section of the hardware\nreference.",
 	  .schema = &schema_explain, .run = cmd_explain },
 	{ .verb = "ver", .operands = "", .section = TOOL,
 	  .help = "versions of the loaded driver and of eadm",

@@ -19,7 +19,7 @@ struct counter_row {
 #define GROUP_CONST(id, group_name) static const char group_##id[] = group_name;
 ERDMA_COUNTER_GROUPS(GROUP_CONST)
 
-#define COUNTER_ROW(id, counter_name, group_id, is_error) \
+#define COUNTER_ROW(id, counter_name, group_id, is_error, counter_text) \
 	{ counter_name, group_##group_id, is_error },
 static const struct counter_row counters[] = {
 	ERDMA_DEVICE_COUNTERS(COUNTER_ROW)

@@ -290,6 +290,8 @@ static const char *operand_kind(enum operand o)
 		return "category";
 	case OPERAND_COUNTER:
 		return "counter";
+	case OPERAND_SPACE:
+		return "namespace";
 	default:
 		return "";
 	}

@@ -566,17 +566,22 @@ const struct schema schema_names = {
 };
 
 static const struct field explain_fields[] = {
-	[EX_KIND] = { "kind", "kind", T_STR },
+	[EX_SPACE] = { "namespace", "namespace", T_STR },
 	[EX_CODE] = { "code", "code", T_NUM },
+	[EX_HEX] = { "code_hex", "code, hex", T_HEX },
 	[EX_WORD] = { "word", "word", T_STR },
-	[EX_TEXT] = { "text", "text", T_STR },
+	[EX_TEXT] = { "text", "meaning", T_STR },
+	[EX_PROVEN] = { "proven", "proven", T_BOOL },
+	[EX_DOUBT] = { "unproven", "unproven", T_STR },
 };
 
 static const struct column explain_cols[] = {
-	{ "KIND", COL(EX_KIND) },
-	{ "CODE", COL(EX_CODE) },
-	{ "WORD", COL(EX_WORD) },
+	{ "NAMESPACE", COL(EX_SPACE) },
+	{ "CODE", COL(EX_CODE), .flags = COL_BLANK },
+	{ "HEX", COL(EX_HEX), .flags = COL_MAYBE | COL_BLANK },
+	{ "WORD", COL(EX_WORD), .flags = COL_BLANK },
 	{ "MEANING", COL(EX_TEXT) },
+	{ "UNPROVEN", COL(EX_DOUBT), .flags = COL_MAYBE | COL_BLANK },
 };
 
 const struct schema schema_explain = {

@@ -365,7 +365,7 @@ enum {
 
 /* explain */
 enum {
-	EX_KIND, EX_CODE, EX_WORD, EX_TEXT,
+	EX_SPACE, EX_CODE, EX_HEX, EX_WORD, EX_TEXT, EX_PROVEN, EX_DOUBT,
 	EX_COUNT
 };
 

@@ -221,13 +221,8 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 	fake basic debug-level cm=trace --dry-run -j | jq -e '.data[] | select(.category == "cm") | .level == "trace" and .changed'
 }
 
-# --- explain, version, help
+# --- version, help
 
-@test "explain by word, code and kind" {
-	[[ "$(fake none explain flushed)" == *"syndrome"*"15"* ]]
-	[[ "$(fake none explain 0x11)" == *"ATOMIC_CMP_AND_SWP"* ]]
-	[ "$(fake none explain exit-status --no-header | wc -l)" -eq 10 ]
-}
 @test "version, ver, -V agree" {
 	local v
 	v=$(cat "$TOP/VERSION")
