@@ -46,7 +46,7 @@ static const struct column dev_list_cols[] = {
 };
 
 const struct schema schema_dev_list = {
-	.name = "eadm.dev.list/1", FIELDS(dev_list_fields, DL_COUNT), COLUMNS(dev_list_cols),
+	.name = NAME("dev.list"), FIELDS(dev_list_fields, DL_COUNT), COLUMNS(dev_list_cols),
 };
 
 static const struct field qp_list_fields[] = {
@@ -109,7 +109,7 @@ static const struct column qp_list_cols[] = {
 };
 
 const struct schema schema_qp_list = {
-	.name = "eadm.qp.list/1", FIELDS(qp_list_fields, QL_COUNT), COLUMNS(qp_list_cols),
+	.name = NAME("qp.list"), FIELDS(qp_list_fields, QL_COUNT), COLUMNS(qp_list_cols),
 };
 
 static const struct field cq_list_fields[] = {
@@ -154,7 +154,7 @@ static const struct column cq_list_cols[] = {
 };
 
 const struct schema schema_cq_list = {
-	.name = "eadm.cq.list/1", FIELDS(cq_list_fields, CL_COUNT), COLUMNS(cq_list_cols),
+	.name = NAME("cq.list"), FIELDS(cq_list_fields, CL_COUNT), COLUMNS(cq_list_cols),
 };
 
 static const struct field eq_list_fields[] = {
@@ -199,7 +199,7 @@ static const struct column eq_list_cols[] = {
 };
 
 const struct schema schema_eq_list = {
-	.name = "eadm.eq.list/1", FIELDS(eq_list_fields, EL_COUNT), COLUMNS(eq_list_cols),
+	.name = NAME("eq.list"), FIELDS(eq_list_fields, EL_COUNT), COLUMNS(eq_list_cols),
 };
 
 /* ---- info dev, info cmdq ------------------------------------------------ */
@@ -257,7 +257,7 @@ static const struct field dev_info_fields[] = {
 };
 
 const struct schema schema_dev_info = {
-	.name = "eadm.dev.info/1", FIELDS(dev_info_fields, DI_COUNT), .view = VIEW_BLOCK,
+	.name = NAME("dev.info"), FIELDS(dev_info_fields, DI_COUNT), .view = VIEW_BLOCK,
 };
 
 static const struct field cmdq_info_fields[] = {
@@ -296,7 +296,7 @@ static const struct field cmdq_info_fields[] = {
 };
 
 const struct schema schema_cmdq_info = {
-	.name = "eadm.cmdq.info/1", FIELDS(cmdq_info_fields, MI_COUNT), .view = VIEW_BLOCK,
+	.name = NAME("cmdq.info"), FIELDS(cmdq_info_fields, MI_COUNT), .view = VIEW_BLOCK,
 };
 
 /* ---- info qp, cq, eq: two sides ----------------------------------------- */
@@ -453,17 +453,17 @@ SIDES(cq_info_fields, "completion queue", "cqn", &schema_cq_side);
 SIDES(eq_info_fields, "event queue", "eqn", &schema_eq_side);
 
 const struct schema schema_qp_info = {
-	.name = "eadm.qp.info/1", FIELDS(qp_info_fields, SI_COUNT), .view = VIEW_SIDES,
+	.name = NAME("qp.info"), FIELDS(qp_info_fields, SI_COUNT), .view = VIEW_SIDES,
 	.side = { SI_DRIVER, SI_DEVICE },
 };
 
 const struct schema schema_cq_info = {
-	.name = "eadm.cq.info/1", FIELDS(cq_info_fields, SI_COUNT), .view = VIEW_SIDES,
+	.name = NAME("cq.info"), FIELDS(cq_info_fields, SI_COUNT), .view = VIEW_SIDES,
 	.side = { SI_DRIVER, SI_DEVICE },
 };
 
 const struct schema schema_eq_info = {
-	.name = "eadm.eq.info/1", FIELDS(eq_info_fields, SI_COUNT), .view = VIEW_SIDES,
+	.name = NAME("eq.info"), FIELDS(eq_info_fields, SI_COUNT), .view = VIEW_SIDES,
 	.side = { SI_DRIVER, SI_DEVICE },
 };
 
@@ -500,7 +500,7 @@ static const struct field stat_fields[] = {
 };
 
 const struct schema schema_stat = {
-	.name = "eadm.stat/1", FIELDS(stat_fields, ST_COUNT), .view = VIEW_STAT,
+	.name = NAME("stat"), FIELDS(stat_fields, ST_COUNT), .view = VIEW_STAT,
 	.entries = ST_COUNTERS,
 };
 
@@ -526,7 +526,7 @@ static const struct column debug_cols[] = {
 };
 
 const struct schema schema_debug = {
-	.name = "eadm.debug-level/1", FIELDS(debug_fields, DB_COUNT), COLUMNS(debug_cols),
+	.name = NAME("debug-level"), FIELDS(debug_fields, DB_COUNT), COLUMNS(debug_cols),
 };
 
 static const struct field version_fields[] = {
@@ -539,7 +539,7 @@ static const struct field version_fields[] = {
 };
 
 const struct schema schema_version = {
-	.name = "eadm.version/1", FIELDS(version_fields, VE_COUNT), .view = VIEW_BLOCK,
+	.name = NAME("version"), FIELDS(version_fields, VE_COUNT), .view = VIEW_BLOCK,
 };
 
 static const struct field ver_fields[] = {
@@ -548,7 +548,7 @@ static const struct field ver_fields[] = {
 };
 
 const struct schema schema_ver = {
-	.name = "eadm.ver/1", FIELDS(ver_fields, VR_COUNT), .view = VIEW_LINES,
+	.name = NAME("ver"), FIELDS(ver_fields, VR_COUNT), .view = VIEW_LINES,
 };
 
 static const struct field names_fields[] = {
@@ -562,7 +562,7 @@ static const struct column names_cols[] = {
 };
 
 const struct schema schema_names = {
-	.name = "eadm.schema/1", FIELDS(names_fields, SN_COUNT), COLUMNS(names_cols),
+	.name = NAME("schema"), FIELDS(names_fields, SN_COUNT), COLUMNS(names_cols),
 };
 
 static const struct field explain_fields[] = {
@@ -585,7 +585,7 @@ static const struct column explain_cols[] = {
 };
 
 const struct schema schema_explain = {
-	.name = "eadm.explain/1", FIELDS(explain_fields, EX_COUNT), COLUMNS(explain_cols),
+	.name = NAME("explain"), FIELDS(explain_fields, EX_COUNT), COLUMNS(explain_cols),
 };
 
 /* ---- documents ---------------------------------------------------------- */
@@ -628,7 +628,7 @@ static const struct field error_doc_fields[] = {
 };
 
 const struct schema schema_error_doc = {
-	.name = "eadm.error/1", FIELDS(error_doc_fields, ED_COUNT),
+	.name = NAME("error"), FIELDS(error_doc_fields, ED_COUNT),
 };
 
 static const struct field warning_line_fields[] = {
@@ -637,7 +637,7 @@ static const struct field warning_line_fields[] = {
 };
 
 const struct schema schema_warning_line = {
-	.name = "eadm.warning/1", FIELDS(warning_line_fields, WL_COUNT),
+	.name = NAME("warning"), FIELDS(warning_line_fields, WL_COUNT),
 };
 
 /* ---- look-up ------------------------------------------------------------ */

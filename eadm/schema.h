@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the fields of objects mean: JSON key, label, unit, and how lists of
- * objects are laid out as text. Within a major number (".../1") fields are only
+ * objects are laid out as text. Within a major number (".../2") fields are only
  * added.
  */
 #ifndef EADM_SCHEMA_H
 #define EADM_SCHEMA_H
 
 #include "model.h"
+
+#define SCHEMA_MAJOR	2	/* of the names of all documents */
 
 /**
  * enum field_type - how a value is shown; in JSON T_HEX* and T_BYTES are strings, T_NS

@@ -329,21 +329,21 @@ RING(eq_dump_fields, "eqn");
 RING(cmdq_dump_fields, "id");
 
 const struct schema schema_qp_dump = {
-	.name = "eadm.qp.dump/1", FIELDS(qp_dump_fields, RI_COUNT), .view = VIEW_RING,
+	.name = NAME("qp.dump"), FIELDS(qp_dump_fields, RI_COUNT), .view = VIEW_RING,
 	.entries = RI_ENTRIES,
 };
 
 const struct schema schema_cq_dump = {
-	.name = "eadm.cq.dump/1", FIELDS(cq_dump_fields, RI_COUNT), .view = VIEW_RING,
+	.name = NAME("cq.dump"), FIELDS(cq_dump_fields, RI_COUNT), .view = VIEW_RING,
 	.entries = RI_ENTRIES,
 };
 
 const struct schema schema_eq_dump = {
-	.name = "eadm.eq.dump/1", FIELDS(eq_dump_fields, RI_COUNT), .view = VIEW_RING,
+	.name = NAME("eq.dump"), FIELDS(eq_dump_fields, RI_COUNT), .view = VIEW_RING,
 	.entries = RI_ENTRIES,
 };
 
 const struct schema schema_cmdq_dump = {
-	.name = "eadm.cmdq.dump/1", FIELDS(cmdq_dump_fields, RI_COUNT), .view = VIEW_RING,
+	.name = NAME("cmdq.dump"), FIELDS(cmdq_dump_fields, RI_COUNT), .view = VIEW_RING,
 	.entries = RI_ENTRIES,
 };

@@ -15,7 +15,7 @@ fails()
 	run --separate-stderr fake "$2" "${args[@]}" -j
 	show
 	[ "$status" -eq "$1" ]
-	jq -e --argjson exit "$1" '.schema == "eadm.error/1" and .ok == false and
+	jq -e --argjson exit "$1" '.schema == "eadm.error/2" and .ok == false and
 		.exit == $exit and (.error.code | test("^E[A-Z0-9]+$")) and
 		(.error.text | length > 0)' <<< "$output"
 }

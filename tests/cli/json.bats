@@ -12,7 +12,7 @@ ALL=("list dev" "list qp" "list cq" "list eq" "info" "info dev" "info qp 17,18" 
 valid()
 {
 	jq -s -e --argjson exit "$1" 'length == 1 and (.[0] |
-		(.schema | test("^eadm\\.[a-z.-]+/1$")) and .exit == $exit and
+		(.schema | test("^eadm\\.[a-z.-]+/2$")) and .exit == $exit and
 		if .ok then (.data | type == "array") and (.warnings | type == "array")
 		       else (.error.code | type == "string") and (.error.text | type == "string")
 		       end)' <<< "$output" > /dev/null
@@ -64,25 +64,25 @@ every_command()
 		read -r -a args <<< "$cmd"
 		[ "$(fake basic -j "${args[@]}" 2>/dev/null | jq -r .schema)" = "$want" ]
 	done <<-EOF2
-	eadm.dev.list/1 list dev
-	eadm.qp.list/1 list qp
-	eadm.cq.list/1 list cq
-	eadm.eq.list/1 list eq
-	eadm.dev.info/1 info
-	eadm.qp.info/1 info qp 17
-	eadm.cq.info/1 info cq 5
-	eadm.eq.info/1 info eq 1
-	eadm.cmdq.info/1 info cmdq
-	eadm.qp.dump/1 dump qp 17
-	eadm.cq.dump/1 dump cq 5
-	eadm.eq.dump/1 dump eq 1
-	eadm.cmdq.dump/1 dump cmdq
-	eadm.stat/1 stat
-	eadm.debug-level/1 debug-level
-	eadm.version/1 version
-	eadm.explain/1 explain 2
-	eadm.ver/1 ver
-	eadm.schema/1 schema
+	eadm.dev.list/2 list dev
+	eadm.qp.list/2 list qp
+	eadm.cq.list/2 list cq
+	eadm.eq.list/2 list eq
+	eadm.dev.info/2 info
+	eadm.qp.info/2 info qp 17
+	eadm.cq.info/2 info cq 5
+	eadm.eq.info/2 info eq 1
+	eadm.cmdq.info/2 info cmdq
+	eadm.qp.dump/2 dump qp 17
+	eadm.cq.dump/2 dump cq 5
+	eadm.eq.dump/2 dump eq 1
+	eadm.cmdq.dump/2 dump cmdq
+	eadm.stat/2 stat
+	eadm.debug-level/2 debug-level
+	eadm.version/2 version
+	eadm.explain/2 explain 2
+	eadm.ver/2 ver
+	eadm.schema/2 schema
 	EOF2
 }
 

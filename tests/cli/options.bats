@@ -69,9 +69,9 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 @test "-p, -o jsonl" {
 	[ "$(fake basic -jp list qp | wc -l)" -gt 50 ]
 	[ "$(fake basic -o jsonl list qp | wc -l)" -eq 3 ]
-	[ "$(fake basic -o jsonl list qp | jq -r .schema | uniq)" = eadm.qp.list/1 ]
-	[ "$(fake basic -o jsonl info qp 17 99 2>/dev/null | tail -n 1 | jq -r .schema)" = eadm.warning/1 ]
-	[ "$(fake basic -o jsonl info qp 99 2>/dev/null | jq -r .schema)" = eadm.error/1 ]
+	[ "$(fake basic -o jsonl list qp | jq -r .schema | uniq)" = eadm.qp.list/2 ]
+	[ "$(fake basic -o jsonl info qp 17 99 2>/dev/null | tail -n 1 | jq -r .schema)" = eadm.warning/2 ]
+	[ "$(fake basic -o jsonl info qp 99 2>/dev/null | jq -r .schema)" = eadm.error/2 ]
 }
 @test "no escape codes without a terminal, unless wanted" {
 	! fake basic list qp | grep -q $'\033'

@@ -191,7 +191,7 @@ Hint: there is no module erdma for Linux $(uname -r): 'dkms status erdma'"* ]]
 @test "real: help, version, completion without anything" {
 	local args cmd
 	for cmd in "help" "help dump" "version" "-V" "--help" "completion bash" "explain 2" "list qp --help" \
-		   "schema" "schema eadm.stat/1"; do
+		   "schema" "schema eadm.stat/2"; do
 		read -r -a args <<< "$cmd"
 		EADM_SYSFS=/nonexistent EADM_DEVROOT=/nonexistent run --separate-stderr \
 			strace -qq -f -e trace=socket,openat,ioctl -o "$BATS_TEST_TMPDIR/trace" "$EADM" "${args[@]}"

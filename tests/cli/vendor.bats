@@ -125,8 +125,8 @@ exported()
 
 @test "schema: names, one of them, an unknown one" {
 	[ "$("$EADM" schema -j | jq '.data | length')" -ge 20 ]
-	"$EADM" schema eadm.qp.list/1 | jq -e '.title | startswith("eadm list qp: ")'
-	run --separate-stderr "$EADM" schema eadm.nonsense/1
+	"$EADM" schema eadm.qp.list/2 | jq -e '.title | startswith("eadm list qp: ")'
+	run --separate-stderr "$EADM" schema eadm.nonsense/2
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"no schema 'eadm.nonsense/1' [ENOENT]"* ]]
+	[[ "$stderr" == *"no schema 'eadm.nonsense/2' [ENOENT]"* ]]
 }

@@ -111,7 +111,7 @@ static void json_nests_keys_and_leaves_out_unknowns(void **state)
 	c.opt.format = FMT_JSON;
 	qp_object(&c, 17);
 	assert_string_equal(emitted(&c),
-		"{\"schema\":\"eadm.qp.list/1\",\"ok\":true,\"exit\":0,"
+		"{\"schema\":\"eadm.qp.list/2\",\"ok\":true,\"exit\":0,"
 		"\"source\":{\"kind\":\"none\"},\"warnings\":[],"
 		"\"data\":[{\"dev\":\"erdma_0\",\"qpn\":17,"
 		"\"peer\":{\"addr\":\"10.0.0.7\",\"port\":80},\"age_ns\":1}]}\n");
@@ -146,7 +146,7 @@ static void json_of_a_failure(void **state)
 	c.opt.format = FMT_JSON;
 	ctx_problem(&c, 2, "erdma_0/qp/99", "do this", "no queue pair %d", 99);
 	assert_string_equal(emitted(&c),
-		"{\"schema\":\"eadm.error/1\",\"ok\":false,\"exit\":3,"
+		"{\"schema\":\"eadm.error/2\",\"ok\":false,\"exit\":3,"
 		"\"error\":{\"code\":\"ENOENT\",\"object\":\"erdma_0/qp/99\","
 		"\"text\":\"no queue pair 99\",\"hint\":\"do this\"},\"warnings\":[]}\n");
 }
@@ -175,11 +175,11 @@ static void json_lines(void **state)
 	qp_object(&c, 18);
 	ctx_note(&c, "NOTE", NULL, "by the way");
 	assert_string_equal(emitted(&c),
-		"{\"schema\":\"eadm.qp.list/1\",\"dev\":\"erdma_0\",\"qpn\":17,"
+		"{\"schema\":\"eadm.qp.list/2\",\"dev\":\"erdma_0\",\"qpn\":17,"
 		"\"peer\":{\"addr\":\"10.0.0.7\",\"port\":80},\"age_ns\":1}\n"
-		"{\"schema\":\"eadm.qp.list/1\",\"dev\":\"erdma_0\",\"qpn\":18,"
+		"{\"schema\":\"eadm.qp.list/2\",\"dev\":\"erdma_0\",\"qpn\":18,"
 		"\"peer\":{\"addr\":\"10.0.0.7\",\"port\":80},\"age_ns\":1}\n"
-		"{\"schema\":\"eadm.warning/1\","
+		"{\"schema\":\"eadm.warning/2\","
 		"\"warning\":{\"code\":\"NOTE\",\"text\":\"by the way\"}}\n");
 }
 
