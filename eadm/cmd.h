@@ -139,6 +139,7 @@ struct cmd;
  * @printed: a document is out already (streaming)
  * @looked: @src knows the adapters
  * @lines: counters as lines "name : value"
+ * @given: global options that were given, a bit for each place in global_opts
  */
 struct ctx {
 	struct pool pool;
@@ -159,6 +160,7 @@ struct ctx {
 	bool printed;
 	bool looked;
 	bool lines;
+	unsigned int given;
 };
 
 /**
@@ -203,6 +205,8 @@ enum opt_id {
  * @arg: name of its value, NULL if it takes none
  * @words: values it may have, separated by '|', for completion; or NULL
  * @help: one line
+ * @needs: global options: TAKES_*, what a command must have for it
+ * @form: global options: FORM_*, the output it is for; 0 = any
  */
 struct opt_def {
 	int id;
@@ -211,7 +215,26 @@ struct opt_def {
 	const char *arg;
 	const char *words;
 	const char *help;
+	unsigned int needs;
+	unsigned int form;
 };
+
+/* What global options have an effect on */
+#define TAKES_DEV	(1 << 0)	/* devices, whose numbers may have 64 bits */
+#define TAKES_DOC	(1 << 1)	/* objects */
+#define TAKES_MORE	(1 << 2)	/* fields that only -v shows */
+#define TAKES_COLUMNS	(1 << 3)	/* a table whose columns can be chosen */
+#define TAKES_HEADER	(1 << 4)	/* headings */
+#define TAKES_UNITS	(1 << 5)	/* sizes, times, rates */
+#define TAKES_HW	(1 << 6)	/* facts that the device may be asked for */
+#define TAKES_CALLS	(1 << 7)	/* calls of the driver */
+#define TAKES_COLOR	(1 << 8)	/* headings or titles */
+
+#define TAKES_TABLE	(TAKES_DOC | TAKES_COLUMNS | TAKES_HEADER | TAKES_COLOR)
+#define TAKES_ASKS	(TAKES_DEV | TAKES_CALLS | TAKES_UNITS)
+
+#define FORM_TEXT	1
+#define FORM_JSON	2
 
 /**
  * enum operand - what the operands of a command are, for completion
@@ -255,6 +278,7 @@ struct args {
  * @help: one line
  * @more: paragraphs, or NULL
  * @schema: of its documents
+ * @takes: TAKES_*, which global options have an effect
  * @hidden: not in help and completion
  * @run: does it; 0 or negative after ctx_problem()
  */
@@ -271,6 +295,7 @@ struct cmd {
 	const char *help;
 	const char *more;
 	const struct schema *schema;
+	unsigned int takes;
 	bool hidden;
 	int (*run)(struct ctx *c, const struct args *a);
 };
@@ -283,6 +308,10 @@ extern const struct opt_def global_opts[];
 int cmd_parse(struct ctx *c, int argc, char **argv, struct args *a);
 const struct cmd *cmd_find(const char *verb, const char *object);
 bool cmd_wants_json(int argc, char **argv);
+
+/* cmd_check.c: does what was asked for fit the command? */
+int cmd_check(struct ctx *c, const struct args *a);
+int cmd_refuse(struct ctx *c, unsigned int needs, const char *why);
 const char *nearest_word(struct pool *p, const char *word, const char *const *words, size_t n);
 
 /* help.c: words about commands; none of it needs a kernel */

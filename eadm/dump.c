@@ -52,6 +52,9 @@ int dump_selector(struct ctx *c, const struct args *a, struct selector *sel)
 	if (c->opt.format != FMT_TEXT)
 		return ctx_usage(c, "JSON has the bytes with --hex.",
 				 "--raw writes bytes, not JSON");
+	if (cmd_refuse(c, TAKES_MORE | TAKES_COLUMNS | TAKES_HEADER | TAKES_UNITS | TAKES_COLOR,
+		       "with --raw"))
+		return -EINVAL;
 	if (isatty(fileno(c->out)))
 		return ctx_usage(c, "send it to a file, or use --hex.",
 				 "--raw does not write to a terminal");

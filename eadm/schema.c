@@ -476,6 +476,7 @@ static const struct field counter_fields[] = {
 	[SC_DELTA] = { "delta", "delta", T_U64 },
 	[SC_RATE] = { "rate", "per second", T_RATE },
 	[SC_NATIVE] = { "native_name", "driver's name", T_STR },
+	[SC_TEXT] = { "text", "what it counts", T_STR },
 };
 
 static const struct column counter_cols[] = {
@@ -485,6 +486,7 @@ static const struct column counter_cols[] = {
 	{ "DELTA", COL(SC_DELTA), .flags = COL_RIGHT | COL_MAYBE },
 	{ "PER-SECOND", COL(SC_RATE), .flags = COL_RIGHT | COL_MAYBE },
 	{ "DRIVER-NAME", COL(SC_NATIVE), .level = 1, .flags = COL_MAYBE },
+	{ "COUNTS", COL(SC_TEXT), .level = 1 },
 };
 
 const struct schema schema_counter = {
@@ -496,6 +498,7 @@ static const struct field stat_fields[] = {
 	[ST_INDEX] = { "index", "index", T_NUM },
 	[ST_PORT] = { "port", "port", T_NUM, F_TITLE },
 	[ST_INTERVAL] = { "interval_ns", "over", T_NS, F_TITLE },
+	[ST_SINCE] = { "totals_since", "totals since", T_STR, F_TITLE },
 	[ST_COUNTERS] = { "counters", "counters", T_LIST, .sub = &schema_counter },
 };
 
