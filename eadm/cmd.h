@@ -394,6 +394,8 @@ int ctx_each_dev(struct ctx *c, unsigned int flags,
 		 int (*fn)(struct ctx *c, struct dev *dev, void *arg), void *arg);
 int ctx_devices(struct ctx *c);
 const char *dev_title(const struct dev *dev);
+uint64_t dev_wall_ns(const struct dev *dev, uint64_t mono_ns);
+const char *dev_foreign(struct ctx *c, const struct dev *d);
 
 /* objects.c: numbers to objects */
 int each_object(struct ctx *c, struct dev *dev, enum target t, const struct id_set *ids,

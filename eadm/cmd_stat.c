@@ -268,8 +268,10 @@ static int stat_dev(struct ctx *c, struct dev *dev, void *arg)
 	struct last *l = last_of(c, run, dev);
 	struct sample s = { .time_ns = now_ns() };
 	struct obj *o;
-	int ret = c->src.ops->counters(&c->src, dev, PORT, sample_add, &s);
+	int ret;
 
+	c->time_ns = c->src.ops->real_ns(&c->src);
+	ret = c->src.ops->counters(&c->src, dev, PORT, sample_add, &s);
 	if (ret) {
 		c->src.why = NULL;
 		ret = ctx_call_failed(c, dev, ret, TARGET_STAT, 0);

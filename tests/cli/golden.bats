@@ -41,7 +41,8 @@ load helper
 @test "text: list cq in a container" { golden list-cq-pod.txt pod list cq; }
 @test "text: info dev in a container" { golden info-dev-pod.txt pod info dev; }
 @test "text: debug-level" { golden debug-level.txt basic debug-level; }
-@test "text: explain" { golden explain.txt basic explain; }
+@test "text: explain" { golden explain.txt none explain; }
+@test "text: explain 12" { golden explain-12.txt none explain 12; }
 @test "text: help" { golden help.txt none help; }
 @test "text: help dump" { golden help-dump.txt none help dump; }
 
@@ -62,6 +63,7 @@ load helper
 @test "JSON: stat, vendor's style" { golden_json stat-vendor.json basic stat --style vendor; }
 @test "JSON: info dev in a container" { golden_json info-dev-pod.json pod info dev; }
 @test "JSON: debug-level" { golden_json debug-level.json basic debug-level; }
+@test "JSON: explain" { golden_json explain.json none explain; }
 
 @test "a wrong last digit of 64 bits is found" {
 	mkdir "$BATS_TEST_TMPDIR/golden"

@@ -511,6 +511,11 @@ SCENARIOS = {
     "no-driver-2": scenario({"pci": "0000:00:05.0"}, {"pci": "0000:00:06.0"}),
     "vfio": scenario({"pci": "0000:00:05.0", "driver": "vfio-pci"}),
     "no-node": scenario({k: v for k, v in changed().items() if k != "node"}),
+    "stock": scenario({"pci": "0000:00:05.0", "driver": "erdma", "module_version": ""}),
+    "stock-device": scenario({k: v for k, v in changed(module_version="").items()
+                              if k != "node"}),
+    "probe-failed": scenario({"pci": "0000:00:05.0", "driver": "erdma",
+                              "module_version": "0.1.0"}),
     "mixed": scenario(adapter(), {"pci": "0000:00:06.0"}),
     "no-access": scenario(changed(open_errno="EACCES")),
     "no-file": scenario(changed(open_errno="ENOENT")),
