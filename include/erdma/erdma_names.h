@@ -51,7 +51,7 @@
 	X(ERDMA_WC_FLUSHED, "flushed", "the queue pair stopped before this request was executed") \
 	X(ERDMA_WC_RETRY_EXC, "retry-exceeded", "the peer did not answer in time")
 
-/* What an application is told of a syndrome (8.4): X(code, verbs status, vendor_err) */
+/* How the verbs report a syndrome (8.4): X(code, verbs status, vendor_err) */
 #define ERDMA_SYNDROME_RESULTS(X) \
 	X(ERDMA_WC_SUCCESS, SUCCESS, 0) \
 	X(ERDMA_WC_GENERAL_ERR, GENERAL_ERR, 0) \

@@ -35,7 +35,7 @@ first() { jq -r '.data[0] | "\(.namespace) \(.code) \(.word)"'; }
 	[ "$(explain cmdq | jq -c '[.data[].namespace] | unique')" = '["cmdq-state","counter-group","debug-category"]' ]
 	[ "$(explain debug-category cmdq | first)" = "debug-category 1 cmdq" ]
 }
-@test "the verbs' status tells which syndromes of the device it stands for" {
+@test "the verbs' status has the syndromes of the device that it stands for" {
 	[[ "$(explain wc 8 | jq -r '.data[].text')" == *"; syndrome 10, 11, 12, 13, 14" ]]
 	[[ "$(explain wc 13 | jq -r '.data[].text')" == *"; never reported by this device" ]]
 }

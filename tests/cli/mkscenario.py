@@ -403,7 +403,7 @@ def adapter():
 def all_counters():
     """Every counter of the driver, the n-th with the value n."""
     header = pathlib.Path(__file__).parents[2] / 'include/erdma/erdma_counters.h'
-    names = re.findall(r'^\tX\(\w+, "(\w+)", \w+, [01]\)', header.read_text(), re.M)
+    names = re.findall(r'^\tX\(\w+, "(\w+)", \w+, [01][,)]', header.read_text(), re.M)
     return [[name, n] for n, name in enumerate(names, 1)]
 
 

@@ -118,6 +118,18 @@ Hint: there is no module erdma for Linux $(uname -r): 'dkms status erdma'"* ]]
 	[ "$status" -eq 5 ]
 	[[ "$stderr" == *"erdma_0: "* ]]
 }
+@test "real: the kernel's own driver, its RDMA device without a parent" {
+	adapter 0000:00:05.0 0x1ded 0x107f
+	bound 0000:00:05.0 erdma
+	mkdir -p "$EADM_SYSFS/module/erdma" "$EADM_SYSFS/class/infiniband/erdma_0"
+	run --separate-stderr "$EADM" list qp
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"the driver 'erdma' (the kernel's own) has no diagnostic node [ENODEV]"*"Hint: load the erdma driver that comes with eadm"* ]]
+	echo 0.1.0 > "$EADM_SYSFS/module/erdma/version"
+	run --separate-stderr "$EADM" list qp
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"bound to driver 'erdma', which made no RDMA device"* ]]
+}
 @test "real: node not in /dev" {
 	working
 	rm "$EADM_DEVROOT/erdma/diag0"
