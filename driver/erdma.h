@@ -109,7 +109,7 @@ do {										\
 
 /* ERDMA_STAT_*, in the order of ERDMA_DRIVER_COUNTERS() */
 enum erdma_sw_stat {
-#define ERDMA_SW_STAT_ENUM(id, name, group, error) ERDMA_STAT_##id,
+#define ERDMA_SW_STAT_ENUM(id, name, group, error, text) ERDMA_STAT_##id,
 	ERDMA_DRIVER_COUNTERS(ERDMA_SW_STAT_ENUM)
 #undef ERDMA_SW_STAT_ENUM
 	ERDMA_STAT_COUNT,

@@ -11,6 +11,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "erdma.h"
+#include "erdma/erdma_names.h"
 #include "uapi/erdma-abi.h"
 
 #define CQE_QPN	GENMASK(19, 0)
@@ -45,27 +46,12 @@ static const enum ib_wc_opcode wc_opcodes[ERDMA_OP_COUNT] = {
 	   BIT(ERDMA_OP_RECV_ERR) | BIT(ERDMA_OP_INVALIDATE)))
 
 /* Section 8.4 */
+#define WC_RESULT(code, verbs_status, vendor)	[code] = { IB_WC_##verbs_status, vendor },
 static const struct {
 	u8 status;
 	u8 vendor_err;
 } wc_results[ERDMA_WC_COUNT] = {
-	[ERDMA_WC_SUCCESS] = { IB_WC_SUCCESS, 0 },
-	[ERDMA_WC_GENERAL_ERR] = { IB_WC_GENERAL_ERR, 0 },
-	[ERDMA_WC_RQE_FORMAT] = { IB_WC_GENERAL_ERR, 0x01 },
-	[ERDMA_WC_RECV_STAG] = { IB_WC_REM_ACCESS_ERR, 0x02 },
-	[ERDMA_WC_RECV_BOUNDS] = { IB_WC_REM_ACCESS_ERR, 0x03 },
-	[ERDMA_WC_RECV_RIGHTS] = { IB_WC_REM_ACCESS_ERR, 0x04 },
-	[ERDMA_WC_RECV_PD] = { IB_WC_REM_ACCESS_ERR, 0x05 },
-	[ERDMA_WC_RECV_WRAP] = { IB_WC_REM_ACCESS_ERR, 0x06 },
-	[ERDMA_WC_SQE_FORMAT] = { IB_WC_LOC_QP_OP_ERR, 0x20 },
-	[ERDMA_WC_ORD] = { IB_WC_GENERAL_ERR, 0x21 },
-	[ERDMA_WC_SEND_STAG] = { IB_WC_LOC_ACCESS_ERR, 0x30 },
-	[ERDMA_WC_SEND_BOUNDS] = { IB_WC_LOC_ACCESS_ERR, 0x31 },
-	[ERDMA_WC_SEND_RIGHTS] = { IB_WC_LOC_ACCESS_ERR, 0x32 },
-	[ERDMA_WC_SEND_PD] = { IB_WC_LOC_ACCESS_ERR, 0x33 },
-	[ERDMA_WC_SEND_WRAP] = { IB_WC_LOC_ACCESS_ERR, 0x34 },
-	[ERDMA_WC_FLUSHED] = { IB_WC_WR_FLUSH_ERR, 0 },
-	[ERDMA_WC_RETRY_EXC] = { IB_WC_RETRY_EXC_ERR, 0 },
+	ERDMA_SYNDROME_RESULTS(WC_RESULT)
 };
 
 /* Entry number @ci if the device wrote it, else NULL (3.2) */

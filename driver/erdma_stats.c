@@ -10,7 +10,7 @@
 
 #define STATS_LIFESPAN_MS	50	/* a read of all sysfs files is one command */
 
-#define STATS_DESC(id, text, group, error)	{ .name = text },
+#define STATS_DESC(id, counter, group, error, text)	{ .name = counter },
 static const struct rdma_stat_desc stats_descs[] = {
 	ERDMA_DEVICE_COUNTERS(STATS_DESC)
 	ERDMA_DRIVER_COUNTERS(STATS_DESC)

@@ -138,7 +138,7 @@ static int unknown_object(struct ctx *c, const char *verb, const char *object)
 	if (!hint)
 		hint = pool_printf(&c->pool, "one of: %s", join_words(&c->pool, words, n));
 	if (!object)
-		return ctx_usage(c, hint, "'%s' needs an object, in front of any option", verb);
+		return ctx_usage(c, hint, "'%s' needs an object", verb);
 	return ctx_usage(c, hint, "unknown object '%s' of command '%s'", object, verb);
 }
 
@@ -148,6 +148,7 @@ struct parse {
 	struct ctx *c;
 	struct args *a;
 	const struct cmd *cmd;
+	const char *word;	/* verb, while its object is not known */
 	int verb;		/* argv index of the verb, 0 = none */
 	char **v;		/* operands */
 	int n;
@@ -202,6 +203,7 @@ static void set_format(struct ctx *c, const char *arg)
 /* Flags, and options whose value was checked already */
 static int set_global(struct ctx *c, const struct opt_def *o, char *arg)
 {
+	c->given |= 1U << (o - global_opts);
 	switch (o->key ? o->key : o->id) {
 	case 'd':
 		c->opt.device = arg;
@@ -279,54 +281,161 @@ static error_t on_option(struct parse *p, int key, char *arg)
 	return 0;
 }
 
+/*
+ * Options that may stand here: global ones, and those of the command. While only the
+ * verb is known, those of all its commands.
+ */
+static const struct opt_def *next_option(const struct parse *p, const struct cmd **cmd,
+					 const struct opt_def *o)
+{
+	if (!o)
+		return global_opts;
+	o++;
+	if (o->name)
+		return o;
+	if (!*cmd && p->cmd) {
+		*cmd = p->cmd;
+		return p->cmd->opts;
+	}
+	if (p->cmd || !p->word)
+		return NULL;
+	for (*cmd = *cmd ? *cmd + 1 : cmd_table; (*cmd)->verb; ++*cmd)
+		if ((*cmd)->opts && !strcmp((*cmd)->verb, p->word))
+			return (*cmd)->opts;
+	return NULL;
+}
+
 static const struct opt_def *long_option(const struct parse *p, const char *name, size_t n)
 {
-	const struct opt_def *lists[] = { global_opts, p->cmd ? p->cmd->opts : NULL }, *o;
-	size_t i;
+	const struct opt_def *o = NULL;
+	const struct cmd *cmd = NULL;
 
-	for (i = 0; i < 2; i++)
-		for (o = lists[i]; o && o->name; o++)
-			if (strlen(o->name) == n && !strncmp(o->name, name, n))
-				return o;
+	while ((o = next_option(p, &cmd, o)))
+		if (strlen(o->name) == n && !strncmp(o->name, name, n))
+			return o;
+	return NULL;
+}
+
+static const struct opt_def *short_option(const struct parse *p, char key)
+{
+	const struct opt_def *o = NULL;
+	const struct cmd *cmd = NULL;
+
+	while ((o = next_option(p, &cmd, o)))
+		if (o->key == key)
+			return o;
 	return NULL;
 }
 
 static size_t option_names(const struct parse *p, const char **words)
 {
-	const struct opt_def *lists[] = { global_opts, p->cmd ? p->cmd->opts : NULL }, *o;
-	size_t i, n = 0;
+	const struct opt_def *o = NULL;
+	const struct cmd *cmd = NULL;
+	size_t n = 0;
 
-	for (i = 0; i < 2; i++)
-		for (o = lists[i]; o && o->name && n < MAX_WORDS; o++)
-			words[n++] = pool_printf(&p->c->pool, "--%s", o->name);
+	while (n < MAX_WORDS && (o = next_option(p, &cmd, o)))
+		words[n++] = pool_printf(&p->c->pool, "--%s", o->name);
 	return n;
+}
+
+static bool of_any_command(const char *name)
+{
+	const struct cmd *cmd;
+	const struct opt_def *o;
+
+	for (cmd = cmd_table; cmd->verb; cmd++)
+		for (o = cmd->opts; o && o->name; o++)
+			if (!strcmp(o->name, name))
+				return true;
+	return false;
+}
+
+static void unknown_option(struct parse *p, const char *w)
+{
+	const char *words[MAX_WORDS], *name, *hint;
+	size_t n = option_names(p, words);
+
+	name = pool_printf(&p->c->pool, "%.*s", (int)strcspn(w, "="), w);
+	if (!p->cmd && !p->word && !strncmp(name, "--", 2) && of_any_command(name + 2))
+		hint = "options of a command stand behind its name.";
+	else
+		hint = nearest_word(&p->c->pool, name, words, n);
+	ctx_usage(p->c, hint ? hint : p->cmd ? "'--help' shows the options of this command." :
+		  "'eadm help' shows the options.", "unknown option '%s'", name);
+}
+
+/*
+ * How many words an option has: 2 with a value of its own. 0: a long option that has not
+ * exactly this name; getopt would take abbreviations.
+ */
+static int option_words(const struct parse *p, const char *w)
+{
+	const struct opt_def *o;
+
+	if (w[1] == '-') {
+		o = long_option(p, w + 2, strcspn(w + 2, "="));
+		return !o ? 0 : o->arg && !strchr(w, '=') ? 2 : 1;
+	}
+	for (w++; *w; w++) {
+		o = short_option(p, *w);
+		if (!o || (o->arg && w[1]))
+			return 1;
+		if (o->arg)
+			return 2;
+	}
+	return 1;
+}
+
+/* The next word from @i on that is no option and no value of one; -1: a bad option */
+static int next_operand(struct parse *p, int argc, char **argv, int i)
+{
+	int n;
+
+	for (; i < argc && argv[i][0] == '-' && argv[i][1]; i += n) {
+		if (!strcmp(argv[i], "--"))
+			return i + 1;
+		n = option_words(p, argv[i]);
+		if (n)
+			continue;
+		unknown_option(p, argv[i]);
+		return -1;
+	}
+	return i < argc ? i : argc;
+}
+
+/* Are all long options written in full? With @in_order those in front of the first operand */
+static int check_names(struct parse *p, int argc, char **argv, bool in_order)
+{
+	int i = 1;
+
+	do {
+		i = next_operand(p, argc, argv, i);
+		if (i < 0)
+			return -EINVAL;
+		if (i && !strcmp(argv[i - 1], "--"))
+			break;
+	} while (i++ < argc && !in_order);
+	return 0;
 }
 
 /* getopt did not like the word before state->next, or the one there */
 static void bad_option(struct parse *p, const struct argp_state *state)
 {
-	const char *words[MAX_WORDS], *w = state->next > 0 ? state->argv[state->next - 1] : "";
+	const char *w = state->next > 0 ? state->argv[state->next - 1] : "";
 	const struct opt_def *o;
-	const char *hint;
 
 	if (p->c->problems)
 		return;
 	if (w[0] != '-' && state->next < state->argc)
 		w = state->argv[state->next];
 	o = w[0] == '-' && w[1] == '-' ? long_option(p, w + 2, strcspn(w + 2, "=")) :
-	    find_key(global_opts, w[1]) ? find_key(global_opts, w[1]) :
-	    find_key(p->cmd ? p->cmd->opts : NULL, w[1]);
-	if (o && o->arg && !strchr(w, '=')) {
+	    short_option(p, w[1]);
+	if (o && o->arg && !strchr(w, '='))
 		ctx_usage(p->c, NULL, "option '%s' needs a value: %s", w, o->arg);
-		return;
-	}
-	if (o && strchr(w, '=')) {
+	else if (o && strchr(w, '='))
 		ctx_usage(p->c, NULL, "option '--%s' takes no value", o->name);
-		return;
-	}
-	hint = nearest_word(&p->c->pool, w, words, option_names(p, words));
-	ctx_usage(p->c, hint ? hint : p->cmd ? "'--help' shows the options of this command." :
-		  "'eadm help' shows the options.", "unknown option '%s'", w);
+	else
+		unknown_option(p, w);
 }
 
 static error_t parse_global(int key, char *arg, struct argp_state *state)
@@ -378,6 +487,8 @@ static int run_argp(struct parse *p, argp_parser_t parser, int argc, char **argv
 	struct argp argp = { .options = options, .parser = parser };
 	unsigned int n = add_options(options, global_opts);
 
+	if (check_names(p, argc, argv, flags & ARGP_IN_ORDER))
+		return -EINVAL;
 	if (p->cmd)
 		add_options(options + n, p->cmd->opts);
 	if (argp_parse(&argp, argc, argv, ARGP_SILENT | flags, NULL, p) && !p->c->problems)
@@ -386,52 +497,6 @@ static int run_argp(struct parse *p, argp_parser_t parser, int argc, char **argv
 }
 
 /* ---- everything --------------------------------------------------------- */
-
-static int check_columns(struct ctx *c)
-{
-	static const struct schema *const entries[] = {
-		&schema_wqe, &schema_rqe, &schema_cqe, &schema_ccqe, &schema_ceqe, &schema_aeqe,
-		&schema_cmd,
-	};
-	const struct schema *s = c->cmd->schema;
-	const char *bad = NULL;
-	size_t i;
-
-	if (!c->opt.columns || !s || s->view == VIEW_BLOCK || s->view == VIEW_SIDES)
-		return 0;
-	if (s->view == VIEW_STAT)
-		s = &schema_counter;
-	if (columns_known(s, c->opt.columns, &bad))
-		return 0;
-	for (i = 0; s->view == VIEW_RING && i < sizeof(entries) / sizeof(entries[0]); i++)
-		if (columns_known(entries[i], c->opt.columns, &bad))
-			return 0;
-	return ctx_usage(c, "use the headings of the table or the keys of its JSON form.",
-			 "no column '%.*s'", (int)strcspn(bad, ","), bad);
-}
-
-static int check_sort(struct ctx *c, const struct args *a)
-{
-	const char *key = a->opt[OPT_SORT];
-
-	if (!key || schema_field(c->cmd->schema, key + (key[0] == '-')) >= 0)
-		return 0;
-	return ctx_usage(c, "use the heading of a column or a JSON key; '-' in front turns the "
-			 "order round.", "cannot sort by '%s'", key + (key[0] == '-'));
-}
-
-static int check_operands(struct ctx *c, const struct args *a)
-{
-	const char *hint = pool_printf(&c->pool, "%s", cmd_synopsis(&c->pool, c->cmd));
-
-	if (a->n < c->cmd->min)
-		return ctx_usage(c, hint, "'%s%s%s' needs %s", c->cmd->verb,
-				 c->cmd->object ? " " : "", c->cmd->object ? c->cmd->object : "",
-				 c->cmd->operands);
-	if (c->cmd->max >= 0 && a->n > c->cmd->max)
-		return ctx_usage(c, hint, "'%s' is one operand too many", a->v[c->cmd->max]);
-	return 0;
-}
 
 static bool has_objects(const char *verb)
 {
@@ -443,26 +508,20 @@ static bool has_objects(const char *verb)
 	return false;
 }
 
-/*
- * The word behind the verb, and where the rest starts. Global options may stand
- * between verb and object.
- */
-static int find_object(struct parse *p, int argc, char **argv, const char **object, int *rest)
+/* The object of the command, and where it is; any options may stand in front of it */
+static int find_object(struct parse *p, int argc, char **argv, const char **object, int *at)
 {
-	int ret, verb = p->verb;
-
 	*object = NULL;
-	*rest = verb + 1;
-	if (*rest < argc && argv[*rest][0] == '-' && has_objects(argv[verb])) {
-		p->verb = 0;
-		ret = run_argp(p, parse_global, argc - verb, argv + verb, ARGP_IN_ORDER);
-		*rest = p->verb ? verb + p->verb : argc;
-		p->verb = verb;
-		if (ret)
-			return ret;
-	}
-	if (*rest < argc && argv[*rest][0] != '-')
-		*object = argv[*rest];
+	*at = argc;
+	if (!has_objects(argv[p->verb]))
+		return 0;
+	p->word = argv[p->verb];
+	*at = next_operand(p, argc, argv, p->verb + 1);
+	p->word = NULL;
+	if (*at < 0)
+		return -EINVAL;
+	if (*at < argc)
+		*object = argv[*at];
 	return 0;
 }
 
@@ -528,13 +587,13 @@ int cmd_parse(struct ctx *c, int argc, char **argv, struct args *a)
 {
 	struct parse p = { .c = c, .a = a };
 	const char *object;
-	int ret, from;
+	int ret, at, i, n = 1;
 	char **rest;
 
 	ret = run_argp(&p, parse_global, argc, argv, ARGP_IN_ORDER);
 	if (ret || !p.verb)
 		return ret;
-	ret = find_object(&p, argc, argv, &object, &from);
+	ret = find_object(&p, argc, argv, &object, &at);
 	if (!ret)
 		ret = find_command(c, argv[p.verb], object);
 	/* 'eadm list --help' is about all kinds of list */
@@ -545,21 +604,19 @@ int cmd_parse(struct ctx *c, int argc, char **argv, struct args *a)
 	}
 	if (ret)
 		return ret;
-	from += c->cmd->object && object;
 	p.cmd = c->cmd;
 	p.v = pool_alloc(&c->pool, (size_t)argc * sizeof(*p.v));
 	rest = pool_alloc(&c->pool, (size_t)(argc + 1) * sizeof(*rest));
 	rest[0] = argv[0];
-	memcpy(rest + 1, argv + from, (size_t)(argc - from) * sizeof(*rest));
-	ret = run_argp(&p, parse_cmd, argc - from + 1, rest, 0);
+	for (i = p.verb + 1; i < argc; i++)
+		if (i != at || !c->cmd->object)
+			rest[n++] = argv[i];
+	ret = run_argp(&p, parse_cmd, n, rest, 0);
 	if (ret)
 		return ret;
 	a->v = p.v;
 	a->n = p.n;
 	if (c->opt.help || c->opt.version)
 		return 0;
-	ret = check_operands(c, a);
-	if (!ret)
-		ret = check_columns(c);
-	return ret ? ret : check_sort(c, a);
+	return cmd_check(c, a);
 }

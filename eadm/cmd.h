@@ -141,6 +141,7 @@ struct cmd;
  * @printed: a document is out already (streaming)
  * @looked: @src knows the adapters
  * @lines: counters as lines "name : value"
+ * @given: global options that were given, a bit for each place in global_opts
  */
 struct ctx {
 	struct pool pool;
@@ -161,6 +162,7 @@ struct ctx {
 	bool printed;
 	bool looked;
 	bool lines;
+	unsigned int given;
 };
 
 /**
@@ -210,6 +212,8 @@ enum opt_id {
  * @arg: name of its value, NULL if it takes none
  * @words: values it may have, separated by '|', for completion; or NULL
  * @help: one line
+ * @needs: global options: TAKES_*, what a command must have for it
+ * @form: global options: FORM_*, the output it is for; 0 = any
  */
 struct opt_def {
 	int id;
@@ -218,7 +222,27 @@ struct opt_def {
 	const char *arg;
 	const char *words;
 	const char *help;
+	unsigned int needs;
+	unsigned int form;
 };
+
+/* What global options have an effect on */
+#define TAKES_DEV	(1 << 0)	/* devices, whose numbers may have 64 bits */
+#define TAKES_DOC	(1 << 1)	/* objects */
+#define TAKES_MORE	(1 << 2)	/* fields that only -v shows */
+#define TAKES_COLUMNS	(1 << 3)	/* a table whose columns can be chosen */
+#define TAKES_HEADER	(1 << 4)	/* headings */
+#define TAKES_UNITS	(1 << 5)	/* sizes, times, rates */
+#define TAKES_HW	(1 << 6)	/* facts that the device may be asked for */
+#define TAKES_CALLS	(1 << 7)	/* calls of the driver */
+#define TAKES_COLOR	(1 << 8)	/* headings or titles */
+#define TAKES_FILE	(1 << 9)	/* facts that a file may have */
+
+#define TAKES_TABLE	(TAKES_DOC | TAKES_COLUMNS | TAKES_HEADER | TAKES_COLOR)
+#define TAKES_ASKS	(TAKES_DEV | TAKES_CALLS | TAKES_UNITS)
+
+#define FORM_TEXT	1
+#define FORM_JSON	2
 
 /**
  * enum operand - what the operands of a command are, for completion
@@ -230,9 +254,10 @@ struct opt_def {
  * @OPERAND_CMD: commands
  * @OPERAND_SHELL: names of shells
  * @OPERAND_COUNTER: names of counters
+ * @OPERAND_SPACE: namespaces of explain
  */
 enum operand { OPERAND_NONE, OPERAND_QP, OPERAND_CQ, OPERAND_EQ, OPERAND_CAT, OPERAND_CMD,
-	       OPERAND_SHELL, OPERAND_COUNTER };
+	       OPERAND_SHELL, OPERAND_COUNTER, OPERAND_SPACE };
 
 /**
  * struct args - operands and options of one call
@@ -261,6 +286,7 @@ struct args {
  * @help: one line
  * @more: paragraphs, or NULL
  * @schema: of its documents
+ * @takes: TAKES_*, which global options have an effect
  * @hidden: not in help and completion
  * @run: does it; 0 or negative after ctx_problem()
  */
@@ -277,6 +303,7 @@ struct cmd {
 	const char *help;
 	const char *more;
 	const struct schema *schema;
+	unsigned int takes;
 	bool hidden;
 	int (*run)(struct ctx *c, const struct args *a);
 };
@@ -289,6 +316,10 @@ extern const struct opt_def global_opts[];
 int cmd_parse(struct ctx *c, int argc, char **argv, struct args *a);
 const struct cmd *cmd_find(const char *verb, const char *object);
 bool cmd_wants_json(int argc, char **argv);
+
+/* cmd_check.c: does what was asked for fit the command? */
+int cmd_check(struct ctx *c, const struct args *a);
+int cmd_refuse(struct ctx *c, unsigned int needs, const char *why);
 const char *nearest_word(struct pool *p, const char *word, const char *const *words, size_t n);
 
 /* help.c: words about commands; none of it needs a kernel */
@@ -372,6 +403,8 @@ int ctx_each_dev(struct ctx *c, unsigned int flags,
 		 int (*fn)(struct ctx *c, struct dev *dev, void *arg), void *arg);
 int ctx_devices(struct ctx *c);
 const char *dev_title(const struct dev *dev);
+uint64_t dev_wall_ns(const struct dev *dev, uint64_t mono_ns);
+const char *dev_foreign(struct ctx *c, const struct dev *d);
 
 /* objects.c: numbers to objects */
 int each_object(struct ctx *c, struct dev *dev, enum target t, const struct id_set *ids,
@@ -423,6 +456,7 @@ int cmd_version(struct ctx *c, const struct args *a);
 int cmd_ver(struct ctx *c, const struct args *a);
 int cmd_schema(struct ctx *c, const struct args *a);
 int cmd_explain(struct ctx *c, const struct args *a);
+size_t explain_spaces(const char **names, size_t max);
 int cmd_help(struct ctx *c, const struct args *a);
 int cmd_completion(struct ctx *c, const struct args *a);
 int cmd_complete(struct ctx *c, const struct args *a);

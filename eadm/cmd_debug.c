@@ -10,10 +10,10 @@
 #define DEFAULT_MS (10 * 60 * 1000)
 
 struct debug_run {
-	bool set;
 	bool dry_run;
-	bool to_default;		/* "none" */
 	uint64_t ms;
+	uint32_t show;			/* categories, 0 = all */
+	uint32_t to_default;		/* categories to put back */
 	uint32_t mask[ERDMA_DIAG_LEVEL_COUNT];	/* categories to set to each level */
 };
 
@@ -47,44 +47,67 @@ static int find_word(const char *const *words, size_t n, const char *w)
 	return -1;
 }
 
+static int find_category(struct ctx *c, const char *name, uint32_t *mask)
+{
+	int cat = find_word(cat_names, N_CATS, name);
+	const char *hint;
+
+	*mask = cat < 0 ? (1U << N_CATS) - 1 : 1U << cat;
+	if (cat >= 0 || !strcmp(name, "all"))
+		return 0;
+	hint = nearest_word(&c->pool, name, cat_names, N_CATS);
+	return ctx_usage(c, hint ? hint : "'eadm debug-level' shows all categories.",
+			 "no category '%s'", name);
+}
+
+/* CATEGORY=LEVEL sets, CATEGORY shows; a later item changes what an earlier one said */
 static int parse_item(struct ctx *c, char *item, struct debug_run *run)
 {
 	char *eq = strchr(item, '=');
-	int cat, level = ERDMA_DIAG_LEVEL_DBG;
-	const char *hint;
+	int level = -1;
 	uint32_t l, mask;
 
 	if (eq) {
 		*eq++ = '\0';
 		level = find_word(level_names, N_LEVELS, eq);
+		if (level < 0 && strcmp(eq, "default"))
+			return ctx_usage(c, "levels: off, err, info, dbg, trace, default",
+					 "no level '%s'", eq);
 	}
-	if (level < 0)
-		return ctx_usage(c, "levels: off, err, info, dbg, trace", "no level '%s'", eq);
-	cat = find_word(cat_names, N_CATS, item);
-	if (cat < 0 && strcmp(item, "all")) {
-		hint = nearest_word(&c->pool, item, cat_names, N_CATS);
-		return ctx_usage(c, hint ? hint : "'eadm debug-level' shows all categories.",
-				 "no category '%s'", item);
+	if (find_category(c, item, &mask))
+		return -EINVAL;
+	if (!eq) {
+		run->show |= mask;
+		return 0;
 	}
-	mask = cat < 0 ? (1U << N_CATS) - 1 : 1U << cat;
 	for (l = 0; l < N_LEVELS; l++)
 		run->mask[l] &= ~mask;
-	run->mask[level] |= mask;
+	run->to_default &= ~mask;
+	*(level < 0 ? &run->to_default : &run->mask[level]) |= mask;
 	return 0;
+}
+
+/* Categories to set to a level */
+static uint32_t levels_set(const struct debug_run *run)
+{
+	uint32_t l, mask = 0;
+
+	for (l = 0; l < N_LEVELS; l++)
+		mask |= run->mask[l];
+	return mask;
 }
 
 static int parse_levels(struct ctx *c, const char *spec, struct debug_run *run)
 {
-	char *copy = pool_strdup(&c->pool, spec), *item, *save;
+	char *copy = pool_strdup(&c->pool, strcmp(spec, "none") ? spec : "all=default");
+	char *item, *save;
 	int ret = 0;
 
-	run->set = true;
-	if (!strcmp(spec, "none")) {
-		run->to_default = true;
-		return 0;
-	}
 	for (item = strtok_r(copy, ",", &save); item && !ret; item = strtok_r(NULL, ",", &save))
 		ret = parse_item(c, item, run);
+	if (!ret && run->show && (run->to_default || levels_set(run)))
+		return ctx_usage(c, "'debug-level cm' shows, 'debug-level cm=dbg' sets.",
+				 "either show categories or set them");
 	return ret;
 }
 
@@ -96,12 +119,14 @@ static void level_word(struct obj *o, unsigned int field, uint32_t level)
 }
 
 static void add_rows(struct ctx *c, struct dev *dev, const struct erdma_diag_debug *d,
-		     const struct erdma_diag_debug *before)
+		     const struct erdma_diag_debug *before, uint32_t show)
 {
 	struct obj *o;
 	uint32_t i;
 
 	for (i = 0; i < d->out_count; i++) {
+		if (show && !(show >> i & 1))
+			continue;
 		o = obj_new(&c->pool, &schema_debug);
 		obj_str(o, DB_DEV, dev_title(dev));
 		if (dev->index >= 0)
@@ -160,7 +185,7 @@ static int set_defaults(struct ctx *c, struct dev *dev, const struct debug_run *
 	int ret = 0;
 
 	for (i = 0; !ret && i < now.out_count; i++)
-		if (now.out_level[i] != now.out_default[i])
+		if (run->to_default >> i & 1 && now.out_level[i] != now.out_default[i])
 			ret = set_level(c, dev, run, d, 1U << i, now.out_default[i], 0);
 	return ret;
 }
@@ -179,7 +204,7 @@ static int debug_dev(struct ctx *c, struct dev *dev, void *arg)
 		ret = set_level(c, dev, run, &d, run->mask[level], level, (uint32_t)run->ms);
 	if (ret)
 		return ctx_call_failed(c, dev, ret, TARGET_DEBUG, 0);
-	add_rows(c, dev, &d, &before);
+	add_rows(c, dev, &d, &before, run->show);
 	return 0;
 }
 
@@ -194,6 +219,7 @@ int cmd_debug_level(struct ctx *c, const struct args *a)
 {
 	struct debug_run run = { .ms = DEFAULT_MS, .dry_run = a->opt[OPT_DRY_RUN] };
 	const char *how_long = a->opt[OPT_FOR];
+	bool set;
 	int ret;
 
 	if (how_long && !strcmp(how_long, "0"))
@@ -202,13 +228,14 @@ int cmd_debug_level(struct ctx *c, const struct args *a)
 			      run.ms > ERDMA_DIAG_DEBUG_MAX_MS))
 		return ctx_usage(c, "up to 24h: --for 10m, --for 90s; 0 = never back.",
 				 "bad duration '%s'", how_long);
-	if ((how_long || run.dry_run) && !a->n)
+	ret = a->n ? parse_levels(c, a->v[0], &run) : 0;
+	if (ret)
+		return ret;
+	set = run.to_default || levels_set(&run);
+	if (how_long && !levels_set(&run) && set)
+		return ctx_usage(c, "leave it out.", "option --for has no effect on 'default'");
+	if ((how_long || run.dry_run) && !set)
 		return ctx_usage(c, "eadm debug-level cm=dbg --for 10m",
-				 "nothing to set: name a category");
-	if (a->n) {
-		ret = parse_levels(c, a->v[0], &run);
-		if (ret)
-			return ret;
-	}
-	return ctx_each_dev(c, DEVS_NODE | (run.set ? 0 : DEVS_MANY), debug_dev, &run);
+				 "nothing to set: name a category and a level");
+	return ctx_each_dev(c, DEVS_NODE | (set ? 0 : DEVS_MANY), debug_dev, &run);
 }

@@ -27,7 +27,7 @@ static void row_from_node(struct obj *o, const struct erdma_diag_info *info)
 	obj_u64(o, DL_MR, info->n_mr);
 }
 
-static void row_reason(struct obj *o, const struct dev *d, int err)
+static void row_reason(struct ctx *c, struct obj *o, const struct dev *d, int err)
 {
 	static const char *const words[] = {
 		[DEV_OK] = "ok",
@@ -42,9 +42,11 @@ static void row_reason(struct obj *o, const struct dev *d, int err)
 		[DEV_NO_DRIVER] = "no driver bound",
 	};
 
-	obj_str(o, DL_STATE, words[d->state]);
-	if (reasons[d->state])
-		obj_str(o, DL_REASON, reasons[d->state]);
+	const char *foreign = dev_foreign(c, d);
+
+	obj_str(o, DL_STATE, words[foreign ? DEV_NO_NODE : d->state]);
+	if (foreign || reasons[d->state])
+		obj_str(o, DL_REASON, foreign ? foreign : reasons[d->state]);
 	if (!err)
 		return;
 	obj_str(o, DL_STATE, err == EPERM || err == EACCES ? "no-access" :
@@ -57,7 +59,7 @@ static void row_state(struct ctx *c, struct obj *o, struct dev *d)
 	struct dev_facts facts;
 	int ret = d->state == DEV_OK ? source_open_dev(&c->src, d) : -ENOENT;
 
-	row_reason(o, d, d->state == DEV_OK ? -ret : 0);
+	row_reason(c, o, d, d->state == DEV_OK ? -ret : 0);
 	if (!ret) {
 		row_from_node(o, &d->info);
 		c->time_ns = d->info.time_real_ns;
@@ -111,7 +113,7 @@ int cmd_list_dev(struct ctx *c, const struct args *a)
 
 	if (ret)
 		return ret;
-	if (!c->src.devs && !c->opt.device) {
+	if (!c->src.devs && (!c->opt.device || !strcmp(c->opt.device, "all"))) {
 		ctx_note(c, "NO_ADAPTER", NULL, "no ERDMA adapter in this machine");
 		return 0;
 	}

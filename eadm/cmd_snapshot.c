@@ -88,8 +88,6 @@ int cmd_snapshot(struct ctx *c, const struct args *a)
 
 	if (!a->opt[OPT_WRITE])
 		return ctx_usage(c, "eadm snapshot --write FILE", "'snapshot' needs --write FILE");
-	if (c->opt.from)
-		return ctx_usage(c, NULL, "a snapshot is taken of a kernel, not of a file");
 	ret = parse_numbers(c, "QP", a->opt[OPT_QP], &qps);
 	if (!ret)
 		ret = parse_numbers(c, "CQ", a->opt[OPT_CQN], &cqs);

@@ -13,6 +13,8 @@
 
 #define NAME_LEN	DEV_NAME_LEN
 #define PORT		1
+/* The driver keeps its counters through recoveries; the device's are as old as its reset */
+#define SINCE		"the driver was bound; traffic: since the device was reset"
 
 struct counter {
 	char name[NAME_LEN];
@@ -187,9 +189,18 @@ static bool named(const struct args *a, const struct counter *cn)
 	return !a->n;
 }
 
-static bool wanted(const struct stat_run *run, const struct counter *cn)
+/* With an interval a counter that stood still is as good as zero */
+static bool is_zero(const struct counter *cn, const struct sample *before)
 {
-	if (run->nonzero && !cn->value)
+	const struct counter *old = sample_find(before, cn->name);
+
+	return old ? cn->value == old->value : !cn->value;
+}
+
+static bool wanted(const struct stat_run *run, const struct counter *cn,
+		   const struct sample *before)
+{
+	if (run->nonzero && is_zero(cn, before))
 		return false;
 	if (run->errors && !cn->error)
 		return false;
@@ -218,7 +229,7 @@ static void add_counters(struct ctx *c, struct obj *o, const struct stat_run *ru
 	size_t i;
 
 	for (i = 0; i < s->n; i++) {
-		if (!wanted(run, &s->v[i]))
+		if (!wanted(run, &s->v[i], before))
 			continue;
 		row = obj_new(&c->pool, &schema_counter);
 		obj_str(row, SC_GROUP, s->v[i].group);
@@ -226,6 +237,8 @@ static void add_counters(struct ctx *c, struct obj *o, const struct stat_run *ru
 		if (s->v[i].native[0])
 			obj_str(row, SC_NATIVE, s->v[i].native);
 		obj_u64(row, SC_VALUE, s->v[i].value);
+		if (counter_text(s->v[i].name))
+			obj_str(row, SC_TEXT, counter_text(s->v[i].name));
 		if (before)
 			add_change(row, &s->v[i], before, s->time_ns - before->time_ns);
 		list_add(l, row);
@@ -255,8 +268,10 @@ static int stat_dev(struct ctx *c, struct dev *dev, void *arg)
 	struct last *l = last_of(c, run, dev);
 	struct sample s = { .time_ns = now_ns() };
 	struct obj *o;
-	int ret = c->src.ops->counters(&c->src, dev, PORT, sample_add, &s);
+	int ret;
 
+	c->time_ns = c->src.ops->real_ns(&c->src);
+	ret = c->src.ops->counters(&c->src, dev, PORT, sample_add, &s);
 	if (ret) {
 		c->src.why = NULL;
 		ret = ctx_call_failed(c, dev, ret, TARGET_STAT, 0);
@@ -271,6 +286,7 @@ static int stat_dev(struct ctx *c, struct dev *dev, void *arg)
 		if (dev->index >= 0)
 			obj_u64(o, ST_INDEX, (uint64_t)dev->index);
 		obj_u64(o, ST_PORT, PORT);
+		obj_str(o, ST_SINCE, SINCE);
 		if (run->deltas)
 			obj_u64(o, ST_INTERVAL, s.time_ns - l->s.time_ns);
 		add_counters(c, o, run, &s, run->deltas ? &l->s : NULL);
@@ -367,6 +383,8 @@ int cmd_stat(struct ctx *c, const struct args *a)
 		run.errors = true;
 		run.group = NULL;
 	}
+	if (every && a->opt[OPT_LIVE])
+		return ctx_usage(c, NULL, "only one of --interval and --live");
 	if (every && (!parse_duration(every, &ms) || ms < 100 || ms > 86400000))
 		return ctx_usage(c, "from 100ms to 24h: -i 1, -i 500ms, -i 5m.",
 				 "bad interval '%s'", every);
@@ -377,6 +395,10 @@ int cmd_stat(struct ctx *c, const struct args *a)
 	if (!stat_style(c, a, &run.vendor))
 		return -EINVAL;
 	c->lines = run.vendor && !every && !a->opt[OPT_LIVE];
+	if (c->lines && c->opt.format == FMT_TEXT &&
+	    cmd_refuse(c, TAKES_MORE | TAKES_COLUMNS | TAKES_HEADER | TAKES_UNITS | TAKES_COLOR,
+		       "on lines 'name : value'"))
+		return -EINVAL;
 	if (every || a->opt[OPT_LIVE])
 		ret = stat_loop(c, &run, ms, count);
 	else

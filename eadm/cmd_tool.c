@@ -3,13 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include <json-c/json_c_version.h>
 #include <netlink/version.h>
 
 #include "erdma/erdma_hw.h"
-#include "erdma/erdma_names.h"
 
 #include "cmd.h"
 #include "emit.h"
@@ -99,85 +97,6 @@ int cmd_schema(struct ctx *c, const struct args *a)
 		return 0;
 	return ctx_problem(c, ENOENT, NULL, "'eadm schema' shows their names.", "no schema '%s'",
 			   a->v[0]);
-}
-
-/* ---- explain ------------------------------------------------------------ */
-
-struct meaning {
-	const char *kind;
-	uint32_t code;
-	const char *word;
-	const char *text;
-};
-
-static const struct meaning meanings[] = {
-#define MEANING(code, word, text) { KIND, code, word, text },
-#define KIND "opcode"
-	ERDMA_WR_OPCODES(MEANING)
-#undef KIND
-#define KIND "syndrome"
-	ERDMA_SYNDROMES(MEANING)
-#undef KIND
-#define KIND "event"
-	ERDMA_AE_TYPES(MEANING)
-#undef KIND
-#define KIND "qp-state"
-	ERDMA_QP_STATES(MEANING)
-#undef KIND
-#define KIND "cc"
-	ERDMA_CCS(MEANING)
-#undef KIND
-#define KIND "capability"
-	ERDMA_CAP_FLAGS(MEANING)
-#undef KIND
-#define KIND "mr-type"
-	ERDMA_MR_TYPES(MEANING)
-#undef KIND
-#define KIND "command-rdma"
-	ERDMA_CMDS_RDMA(MEANING)
-#undef KIND
-#define KIND "command-common"
-	ERDMA_CMDS_COMMON(MEANING)
-#undef KIND
-#define EXIT_MEANING(code, word, text) { "exit-status", code, word, text },
-	EXIT_CODES(EXIT_MEANING)
-};
-
-static bool means(const struct meaning *m, const char *what, bool is_code, uint32_t code)
-{
-	return is_code ? m->code == code : !strcasecmp(m->word, what) ||
-	       !strcasecmp(m->kind, what);
-}
-
-/**
- * cmd_explain - codes and words of the hardware
- * @c: run
- * @a: arguments: a number, a word, a kind, or nothing for all
- *
- * Return: 0, or a negative error number after reporting it.
- */
-int cmd_explain(struct ctx *c, const struct args *a)
-{
-	const char *what = a->n ? a->v[0] : NULL;
-	uint32_t code = 0;
-	bool is_code = what && parse_u32(what, &code);
-	struct obj *o;
-	size_t i;
-
-	for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
-		if (what && !means(&meanings[i], what, is_code, code))
-			continue;
-		o = obj_new(&c->pool, &schema_explain);
-		obj_str(o, EX_KIND, meanings[i].kind);
-		obj_u64(o, EX_CODE, meanings[i].code);
-		obj_str(o, EX_WORD, meanings[i].word);
-		obj_str(o, EX_TEXT, meanings[i].text);
-		ctx_add(c, o);
-	}
-	if (c->good)
-		return 0;
-	return ctx_problem(c, ENOENT, NULL, "'eadm explain' shows all codes and words.",
-			   "nothing is called '%s'", what);
 }
 
 /* ---- help, completion, manual ------------------------------------------- */
@@ -304,6 +223,15 @@ static void complete_categories(struct ctx *c)
 	fputs("all\nnone\n", c->out);
 }
 
+static void complete_spaces(struct ctx *c)
+{
+	const char *names[COMPLETE_MAX];
+	size_t i, n = explain_spaces(names, COMPLETE_MAX);
+
+	for (i = 0; i < n; i++)
+		fprintf(c->out, "%s\n", names[i]);
+}
+
 /**
  * cmd_complete - words for completion, one per line
  * @c: run
@@ -326,6 +254,8 @@ int cmd_complete(struct ctx *c, const struct args *a)
 		complete_names(c);
 	} else if (!strcmp(kind, "category")) {
 		complete_categories(c);
+	} else if (!strcmp(kind, "namespace")) {
+		complete_spaces(c);
 	} else {
 		w.target = !strcmp(kind, "cq") ? TARGET_CQ : !strcmp(kind, "eq") ? TARGET_EQ :
 			   !strcmp(kind, "counter") ? TARGET_STAT : TARGET_QP;

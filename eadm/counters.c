@@ -14,13 +14,14 @@ struct counter_row {
 	const char *name;
 	const char *group;
 	bool error;
+	const char *text;
 };
 
 #define GROUP_CONST(id, group_name) static const char group_##id[] = group_name;
 ERDMA_COUNTER_GROUPS(GROUP_CONST)
 
-#define COUNTER_ROW(id, counter_name, group_id, is_error) \
-	{ counter_name, group_##group_id, is_error },
+#define COUNTER_ROW(id, counter_name, group_id, is_error, counter_text) \
+	{ counter_name, group_##group_id, is_error, counter_text },
 static const struct counter_row counters[] = {
 	ERDMA_DEVICE_COUNTERS(COUNTER_ROW)
 	ERDMA_DRIVER_COUNTERS(COUNTER_ROW)
@@ -67,6 +68,19 @@ bool counter_is_error(const char *name)
 	const struct counter_row *c = counter_find(name);
 
 	return c && c->error;
+}
+
+/**
+ * counter_text - what a counter counts
+ * @name: canonical name
+ *
+ * Return: text, NULL for a counter that the list does not have.
+ */
+const char *counter_text(const char *name)
+{
+	const struct counter_row *c = counter_find(name);
+
+	return c ? c->text : NULL;
 }
 
 /* One word for another at the end of a name */

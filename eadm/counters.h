@@ -20,6 +20,7 @@ struct vendor_counter {
 
 const char *counter_group(const char *name);
 bool counter_is_error(const char *name);
+const char *counter_text(const char *name);
 bool counter_canonical(const char *name, char *out, size_t size);
 const struct vendor_counter *vendor_counter(size_t i);
 const struct vendor_counter *vendor_find(const char *name);

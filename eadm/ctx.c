@@ -376,6 +376,18 @@ const char *dev_title(const struct dev *dev)
 	return dev->name[0] ? dev->name : dev->pci;
 }
 
+/**
+ * dev_wall_ns - a time of the driver as nanoseconds since 1970
+ * @dev: device whose node is open
+ * @mono_ns: CLOCK_MONOTONIC of the driver's host
+ *
+ * Return: CLOCK_REALTIME of that host.
+ */
+uint64_t dev_wall_ns(const struct dev *dev, uint64_t mono_ns)
+{
+	return dev->info.time_real_ns - dev->info.time_mono_ns + mono_ns;
+}
+
 static bool dev_matches(const struct dev *d, const char *want)
 {
 	uint32_t index;
@@ -403,16 +415,57 @@ static bool has_no_driver(const struct dev *d)
 	return d->state == DEV_NO_DRIVER;
 }
 
+/**
+ * dev_foreign - is a driver bound that has no diagnostics node?
+ * @c: run
+ * @d: device
+ *
+ * The RDMA device of the kernel's own driver may have no parent in sysfs: then it is not
+ * known that the device belongs to the adapter. That module states no version; ours does.
+ *
+ * Return: "the driver 'erdma' (the kernel's own) has no diagnostic node", or NULL.
+ */
+const char *dev_foreign(struct ctx *c, const struct dev *d)
+{
+	char version[DEV_NAME_LEN];
+	const char *which = "";
+	int ret;
+
+	if (d->state != DEV_NO_NODE && d->state != DEV_NO_RDMA)
+		return NULL;
+	ret = c->src.ops->driver_version(&c->src, version, sizeof(version));
+	if (d->state == DEV_NO_RDMA && (!ret || strcmp(d->driver, "erdma")))
+		return NULL;
+	if (!strcmp(d->driver, "erdma"))
+		which = !ret ? pool_printf(&c->pool, " (version %s)", version) :
+			ret == -ENODATA || d->state == DEV_NO_RDMA ? " (the kernel's own)" : "";
+	return pool_printf(&c->pool, "the driver '%s'%s has no diagnostic node", d->driver, which);
+}
+
+static int dev_without_node(struct ctx *c, const struct dev *d, const char *text)
+{
+	const char *works = d->state == DEV_NO_RDMA ? "of this one eadm "
+			    "shows nothing." :
+			    "only 'stat' and 'list dev' work without the node.";
+
+	return ctx_problem_exit(c, EX_NO_DRIVER, d->err ? d->err : ENODEV, dev_title(d),
+				pool_printf(&c->pool, "load the erdma driver that comes with eadm: "
+					    "'modinfo erdma' shows which one modprobe takes; %s",
+					    works), "%s", text);
+}
+
 /* Why a device is of no use for a command that needs its node */
 static int dev_unusable(struct ctx *c, const struct dev *d)
 {
-	const char *hint;
+	const char *hint, *foreign = dev_foreign(c, d);
 
 	switch (d->state) {
 	case DEV_NO_DRIVER:
 		return ctx_problem_exit(c, EX_NO_DRIVER, ENODEV, d->pci, driver_hint(c),
 					"1 ERDMA adapter at %s, no driver bound", d->pci);
 	case DEV_NO_RDMA:
+		if (foreign)
+			return dev_without_node(c, d, foreign);
 		hint = strcmp(d->driver, "erdma") ?
 		       "give the adapter back to the erdma driver: driver_override, then bind." :
 		       pool_printf(&c->pool, "dmesg | grep %s", d->pci);
@@ -427,10 +480,9 @@ static int dev_unusable(struct ctx *c, const struct dev *d)
 					"modprobe ib_core; then try again.",
 					"rdma netlink is of no use: %s",
 					strerror(-c->src.netlink_err));
-	return ctx_problem_exit(c, EX_NO_DRIVER, d->err ? d->err : ENODEV, d->name,
-				"load the erdma driver that comes with eadm; only 'stat' and "
-				"'list dev' work without the node.",
-				"the driver '%s' has no diagnostic node", d->driver);
+	return dev_without_node(c, d, foreign ? foreign :
+				pool_printf(&c->pool, "the driver '%s' has no diagnostic node",
+					    d->driver));
 }
 
 static int dev_open(struct ctx *c, struct dev *d)

@@ -52,6 +52,9 @@ int dump_selector(struct ctx *c, const struct args *a, struct selector *sel)
 	if (c->opt.format != FMT_TEXT)
 		return ctx_usage(c, "JSON has the bytes with --hex.",
 				 "--raw writes bytes, not JSON");
+	if (cmd_refuse(c, TAKES_MORE | TAKES_COLUMNS | TAKES_HEADER | TAKES_UNITS | TAKES_COLOR,
+		       "with --raw"))
+		return -EINVAL;
 	if (isatty(fileno(c->out)))
 		return ctx_usage(c, "send it to a file, or use --hex.",
 				 "--raw does not write to a terminal");
@@ -196,7 +199,7 @@ static struct obj *ring_object(struct dump *d, size_t shown, size_t all)
 	for (i = 0; i < d->n_problems; i++)
 		obj_word(o, RI_PROBLEMS, d->problems[i]);
 	if (d->data.time_ns)
-		obj_u64(o, RI_TIME, d->data.time_ns);
+		obj_u64(o, RI_TIME, dev_wall_ns(d->dev, d->data.time_ns));
 	obj_list(o, RI_ENTRIES);
 	if (d->data.flags & ERDMA_DIAG_RING_TORN)
 		ctx_problem(d->c, EAGAIN, target_path(d->c, d->dev, d->target, d->id),

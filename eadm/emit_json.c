@@ -135,6 +135,22 @@ static json_object *nested(json_object *j, const char *key, const char **last)
 	return j;
 }
 
+/* A field that is a time, as a string; what is an age needs the time of the document */
+static void add_time(const struct ctx *c, json_object *j, const struct field *f, uint64_t ns)
+{
+	char text[TIME_LEN];
+	const char *key;
+
+	if (f->flags & (F_PAST | F_AHEAD)) {
+		if (!c->time_ns || (f->flags & F_PAST && ns > c->time_ns))
+			return;
+		ns = f->flags & F_PAST ? c->time_ns - ns : c->time_ns + ns;
+	}
+	j = nested(j, f->at, &key);
+	time_rfc3339(ns, text);
+	json_object_object_add(j, key, json_object_new_string(text));
+}
+
 static json_object *obj_json(const struct ctx *c, const struct obj *o)
 {
 	json_object *j = json_object_new_object(), *in;
@@ -148,6 +164,8 @@ static json_object *obj_json(const struct ctx *c, const struct obj *o)
 			continue;
 		in = nested(j, f->key, &key);
 		json_object_object_add(in, key, value_json(c, f->type, obj_val(o, i)));
+		if (f->at)
+			add_time(c, j, f, obj_get_u64(o, i, 0));
 	}
 	return j;
 }

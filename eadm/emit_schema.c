@@ -135,6 +135,19 @@ static json_object *properties_of(json_object *properties, const char *key, cons
 	return properties;
 }
 
+/* A time is there as a number and as a string */
+static void add_time(json_object *properties, const struct field *f)
+{
+	json_object *p = pattern("^[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9:]{8}[.][0-9]{9}Z$");
+	const char *key;
+
+	put(p, "format", string("date-time"));
+	put(p, "description", string(f->flags & F_PAST ? "since then" : f->flags & F_AHEAD ?
+				     "until then" : "time"));
+	properties = properties_of(properties, f->at, &key);
+	put(properties, key, p);
+}
+
 /* A fact that is not known has no member: none is required */
 static json_object *object_schema(const struct schema *s)
 {
@@ -147,6 +160,8 @@ static json_object *object_schema(const struct schema *s)
 		put(p, "description", string(s->fields[i].label));
 		in = properties_of(properties, s->fields[i].key, &key);
 		put(in, key, p);
+		if (s->fields[i].at)
+			add_time(properties, &s->fields[i]);
 	}
 	put(j, "properties", properties);
 	put(j, "minProperties", json_object_new_int(1));

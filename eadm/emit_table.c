@@ -179,10 +179,14 @@ static void put_row(struct ctx *c, const char *const *cells, const struct column
 		len = strlen(cells[i]);
 		if (cols[i].flags & COL_RIGHT)
 			gap += width[i] - len;
-		memset(line + at, ' ', gap);
-		memcpy(line + at + gap, cells[i], len);
-		at += gap + len;
-		gap = 2 + (cols[i].flags & COL_RIGHT ? 0 : width[i] - len);
+		/* No blanks at the end of a line */
+		if (len) {
+			memset(line + at, ' ', gap);
+			memcpy(line + at + gap, cells[i], len);
+			at += gap + len;
+			gap = 0;
+		}
+		gap += 2 + (cols[i].flags & COL_RIGHT ? 0 : width[i] - len);
 	}
 	line[at++] = '\n';
 	fwrite(line, 1, at, c->out);

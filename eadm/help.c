@@ -65,6 +65,25 @@ void help_overview(FILE *f)
 	pool_free(&p);
 }
 
+/* The global options that all of these commands take */
+static void put_globals(FILE *f, unsigned int takes)
+{
+	const struct opt_def *o;
+	size_t col = strlen("Global options:");
+
+	fputs("\nGlobal options:", f);
+	for (o = global_opts; o->name; o++) {
+		if (o->needs & ~takes)
+			continue;
+		if (col + strlen(o->name) + 3 > 96) {
+			fputs("\n ", f);
+			col = 1;
+		}
+		col += (size_t)fprintf(f, " --%s", o->name);
+	}
+	fputs("\n'eadm help' explains them.\n", f);
+}
+
 /**
  * help_command - one command with its options
  * @f: where to
@@ -83,28 +102,116 @@ void help_command(FILE *f, const struct cmd *cmd)
 		fprintf(f, "\n%s\n", cmd->more);
 	if (cmd->schema)
 		fprintf(f, "\nJSON schema: %s\n", cmd->schema->name);
-	fputs("\n'eadm help' shows the global options.\n", f);
+	put_globals(f, cmd->takes);
 	pool_free(&p);
+}
+
+/* ---- all commands with one verb ------------------------------------------- */
+
+static const struct cmd *next_cmd(const char *verb, const struct cmd *cmd)
+{
+	for (cmd = cmd ? cmd + 1 : cmd_table; cmd->verb; cmd++)
+		if (!cmd->hidden && !strcmp(cmd->verb, verb))
+			return cmd;
+	return NULL;
+}
+
+static bool has_option(const struct cmd *cmd, const struct opt_def *same)
+{
+	const struct opt_def *o;
+
+	for (o = cmd->opts; o && o->name; o++)
+		if (!strcmp(o->name, same->name) && !strcmp(o->help, same->help))
+			return true;
+	return false;
+}
+
+/* An option, once, and which objects have it if not all do; @first: of this command */
+static void put_shared(FILE *f, struct pool *p, const struct cmd *first, const struct opt_def *o)
+{
+	const char *objects = "";
+	const struct cmd *cmd;
+	bool all = true;
+
+	for (cmd = next_cmd(first->verb, NULL); cmd; cmd = next_cmd(first->verb, cmd)) {
+		if (!has_option(cmd, o))
+			all = false;
+		else if (cmd < first)
+			return;
+		else
+			objects = pool_printf(p, "%s%s%s", objects, *objects ? ", " : "",
+					      cmd->object);
+	}
+	fprintf(f, "  %-26s %s%s\n", opt_text(p, o), o->help,
+		all ? "" : pool_printf(p, " (%s)", objects));
+}
+
+static void put_shared_options(FILE *f, struct pool *p, const char *verb)
+{
+	const struct opt_def *o;
+	const struct cmd *cmd;
+	bool any = false;
+
+	for (cmd = next_cmd(verb, NULL); cmd; cmd = next_cmd(verb, cmd))
+		for (o = cmd->opts; o && o->name; o++) {
+			fputs(any ? "" : "\nOptions\n", f);
+			any = true;
+			put_shared(f, p, cmd, o);
+		}
+}
+
+/* Is the text of a command also that of an earlier one? */
+static bool said_before(const struct cmd *cmd)
+{
+	const struct cmd *c;
+
+	for (c = cmd_table; c != cmd; c++)
+		if (c->more == cmd->more)
+			return true;
+	return false;
+}
+
+static void put_shared_text(FILE *f, const char *verb)
+{
+	const struct cmd *cmd;
+
+	for (cmd = next_cmd(verb, NULL); cmd; cmd = next_cmd(verb, cmd))
+		if (cmd->more && !said_before(cmd))
+			fprintf(f, "\n%s\n", cmd->more);
+	fputs("\nJSON schemas:", f);
+	for (cmd = next_cmd(verb, NULL); cmd; cmd = next_cmd(verb, cmd))
+		if (cmd->schema)
+			fprintf(f, " %s", cmd->schema->name);
+	fputc('\n', f);
 }
 
 /**
  * help_verb - all commands with one verb
  * @f: where to
  * @verb: verb
+ *
+ * What several of them have in common is said once.
  */
 void help_verb(FILE *f, const char *verb)
 {
-	const struct cmd *cmd;
-	bool first = true;
+	const struct cmd *cmd = next_cmd(verb, NULL);
+	struct pool p = { NULL };
+	unsigned int takes = ~0U;
 
-	for (cmd = cmd_table; cmd->verb; cmd++) {
-		if (cmd->hidden || strcmp(cmd->verb, verb))
-			continue;
-		if (!first)
-			fputc('\n', f);
-		first = false;
-		help_command(f, cmd);
+	if (!cmd || !next_cmd(verb, cmd)) {
+		if (cmd)
+			help_command(f, cmd);
+		return;
 	}
+	for (; cmd; cmd = next_cmd(verb, cmd)) {
+		fprintf(f, "%s%s\n    %s.\n", cmd == next_cmd(verb, NULL) ? "Usage: " : "       ",
+			cmd_synopsis(&p, cmd), cmd->help);
+		takes &= cmd->takes;
+	}
+	put_shared_options(f, &p, verb);
+	put_shared_text(f, verb);
+	put_globals(f, takes);
+	pool_free(&p);
 }
 
 /* ---- manual page -------------------------------------------------------- */
@@ -208,17 +315,6 @@ static void man_options(FILE *f)
 	fputs(".El\n", f);
 }
 
-/* Is the text of a command also that of an earlier one? */
-static bool said_before(const struct cmd *cmd)
-{
-	const struct cmd *c;
-
-	for (c = cmd_table; c != cmd; c++)
-		if (c->more == cmd->more)
-			return true;
-	return false;
-}
-
 static void man_commands(FILE *f)
 {
 	struct pool p = { NULL };
@@ -290,6 +386,8 @@ static const char *operand_kind(enum operand o)
 		return "category";
 	case OPERAND_COUNTER:
 		return "counter";
+	case OPERAND_SPACE:
+		return "namespace";
 	default:
 		return "";
 	}
@@ -302,6 +400,16 @@ static void comp_opts(FILE *f, const struct opt_def *o)
 		if (o->key)
 			fprintf(f, " -%c", o->key);
 	}
+}
+
+/* The global options that a command takes */
+static void comp_globals(FILE *f, const struct cmd *cmd)
+{
+	const struct opt_def *o;
+
+	for (o = global_opts; o->name; o++)
+		if (!(o->needs & ~cmd->takes))
+			comp_opts(f, (const struct opt_def[]){ *o, { 0 } });
 }
 
 /* case lines: the values of options */
@@ -368,6 +476,7 @@ static void comp_commands(FILE *f)
 		fprintf(f, "\t\"%s\"%s%s) opts=\"", cmd_name(&p, cmd), cmd->alias ? "|" : "",
 			cmd->alias ? cmd->alias : "");
 		comp_opts(f, cmd->opts);
+		comp_globals(f, cmd);
 		fputc('"', f);
 		if (*operand_kind(cmd->operand))
 			fprintf(f, "; kind=%s", operand_kind(cmd->operand));
@@ -415,7 +524,7 @@ static const char comp_cmd[] =
 
 static const char comp_tail[] =
 	"\t\tesac\n"
-	"\t\tif [[ $cur == -* ]]; then words=\"$globals$opts\" kind=\"\"; fi\n"
+	"\t\tif [[ $cur == -* ]]; then words=\"${opts:-$globals}\" kind=\"\"; fi\n"
 	"\tfi\n"
 	"\tif [[ -n $kind ]]; then\n"
 	"\t\twords=$(eadm \"${dev[@]}\" __complete \"$kind\" 2>/dev/null)\n"

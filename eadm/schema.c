@@ -72,8 +72,8 @@ static const struct field qp_list_fields[] = {
 	[QL_SEND_CQN] = { "send_cqn", "send CQN", T_NUM },
 	[QL_RECV_CQN] = { "recv_cqn", "receive CQN", T_NUM },
 	[QL_PDN] = { "pdn", "PDN", T_NUM },
-	[QL_AGE] = { "age_ns", "age", T_NS },
-	[QL_STATE_AGE] = { "state_age_ns", "in this state for", T_NS },
+	[QL_AGE] = { "age_ns", "age", T_NS, F_PAST, .at = "created" },
+	[QL_STATE_AGE] = { "state_age_ns", "in this state for", T_NS, F_PAST, .at = "state_since" },
 	[QL_ASYNC] = { "async_events", "async events", T_NUM },
 	[QL_LAST_ASYNC] = { "last_async", "last async event", T_STR },
 	[QL_PID] = { "owner.pid", "pid", T_NUM },
@@ -126,7 +126,7 @@ static const struct field cq_list_fields[] = {
 	[CL_NOTIFY] = { "notify", "armed for", T_STR },
 	[CL_EVENTS] = { "events", "events", T_U64 },
 	[CL_ASYNC] = { "async_events", "async events", T_NUM },
-	[CL_AGE] = { "age_ns", "age", T_NS },
+	[CL_AGE] = { "age_ns", "age", T_NS, F_PAST, .at = "created" },
 	[CL_PID] = { "owner.pid", "pid", T_NUM },
 	[CL_COMM] = { "owner.comm", "command", T_STR },
 	[CL_KERNEL] = { "owner.kernel", "kernel", T_BOOL },
@@ -269,7 +269,7 @@ static const struct field cmdq_info_fields[] = {
 	[MI_FREE] = { "free", "free", T_NUM },
 	[MI_QUARANTINED] = { "quarantined", "quarantined after timeout", T_NUM },
 	[MI_MAX_IN_FLIGHT] = { "max_in_flight", "in flight, high-water mark", T_NUM },
-	[MI_OLDEST] = { "oldest_ns", "oldest in flight", T_NS },
+	[MI_OLDEST] = { "oldest_ns", "oldest in flight", T_NS, F_PAST, .at = "oldest_since" },
 	[MI_SUBMITTED] = { "submitted", "submitted", T_U64, .group = "commands" },
 	[MI_COMPLETED] = { "completed", "completed", T_U64 },
 	[MI_FAILED] = { "failed", "refused by the device", T_U64 },
@@ -361,8 +361,8 @@ static const struct field qp_side_fields[] = {
 	[QS_MAX_RECV_WR] = { "max_recv_wr", "receive requests asked for", T_NUM },
 	[QS_MAX_SEND_SGE] = { "max_send_sge", "send SGEs asked for", T_NUM },
 	[QS_MAX_INLINE] = { "max_inline", "inline bytes", T_NUM },
-	[QS_AGE] = { "age_ns", "age", T_NS, .group = "life" },
-	[QS_STATE_AGE] = { "state_age_ns", "in this state for", T_NS },
+	[QS_AGE] = { "age_ns", "age", T_NS, F_PAST, .group = "life", .at = "created" },
+	[QS_STATE_AGE] = { "state_age_ns", "in this state for", T_NS, F_PAST, .at = "state_since" },
 	[QS_ASYNC] = { "async_events", "async events", T_NUM },
 	[QS_LAST_ASYNC] = { "last_async", "last async event", T_STR },
 	[QS_PID] = { "owner.pid", "owner's pid", T_NUM },
@@ -397,7 +397,7 @@ static const struct field cq_side_fields[] = {
 	[CS_PAGE_SIZE] = { "page_size", "page size", T_SIZE },
 	[CS_PAGES] = { "pages", "pages", T_NUM },
 	[CS_CDB] = { "db_page", "doorbell page", T_HEX },
-	[CS_AGE] = { "age_ns", "age", T_NS, .group = "life" },
+	[CS_AGE] = { "age_ns", "age", T_NS, F_PAST, .group = "life", .at = "created" },
 	[CS_PID] = { "owner.pid", "owner's pid", T_NUM },
 	[CS_COMM] = { "owner.comm", "owner", T_STR },
 	[CS_KERNEL] = { "owner.kernel", "kernel object", T_BOOL },
@@ -476,6 +476,7 @@ static const struct field counter_fields[] = {
 	[SC_DELTA] = { "delta", "delta", T_U64 },
 	[SC_RATE] = { "rate", "per second", T_RATE },
 	[SC_NATIVE] = { "native_name", "driver's name", T_STR },
+	[SC_TEXT] = { "text", "what it counts", T_STR },
 };
 
 static const struct column counter_cols[] = {
@@ -485,6 +486,7 @@ static const struct column counter_cols[] = {
 	{ "DELTA", COL(SC_DELTA), .flags = COL_RIGHT | COL_MAYBE },
 	{ "PER-SECOND", COL(SC_RATE), .flags = COL_RIGHT | COL_MAYBE },
 	{ "DRIVER-NAME", COL(SC_NATIVE), .level = 1, .flags = COL_MAYBE },
+	{ "COUNTS", COL(SC_TEXT), .level = 1 },
 };
 
 const struct schema schema_counter = {
@@ -496,6 +498,7 @@ static const struct field stat_fields[] = {
 	[ST_INDEX] = { "index", "index", T_NUM },
 	[ST_PORT] = { "port", "port", T_NUM, F_TITLE },
 	[ST_INTERVAL] = { "interval_ns", "over", T_NS, F_TITLE },
+	[ST_SINCE] = { "totals_since", "totals since", T_STR, F_TITLE },
 	[ST_COUNTERS] = { "counters", "counters", T_LIST, .sub = &schema_counter },
 };
 
@@ -510,7 +513,7 @@ static const struct field debug_fields[] = {
 	[DB_CATEGORY] = { "category", "category", T_STR },
 	[DB_LEVEL] = { "level", "level", T_STR },
 	[DB_DEFAULT] = { "default", "default", T_STR },
-	[DB_LEFT] = { "left_ns", "back in", T_NS },
+	[DB_LEFT] = { "left_ns", "back in", T_NS, F_AHEAD, .at = "until" },
 	[DB_CHANGED] = { "changed", "changed", T_BOOL },
 	[DB_TEXT] = { "covers", "covers", T_STR },
 };
@@ -579,17 +582,22 @@ const struct schema schema_names = {
 };
 
 static const struct field explain_fields[] = {
-	[EX_KIND] = { "kind", "kind", T_STR },
+	[EX_SPACE] = { "namespace", "namespace", T_STR },
 	[EX_CODE] = { "code", "code", T_NUM },
+	[EX_HEX] = { "code_hex", "code, hex", T_HEX },
 	[EX_WORD] = { "word", "word", T_STR },
-	[EX_TEXT] = { "text", "text", T_STR },
+	[EX_TEXT] = { "text", "meaning", T_STR },
+	[EX_PROVEN] = { "proven", "proven", T_BOOL },
+	[EX_DOUBT] = { "unproven", "unproven", T_STR },
 };
 
 static const struct column explain_cols[] = {
-	{ "KIND", COL(EX_KIND) },
-	{ "CODE", COL(EX_CODE) },
-	{ "WORD", COL(EX_WORD) },
+	{ "NAMESPACE", COL(EX_SPACE) },
+	{ "CODE", COL(EX_CODE), .flags = COL_BLANK },
+	{ "HEX", COL(EX_HEX), .flags = COL_MAYBE | COL_BLANK },
+	{ "WORD", COL(EX_WORD), .flags = COL_BLANK },
 	{ "MEANING", COL(EX_TEXT) },
+	{ "UNPROVEN", COL(EX_DOUBT), .flags = COL_MAYBE | COL_BLANK },
 };
 
 const struct schema schema_explain = {
@@ -602,7 +610,7 @@ static const struct field source_fields[] = {
 	[SRC_KIND] = { "kind", "kind", T_STR },
 	[SRC_DRIVER] = { "driver", "driver", T_STR },
 	[SRC_ABI] = { "abi", "ABI", T_NUM },
-	[SRC_TIME] = { "time_ns", "time", T_U64 },
+	[SRC_TIME] = { "time_ns", "time", T_U64, .at = "time" },
 };
 
 const struct schema schema_source = { FIELDS(source_fields, SRC_COUNT) };

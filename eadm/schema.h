@@ -57,6 +57,8 @@ enum field_type {
 #define F_PLAIN		(1 << 6)	/* text: value without its label */
 #define F_JOIN		(1 << 7)	/* text: in a title, belongs to the field before */
 #define F_ALWAYS	(1 << 8)	/* text: '-' if it is not known */
+#define F_PAST		(1 << 9)	/* with .at: so long ago */
+#define F_AHEAD		(1 << 10)	/* with .at: in so long a time */
 
 /**
  * struct field - one field
@@ -66,6 +68,8 @@ enum field_type {
  * @flags: F_*
  * @sub: schema of the objects in a T_LIST or T_OBJ
  * @group: heading above this field in a block, NULL = same as before
+ * @at: JSON key of the same time as a string (RFC 3339): nanoseconds since 1970, with
+ *	F_PAST or F_AHEAD counted from the time of the document
  */
 struct field {
 	const char *key;
@@ -74,6 +78,7 @@ struct field {
 	unsigned int flags;
 	const struct schema *sub;
 	const char *group;
+	const char *at;
 };
 
 /**
@@ -331,13 +336,13 @@ enum { S_ADDR, S_LENGTH, S_KEY, S_COUNT };
 
 /* stat */
 enum {
-	ST_DEV, ST_INDEX, ST_PORT, ST_INTERVAL, ST_COUNTERS,
+	ST_DEV, ST_INDEX, ST_PORT, ST_INTERVAL, ST_SINCE, ST_COUNTERS,
 	ST_COUNT
 };
 
 /* One counter */
 enum {
-	SC_GROUP, SC_NAME, SC_VALUE, SC_DELTA, SC_RATE, SC_NATIVE,
+	SC_GROUP, SC_NAME, SC_VALUE, SC_DELTA, SC_RATE, SC_NATIVE, SC_TEXT,
 	SC_COUNT
 };
 
@@ -373,7 +378,7 @@ enum {
 
 /* explain */
 enum {
-	EX_KIND, EX_CODE, EX_WORD, EX_TEXT,
+	EX_SPACE, EX_CODE, EX_HEX, EX_WORD, EX_TEXT, EX_PROVEN, EX_DOUBT,
 	EX_COUNT
 };
 

@@ -319,7 +319,7 @@ const struct schema schema_cmd = { FIELDS(cmd_fields, M_COUNT), COLUMNS(cmd_cols
 		[RI_TORN] = { "torn", "changed while read", T_BOOL, F_TITLE },		\
 		[RI_HIDDEN] = { "hidden", "keys withheld", T_BOOL, F_TITLE },		\
 		[RI_PROBLEMS] = { "problems", "PROBLEM", T_WORDS },			\
-		[RI_TIME] = { "time_ns", "time", T_U64 },				\
+		[RI_TIME] = { "time_ns", "time", T_U64, .at = "time" },				\
 		[RI_ENTRIES] = { "entries", "entries", T_LIST },			\
 	}
 

@@ -140,6 +140,7 @@ typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
  * @lockdown: is the kernel locked down?
  * @no_module: is there certainly no module of the driver for the kernel that runs?
  *	Its release, as uname -r prints it, goes to @release.
+ * @real_ns: CLOCK_REALTIME
  * @close: end, or NULL
  */
 struct source_ops {
@@ -155,6 +156,7 @@ struct source_ops {
 		       res_fn fn, void *arg);
 	bool (*lockdown)(struct source *src);
 	bool (*no_module)(struct source *src, char *release, size_t size);
+	uint64_t (*real_ns)(struct source *src);
 	void (*close)(struct source *src);
 };
 
@@ -242,7 +244,7 @@ void rec_copy(const struct rec *rec, void *out, size_t size);
 /* source_netlink.c */
 struct nl_rdma;
 struct nlmsghdr;
-struct nl_rdma *nl_rdma_open(int *err);
+struct nl_rdma *nl_rdma_open(unsigned int timeout_ms, int *err);
 void nl_rdma_close(struct nl_rdma *nl);
 int nl_rdma_devices(struct nl_rdma *nl, void (*fn)(void *arg, uint32_t index, const char *name),
 		    void *arg);

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "erdma/erdma_hw.h"
@@ -277,7 +278,7 @@ static int kernel_devices(struct source *src)
 	ret = find_adapters(src);
 	if (ret || !src->devs)
 		return ret;
-	nl = nl_rdma_open(&src->netlink_err);
+	nl = nl_rdma_open(src->timeout_ms, &src->netlink_err);
 	src->priv = nl;
 	if (nl)
 		ask_netlink(src, nl);
@@ -499,6 +500,15 @@ static bool kernel_no_module(struct source *src, char *release, size_t size)
 	return !found;
 }
 
+static uint64_t kernel_real_ns(struct source *src)
+{
+	struct timespec t;
+
+	(void)src;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 const struct source_ops source_backend = {
 	.kind = "kernel",
 	.devices = kernel_devices,
@@ -510,5 +520,6 @@ const struct source_ops source_backend = {
 	.objects = kernel_objects,
 	.lockdown = kernel_lockdown,
 	.no_module = kernel_no_module,
+	.real_ns = kernel_real_ns,
 	.close = kernel_close,
 };

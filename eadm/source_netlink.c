@@ -13,8 +13,6 @@
 
 #include "source.h"
 
-#define NL_TIMEOUT_SEC 5
-
 struct nl_rdma {
 	struct nl_sock *sk;
 	struct nl_cb *cb;
@@ -188,13 +186,15 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *err, void *arg)
 
 /**
  * nl_rdma_open - open a socket
+ * @timeout_ms: budget of one request, at least 1
  * @err: result: why it failed, as a negative error number
  *
  * Return: handle or NULL. -EPROTONOSUPPORT means that ib_core is not loaded.
  */
-struct nl_rdma *nl_rdma_open(int *err)
+struct nl_rdma *nl_rdma_open(unsigned int timeout_ms, int *err)
 {
-	struct timeval limit = { .tv_sec = NL_TIMEOUT_SEC };
+	struct timeval limit = { .tv_sec = timeout_ms / 1000,
+				 .tv_usec = timeout_ms % 1000 * 1000 };
 	struct nl_rdma *nl = calloc(1, sizeof(*nl));
 
 	*err = -ENOMEM;

@@ -2,6 +2,7 @@
 /* Values as text. */
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "emit.h"
 
@@ -148,4 +149,20 @@ char *value_text(struct pool *p, enum field_type type, const struct val *v, bool
 	default:
 		return pool_strdup(p, "");
 	}
+}
+
+/**
+ * time_rfc3339 - a point in time as RFC 3339 has it, in UTC
+ * @ns: nanoseconds since 1970
+ * @text: result: "2026-11-24T23:35:54.123456789Z"
+ */
+void time_rfc3339(uint64_t ns, char text[TIME_LEN])
+{
+	time_t s = (time_t)(ns / 1000000000);
+	struct tm tm;
+	size_t n;
+
+	gmtime_r(&s, &tm);
+	n = strftime(text, TIME_LEN, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + n, TIME_LEN - n, ".%09uZ", (unsigned int)(ns % 1000000000));
 }

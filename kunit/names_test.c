@@ -69,7 +69,7 @@ static void commands_are_named_per_submodule(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, !erdma_name_cmd(ERDMA_SUBMOD_RDMA, 13));
 }
 
-#define STAT_NAME(id, name, group, error) name,
+#define STAT_NAME(id, name, group, error, text) name,
 static const char * const stat_names[] = {
 	ERDMA_DEVICE_COUNTERS(STAT_NAME)
 	ERDMA_DRIVER_COUNTERS(STAT_NAME)

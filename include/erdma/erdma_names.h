@@ -32,15 +32,15 @@
 
 #define ERDMA_SYNDROMES(X) \
 	X(ERDMA_WC_SUCCESS, "success", "completed") \
-	X(ERDMA_WC_GENERAL_ERR, "general-error", "the peer reported an error or gave no reason") \
+	X(ERDMA_WC_GENERAL_ERR, "general-error", "error of the peer, or one without a reason") \
 	X(ERDMA_WC_RQE_FORMAT, "rqe-format", "malformed receive request") \
-	X(ERDMA_WC_RECV_STAG, "recv-key-invalid", "key unknown or invalidated at the target") \
+	X(ERDMA_WC_RECV_STAG, "recv-key-invalid", "receive: key unknown or invalidated") \
 	X(ERDMA_WC_RECV_BOUNDS, "recv-out-of-bounds", \
-	  "address range outside the target's region or buffer") \
-	X(ERDMA_WC_RECV_RIGHTS, "recv-no-right", "the target's region does not grant this access") \
+	  "receive: address range outside the region or the buffer") \
+	X(ERDMA_WC_RECV_RIGHTS, "recv-no-right", "receive: the region does not grant this access") \
 	X(ERDMA_WC_RECV_PD, "recv-wrong-pd", \
-	  "the target's region belongs to another protection domain") \
-	X(ERDMA_WC_RECV_WRAP, "recv-address-wrap", "address range wraps around at the target") \
+	  "receive: the region belongs to another protection domain") \
+	X(ERDMA_WC_RECV_WRAP, "recv-address-wrap", "receive: address range wraps around") \
 	X(ERDMA_WC_SQE_FORMAT, "sqe-format", "malformed send request") \
 	X(ERDMA_WC_ORD, "ord-exceeded", "too many outstanding reads or atomics") \
 	X(ERDMA_WC_SEND_STAG, "send-key-invalid", "local key unknown or invalidated") \
@@ -50,6 +50,26 @@
 	X(ERDMA_WC_SEND_WRAP, "send-address-wrap", "local address range wraps around") \
 	X(ERDMA_WC_FLUSHED, "flushed", "the queue pair stopped before this request was executed") \
 	X(ERDMA_WC_RETRY_EXC, "retry-exceeded", "the peer did not answer in time")
+
+/* How the verbs report a syndrome (8.4): X(code, verbs status, vendor_err) */
+#define ERDMA_SYNDROME_RESULTS(X) \
+	X(ERDMA_WC_SUCCESS, SUCCESS, 0) \
+	X(ERDMA_WC_GENERAL_ERR, GENERAL_ERR, 0) \
+	X(ERDMA_WC_RQE_FORMAT, GENERAL_ERR, 0x01) \
+	X(ERDMA_WC_RECV_STAG, REM_ACCESS_ERR, 0x02) \
+	X(ERDMA_WC_RECV_BOUNDS, REM_ACCESS_ERR, 0x03) \
+	X(ERDMA_WC_RECV_RIGHTS, REM_ACCESS_ERR, 0x04) \
+	X(ERDMA_WC_RECV_PD, REM_ACCESS_ERR, 0x05) \
+	X(ERDMA_WC_RECV_WRAP, REM_ACCESS_ERR, 0x06) \
+	X(ERDMA_WC_SQE_FORMAT, LOC_QP_OP_ERR, 0x20) \
+	X(ERDMA_WC_ORD, GENERAL_ERR, 0x21) \
+	X(ERDMA_WC_SEND_STAG, LOC_ACCESS_ERR, 0x30) \
+	X(ERDMA_WC_SEND_BOUNDS, LOC_ACCESS_ERR, 0x31) \
+	X(ERDMA_WC_SEND_RIGHTS, LOC_ACCESS_ERR, 0x32) \
+	X(ERDMA_WC_SEND_PD, LOC_ACCESS_ERR, 0x33) \
+	X(ERDMA_WC_SEND_WRAP, LOC_ACCESS_ERR, 0x34) \
+	X(ERDMA_WC_FLUSHED, WR_FLUSH_ERR, 0) \
+	X(ERDMA_WC_RETRY_EXC, RETRY_EXC_ERR, 0)
 
 #define ERDMA_QP_STATES(X) \
 	X(ERDMA_QPS_IDLE, "IDLE", "not connected") \

@@ -38,6 +38,53 @@ fails()
 	[[ "$stderr" == *"did you mean '--range'?"* ]]
 }
 @test "unknown short option" { fails 2 basic "list qp -x" "unknown option '-x'"; }
+@test "long options are not abbreviated" {
+	fails 2 basic "list qp --verb" "unknown option '--verb'"
+	[[ "$stderr" == *"did you mean '--verbose'?"* ]]
+	fails 2 basic "list qp --stat=RTS" "unknown option '--stat'"
+	fails 2 basic "--js list qp" "unknown option '--js'"
+	fails 2 basic "list --colu qpn qp" "unknown option '--colu'"
+	# The value of an option is none
+	expect 0 basic list qp --comm --stat
+}
+@test "option of a command in front of its name" {
+	fails 2 basic "--state RTS list qp" "unknown option '--state'"
+	[[ "$stderr" == *"options of a command stand behind its name"* ]]
+}
+@test "options without effect are refused" {
+	fails 2 basic "ver -d erdma_0" "option --device has no effect on 'eadm ver'"
+	fails 2 basic "explain 2 --no-hw" "option --no-hw has no effect on 'eadm explain'"
+	fails 2 basic "stat --no-hw" "option --no-hw has no effect on 'eadm stat'"
+	fails 2 basic "version --timeout 5" "option --timeout has no effect on 'eadm version'"
+	fails 2 basic "info dev --columns dev" "option --columns has no effect on 'eadm info dev'"
+	fails 2 basic "info cmdq --no-header" "option --no-header has no effect on 'eadm info cmdq'"
+	fails 2 basic "debug-level -v" "option --verbose has no effect on 'eadm debug-level'"
+	fails 2 basic "stat -l -i 5" "only one of --interval and --live"
+	fails 2 basic "debug-level none --for 5m" "option --for has no effect on 'default'"
+	local o
+	for o in "--columns qpn" --no-header --exact "--color never"; do
+		# shellcheck disable=SC2086
+		expect 2 basic -j list qp $o
+		[[ "$stderr" == *"option ${o% *} has no effect on JSON"* ]]
+	done
+	for o in -p "--u64 string"; do
+		# shellcheck disable=SC2086
+		expect 2 basic list qp $o
+		[[ "$stderr" == *"has no effect on text"*"Hint: add -j."* ]]
+	done
+	expect 2 basic -o jsonl -p list qp
+	expect 2 basic dump qp 17 --raw --exact
+	expect 2 basic stat --style vendor --columns name
+	expect 2 none help -j
+	expect 0 basic -j -v list qp
+}
+@test "-v adds wherever it is taken" {
+	local cmd args
+	for cmd in "list dev" "list qp" "list cq" "list eq" "info dev" "info cmdq" stat; do
+		read -r -a args <<< "$cmd"
+		[ "$(fake basic "${args[@]}")" != "$(fake basic "${args[@]}" -v)" ]
+	done
+}
 @test "option of another command" { fails 2 basic "list cq --pid 5" "unknown option '--pid'"; }
 @test "option without its value" { fails 2 basic "list qp --pid" "option '--pid' needs a value: PID"; }
 @test "option with a value it does not take" { fails 2 basic "list qp --exact=1" "takes no value"; }
@@ -63,6 +110,7 @@ fails()
 	fails 2 basic "debug-level cmqd=dbg" "no category 'cmqd'"
 	[[ "$stderr" == *"did you mean 'cmdq'?"* ]]
 }
+@test "debug categories are shown or set" { fails 2 basic "debug-level cm=dbg,qp" "either show categories or set them"; }
 @test "unknown debug level" { fails 2 basic "debug-level cm=loud" "no level 'loud'"; }
 @test "duration without category" { fails 2 basic "debug-level --for 5m" "nothing to set"; }
 @test "duration too long" { fails 2 basic "debug-level cm --for 25h" "bad duration '25h'"; }
@@ -139,6 +187,28 @@ fails()
 }
 @test "adapter with a driver for something else" { fails 5 vfio "list qp" "bound to driver 'vfio-pci', which made no RDMA device"; }
 @test "driver without node" { fails 5 no-node "list qp" "the driver 'erdma' has no diagnostic node"; }
+@test "the kernel's own driver, with and without an RDMA device of the adapter" {
+	fails 5 stock "list qp" "the driver 'erdma' (the kernel's own) has no diagnostic node [ENODEV]"
+	[[ "$stderr" == *"Hint: load the erdma driver that comes with eadm: 'modinfo erdma' shows"* ]]
+	fails 5 stock "list dev" "the driver 'erdma' (the kernel's own) has no diagnostic node [ENODEV]"
+	fails 5 stock-device "list qp" "the driver 'erdma' (the kernel's own) has no diagnostic node [ENODEV]"
+	expect 0 stock-device list dev
+	[[ "$output" == *"no-node"*"the driver 'erdma' (the kernel's own) has no diagnostic node"* ]]
+	fails 5 probe-failed "list qp" "bound to driver 'erdma', which made no RDMA device"
+}
+@test "no adapter: every command that looks for one, and the empty list" {
+	local cmd args
+	for cmd in "list dev" "list dev -d all"; do
+		read -r -a args <<< "$cmd"
+		expect 0 none "${args[@]}"
+		[[ "$stderr" == *"note: no ERDMA adapter in this machine"* ]]
+	done
+	for cmd in "list dev -d erdma_0" "list qp" "list cq" "list eq" info "info qp 1" "info cmdq" "dump qp" \
+		   "dump cq 1" "dump cmdq" stat debug-level; do
+		fails 3 none "$cmd" "no ERDMA adapter in this machine [ENODEV]"
+		fails 5 no-driver "$cmd" "no driver bound [ENODEV]" || [ "$cmd" = "list dev -d erdma_0" ]
+	done
+}
 @test "node that is not there" {
 	fails 5 no-file "list qp" "the driver's node /dev/erdma/diag0 is not there"
 }

@@ -41,7 +41,8 @@ load helper
 @test "text: list cq in a container" { golden list-cq-pod.txt pod list cq; }
 @test "text: info dev in a container" { golden info-dev-pod.txt pod info dev; }
 @test "text: debug-level" { golden debug-level.txt basic debug-level; }
-@test "text: explain" { golden explain.txt basic explain; }
+@test "text: explain" { golden explain.txt none explain; }
+@test "text: explain 12" { golden explain-12.txt none explain 12; }
 @test "text: help" { golden help.txt none help; }
 @test "text: help dump" { golden help-dump.txt none help dump; }
 
@@ -62,3 +63,14 @@ load helper
 @test "JSON: stat, vendor's style" { golden_json stat-vendor.json basic stat --style vendor; }
 @test "JSON: info dev in a container" { golden_json info-dev-pod.json pod info dev; }
 @test "JSON: debug-level" { golden_json debug-level.json basic debug-level; }
+@test "JSON: explain" { golden_json explain.json none explain; }
+
+@test "a wrong last digit of 64 bits is found" {
+	mkdir "$BATS_TEST_TMPDIR/golden"
+	sed 's/9007199254740993/9007199254740992/' "$BATS_TEST_DIRNAME/golden/stat.json" \
+		> "$BATS_TEST_TMPDIR/golden/stat.json"
+	run ! cmp -s "$BATS_TEST_DIRNAME/golden/stat.json" "$BATS_TEST_TMPDIR/golden/stat.json"
+	cp "$BATS_TEST_DIRNAME/layout.py" "$BATS_TEST_TMPDIR"
+	UPDATE_GOLDEN= BATS_TEST_DIRNAME=$BATS_TEST_TMPDIR run ! golden_json stat.json basic stat
+	golden_json stat.json basic stat
+}

@@ -403,7 +403,7 @@ def adapter():
 def all_counters():
     """Every counter of the driver, the n-th with the value n."""
     header = pathlib.Path(__file__).parents[2] / 'include/erdma/erdma_counters.h'
-    names = re.findall(r'^\tX\(\w+, "(\w+)", \w+, [01]\)', header.read_text(), re.M)
+    names = re.findall(r'^\tX\(\w+, "(\w+)", \w+, [01][,)]', header.read_text(), re.M)
     return [[name, n] for n, name in enumerate(names, 1)]
 
 
@@ -511,6 +511,11 @@ SCENARIOS = {
     "no-driver-2": scenario({"pci": "0000:00:05.0"}, {"pci": "0000:00:06.0"}),
     "vfio": scenario({"pci": "0000:00:05.0", "driver": "vfio-pci"}),
     "no-node": scenario({k: v for k, v in changed().items() if k != "node"}),
+    "stock": scenario({"pci": "0000:00:05.0", "driver": "erdma", "module_version": ""}),
+    "stock-device": scenario({k: v for k, v in changed(module_version="").items()
+                              if k != "node"}),
+    "probe-failed": scenario({"pci": "0000:00:05.0", "driver": "erdma",
+                              "module_version": "0.1.0"}),
     "mixed": scenario(adapter(), {"pci": "0000:00:06.0"}),
     "no-access": scenario(changed(open_errno="EACCES")),
     "no-file": scenario(changed(open_errno="ENOENT")),

@@ -25,6 +25,9 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 	[ "$(fake two list -d erdma_0 -j qp | jq '.data | length')" -eq 3 ]
 	[ "$(fake two info -j -d erdma_1 | jq -r '.data[].dev')" = erdma_1 ]
 	[ "$(fake two list -v -d erdma_0 qp)" = "$(fake two list qp -v -d erdma_0)" ]
+	[ "$(fake two list --state RTS qp -d erdma_0 -j | jq -c '[.data[].qpn]')" = '[17,18]' ]
+	[ "$(fake basic dump --last=1 -j --sq qp 17 | jq -c '[.data[0].entries[].index]')" = '[18,20]' ]
+	[ "$(fake basic list -- qp)" = "$(fake basic list qp)" ]
 }
 @test "list qp --state" {
 	[ "$(numbers basic list qp --state rts)" = '[17,18]' ]
@@ -100,7 +103,7 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 	expect 0 no-access list dev
 	[[ "$output" == *"no-access"*"Permission denied [EACCES]"* ]]
 	expect 0 no-node list dev
-	[[ "$output" == *"no-node"*"its driver has no diagnostic node"* ]]
+	[[ "$output" == *"no-node"*"the driver 'erdma' has no diagnostic node"* ]]
 }
 @test "stat works without node" {
 	expect 0 no-node stat tx_bytes
@@ -196,24 +199,46 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 			(.counters[0].rate * .interval_ns / 1e9 - 4096 | fabs) < 41' <<< "$l"
 	done
 }
+@test "stat --nonzero with an interval: what changed" {
+	[ "$(fake basic stat --nonzero -j | jq -c '[.data[0].counters[].name] | contains(["tx_bps_limit_drops"])')" = true ]
+	fake basic stat --nonzero -i 100ms -n 1 -j | jq -e '[.data[0].counters[].delta] | length > 3 and all(. > 0)'
+}
+@test "stat says since when it counts, and with -v what" {
+	[[ "$(fake basic stat)" == "erdma_0: port 1, totals since the driver was bound"* ]]
+	[[ "$(fake basic stat -v)" == *"COUNTS"*"packets sent"* ]]
+	[ "$(fake all-counters stat get_stats_failed -j | jq -r '.data[0].counters[0].group')" = cmdq ]
+}
 @test "stat -l ends with an interrupt, status 130" {
-	EADM_SCENARIO=$SCENARIOS/basic.json timeout --preserve-status -s INT 1.5 "$FAKE" stat -l > "$BATS_TEST_TMPDIR/out" 2>&1 && return 1
-	[ $? -eq 130 ]
+	EADM_SCENARIO=$SCENARIOS/basic.json "$FAKE" stat -l > "$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	local pid=$! i status=0
+	for ((i = 0; i < 300; i++)); do
+		grep -q PER-SECOND "$BATS_TEST_TMPDIR/out" && break
+		sleep 0.1
+	done
+	kill -INT "$pid"
+	wait "$pid" || status=$?
+	[ "$status" -eq 130 ]
 	grep -q PER-SECOND "$BATS_TEST_TMPDIR/out"
 }
 
 # --- debug-level
 
 @test "debug-level sets several categories" {
-	expect 0 basic debug-level cm=trace,qp --for 5m -j
+	expect 0 basic debug-level cm=trace,qp=dbg --for 5m -j
 	jq -e '[.data[] | select(.changed) | [.category, .level, .left_ns]] ==
 		[["qp","dbg",300000000000],["cm","trace",300000000000]]' <<< "$output"
 }
 @test "debug-level all, none, and for ever" {
 	fake basic debug-level all=info -j | jq -e '[.data[].level] | unique == ["info"]'
 	fake basic debug-level none -j | jq -e '[.data[].level] | unique == ["err"]'
-	fake basic debug-level cm --for 0 -j | jq -e '.data[] | select(.category == "cm") | has("left_ns") | not'
-	fake basic debug-level cm -j | jq -e '.data[] | select(.category == "cm") | .left_ns == 600000000000'
+	fake basic debug-level cm=dbg --for 0 -j | jq -e '.data[] | select(.category == "cm") | has("left_ns") | not'
+	fake basic debug-level cm=dbg -j | jq -e '.data[] | select(.category == "cm") | .left_ns == 600000000000'
+}
+@test "debug-level CATEGORY shows, and sets nothing" {
+	[ "$(fake basic debug-level cmdq,cm -j | jq -c '[.data[] | [.category, .changed]]')" = '[["cmdq",false],["cm",false]]' ]
+	[ "$(fake basic debug-level all -j | jq '.data | length')" -eq 9 ]
+	fake basic debug-level cmdq=default -j | jq -e '.data[] | select(.category == "cmdq") | .level == "err" and .changed'
+	fake basic debug-level all=dbg,cm=default -j | jq -e '[.data[] | select(.category == "cm" or .category == "qp") | .level] == ["dbg","err"]'
 }
 @test "debug-level --dry-run changes nothing" {
 	run --separate-stderr fake denied-set debug-level
@@ -221,19 +246,25 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 	fake basic debug-level cm=trace --dry-run -j | jq -e '.data[] | select(.category == "cm") | .level == "trace" and .changed'
 }
 
-# --- explain, version, help
+# --- version, help
 
-@test "explain by word, code and kind" {
-	[[ "$(fake none explain flushed)" == *"syndrome"*"15"* ]]
-	[[ "$(fake none explain 0x11)" == *"ATOMIC_CMP_AND_SWP"* ]]
-	[ "$(fake none explain exit-status --no-header | wc -l)" -eq 10 ]
-}
 @test "version, ver, -V agree" {
 	local v
 	v=$(cat "$TOP/VERSION")
 	[ "$("$EADM" -V)" = "eadm $v" ]
 	[[ "$("$EADM" version)" == "eadm $v"* ]]
 	[ "$("$EADM" ver -j | jq -r '.data[0].eadm')" = "$v" ]
+}
+@test "help of a verb says each option once, and who has it" {
+	"$EADM" help dump > "$BATS_TEST_TMPDIR/help"
+	[ "$(grep -c -- '--hex  ' "$BATS_TEST_TMPDIR/help")" -eq 1 ]
+	[ "$(grep -c 'MARK names' "$BATS_TEST_TMPDIR/help")" -eq 1 ]
+	grep -q -- '--sq .*only the send queue (qp)' "$BATS_TEST_TMPDIR/help"
+	grep -q -- '--eq .*(cmdq)' "$BATS_TEST_TMPDIR/help"
+}
+@test "help of a command names the global options it takes" {
+	! "$EADM" help ver | grep -q -- --no-hw
+	"$EADM" help info qp | grep -q -- --no-hw
 }
 @test "help in every way" {
 	[ "$("$EADM" help)" = "$("$EADM" --help)" ]

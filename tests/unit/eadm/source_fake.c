@@ -184,6 +184,12 @@ static void fake_close(struct source *src)
 	src->priv = NULL;
 }
 
+static uint64_t fake_real_ns(struct source *src)
+{
+	(void)src;
+	return 1795222108123456789ULL;
+}
+
 const struct source_ops source_backend = {
 	.kind = "fake",
 	.devices = fake_devices,
@@ -191,6 +197,7 @@ const struct source_ops source_backend = {
 	.call = source_fake_call,
 	.counters = source_fake_counters,
 	.driver_version = fake_driver_version,
+	.real_ns = fake_real_ns,
 	.facts = fake_facts,
 	.objects = fake_objects,
 	.lockdown = fake_lockdown,
