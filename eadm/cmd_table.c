@@ -28,7 +28,7 @@ const struct opt_def global_opts[] = {
 static const struct opt_def list_opts[] = { SORT, { 0 } };
 
 static const struct opt_def list_qp_opts[] = {
-	{ OPT_STATE, "state", 0, "STATE", "IDLE|RTR|RTS|CLOSING|TERM|ERR", "only QPs in this state" },
+	{ OPT_STATE, "state", 0, "STATE", "IDLE|RTR|RTS|CLOSING|TERM|ERR|DEAD", "only QPs in this state" },
 	{ OPT_PID, "pid", 0, "PID", NULL, "only QPs of this process" },
 	{ OPT_COMM, "comm", 0, "PATTERN", NULL, "only QPs of programs with this name" },
 	{ OPT_PEER, "peer", 0, "IP[:PORT]", NULL, "only QPs connected to this peer" },
@@ -98,6 +98,9 @@ const struct cmd cmd_table[] = {
 	  .schema = &schema_dev_list, .run = cmd_list_dev },
 	{ .verb = "list", .object = "qp", .operands = "", .opts = list_qp_opts, .section = SEE,
 	  .help = "queue pairs: state, peer, use of the queues, owner",
+	  .more = "State DEAD: the device stopped it, whatever driver and application still think. "
+		  "Whether it\ndid, and the CI of applications' queues, is asked of the device for at "
+		  "most 64 queue pairs and\n100 ms.",
 	  .schema = &schema_qp_list, .run = cmd_list_qp },
 	{ .verb = "list", .object = "cq", .operands = "", .opts = list_opts, .section = SEE,
 	  .help = "completion queues", .schema = &schema_cq_list, .run = cmd_list_cq },

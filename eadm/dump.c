@@ -163,10 +163,15 @@ static void ring_indices(struct dump *d, struct obj *o)
 	if (d->r.have_pi) {
 		obj_u64(o, RI_PI, d->r.pi & d->index_mask);
 		obj_str(o, RI_PI_FROM, d->pi_from);
+	} else {
+		obj_missing(o, RI_PI, V_UNKNOWN);
 	}
 	if (d->r.have_ci) {
 		obj_u64(o, RI_CI, d->r.ci & d->index_mask);
 		obj_str(o, RI_CI_FROM, d->ci_from);
+	} else {
+		obj_missing(o, RI_CI, d->ci_missing ? d->ci_missing : V_UNKNOWN);
+		obj_missing(o, RI_USED, d->ci_missing ? d->ci_missing : V_UNKNOWN);
 	}
 }
 
@@ -249,6 +254,21 @@ static size_t visible(const uint8_t *buf, size_t len)
 	return n <= 8 ? 8 : n <= 16 ? 16 : len;
 }
 
+/* Facts that an entry has if all of its @len bytes may be read, but not with @n of them */
+static void mark_masked(struct dump *d, struct obj *o, const uint8_t *buf, size_t len, size_t n)
+{
+	struct obj *whole;
+	unsigned int i;
+
+	if (n == len)
+		return;
+	whole = obj_new(&d->c->pool, d->schema);
+	d->decode(whole, buf, len);
+	for (i = EN_OWNER + 1; i < d->raw_field - 1; i++)
+		if (obj_val(whole, i)->kind == V_U64 || obj_val(whole, i)->kind == V_STR)
+			obj_missing(o, i, V_WITHHELD);
+}
+
 /* Decode the bytes of an entry, which may wrap at the end of the ring */
 static void entry_fill(struct dump *d, struct obj *o, uint32_t index, uint32_t blocks)
 {
@@ -261,6 +281,7 @@ static void entry_fill(struct dump *d, struct obj *o, uint32_t index, uint32_t b
 	if (d->data.flags & ERDMA_DIAG_RING_HIDDEN) {
 		d->decode(o, buf, visible(buf, len));
 		hide_keys(o);
+		mark_masked(d, o, buf, len, visible(buf, len));
 	} else {
 		d->decode(o, buf, len);
 	}

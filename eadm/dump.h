@@ -48,6 +48,7 @@ struct selector {
  * @r: the same with indices
  * @pi_from: where PI is from
  * @ci_from: where CI is from
+ * @ci_missing: why CI is not known; 0 = nobody can know it
  * @problems: sentences about the ring as a whole
  * @n_problems: their number
  */
@@ -69,6 +70,7 @@ struct dump {
 	struct ring r;
 	const char *pi_from;
 	const char *ci_from;
+	enum val_kind ci_missing;
 	const char *problems[4];
 	unsigned int n_problems;
 };

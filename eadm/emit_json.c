@@ -110,7 +110,7 @@ static json_object *value_json(const struct ctx *c, enum field_type type, const 
 		return list_json(c, v->l);
 	case V_OBJ:
 		return obj_json(c, v->o);
-	case V_NONE:
+	default:
 		break;
 	}
 	return NULL;
@@ -135,6 +135,23 @@ static json_object *nested(json_object *j, const char *key, const char **last)
 	return j;
 }
 
+/* The keys of facts that exist but cannot be told, and why */
+static void put_missing(json_object *j, const struct obj *o, enum val_kind why, const char *name)
+{
+	json_object *keys = NULL;
+	unsigned int i;
+
+	for (i = 0; i < o->schema->n_fields; i++) {
+		if (obj_val(o, i)->kind != why)
+			continue;
+		if (!keys)
+			keys = json_object_new_array();
+		json_object_array_add(keys, json_object_new_string(o->schema->fields[i].key));
+	}
+	if (keys)
+		json_object_object_add(j, name, keys);
+}
+
 static json_object *obj_json(const struct ctx *c, const struct obj *o)
 {
 	json_object *j = json_object_new_object(), *in;
@@ -149,6 +166,8 @@ static json_object *obj_json(const struct ctx *c, const struct obj *o)
 		in = nested(j, f->key, &key);
 		json_object_object_add(in, key, value_json(c, f->type, obj_val(o, i)));
 	}
+	put_missing(j, o, V_UNKNOWN, KEY_UNKNOWN);
+	put_missing(j, o, V_WITHHELD, KEY_WITHHELD);
 	return j;
 }
 

@@ -135,7 +135,15 @@ static json_object *properties_of(json_object *properties, const char *key, cons
 	return properties;
 }
 
-/* A fact that is not known has no member: none is required */
+static void put_missing(json_object *properties, const char *name, const char *why)
+{
+	json_object *j = array_of(typed("string"));
+
+	put(j, "description", string(why));
+	put(properties, name, j);
+}
+
+/* A fact that is not there has no member: none is required */
 static json_object *object_schema(const struct schema *s)
 {
 	json_object *j = typed("object"), *properties = json_object_new_object(), *in, *p;
@@ -148,6 +156,8 @@ static json_object *object_schema(const struct schema *s)
 		in = properties_of(properties, s->fields[i].key, &key);
 		put(in, key, p);
 	}
+	put_missing(properties, KEY_UNKNOWN, "keys of facts that nobody who was asked knows");
+	put_missing(properties, KEY_WITHHELD, "keys of facts that the caller may not see");
 	put(j, "properties", properties);
 	put(j, "minProperties", json_object_new_int(1));
 	return j;

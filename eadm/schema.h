@@ -11,6 +11,13 @@
 
 #define SCHEMA_MAJOR	2	/* of the names of all documents */
 
+/* State of a QP that the device stopped, whatever the driver thinks */
+#define QP_DEAD		"DEAD"
+
+/* Members of every object: keys of facts that it lacks */
+#define KEY_UNKNOWN	"unknown"
+#define KEY_WITHHELD	"withheld"
+
 /**
  * enum field_type - how a value is shown; in JSON T_HEX* and T_BYTES are strings, T_NS
  *	is a number
@@ -56,7 +63,9 @@ enum field_type {
 #define F_TITLE		(1 << 5)	/* text: in the title line of a block */
 #define F_PLAIN		(1 << 6)	/* text: value without its label */
 #define F_JOIN		(1 << 7)	/* text: in a title, belongs to the field before */
-#define F_ALWAYS	(1 << 8)	/* text: '-' if it is not known */
+#define F_ALWAYS	(1 << 8)	/* text: also if it does not apply */
+#define F_DEVICE	(1 << 9)	/* the device has it, too, or only the device */
+#define F_NO_DRIVER	(1 << 10)	/* the driver does not have it */
 
 /**
  * struct field - one field
@@ -84,6 +93,8 @@ struct field {
  * @sep: between the two
  * @level: needs that many -v
  * @flags: COL_*
+ * @when: field, counted from 1: if it is true, @word is shown instead
+ * @word: see @when
  */
 struct column {
 	const char *head;
@@ -92,11 +103,12 @@ struct column {
 	char sep;
 	unsigned int level;
 	unsigned int flags;
+	unsigned int when;
+	const char *word;
 };
 
 #define COL_RIGHT	(1 << 0)	/* aligned to the right */
 #define COL_MAYBE	(1 << 1)	/* left out if no row has it */
-#define COL_BLANK	(1 << 2)	/* nothing instead of '-' */
 
 /**
  * enum view - how a document's objects become text
@@ -176,7 +188,7 @@ enum {
 
 /* list qp */
 enum {
-	QL_DEV, QL_INDEX, QL_QPN, QL_TYPE, QL_STATE, QL_PEER_ADDR, QL_PEER_PORT, QL_LOCAL_ADDR,
+	QL_DEV, QL_INDEX, QL_QPN, QL_TYPE, QL_STATE, QL_STOPPED, QL_PEER_ADDR, QL_PEER_PORT, QL_LOCAL_ADDR,
 	QL_LOCAL_PORT, QL_FAMILY, QL_ROLE, QL_SQ_DEPTH, QL_SQ_PI, QL_SQ_CI, QL_SQ_USED,
 	QL_RQ_DEPTH, QL_RQ_PI, QL_RQ_CI, QL_RQ_USED, QL_SEND_CQN, QL_RECV_CQN, QL_PDN, QL_AGE,
 	QL_STATE_AGE, QL_ASYNC, QL_LAST_ASYNC, QL_PID, QL_COMM, QL_KERNEL, QL_TORN, QL_HIDDEN,
@@ -238,7 +250,9 @@ enum {
 /* info qp, info cq, info eq: the same numbers for the three */
 enum {
 	SI_DEV, SI_INDEX, SI_ID, SI_NAME, SI_DRIVER, SI_DEVICE, SI_DIFFERS, SI_TORN, SI_HIDDEN,
-	SI_COUNT
+	SI_COUNT,
+	SI_STOPPED = SI_COUNT,		/* of a QP only */
+	SI_QP_COUNT
 };
 
 /* info cmdq */

@@ -11,7 +11,7 @@
 	[p##_OWNER] = { "owner", "owner bit", T_NUM }
 
 #define ENTRY_COLS(p)							\
-	{ "MARK", COL(p##_MARKS), .flags = COL_BLANK },		\
+	{ "MARK", COL(p##_MARKS) },					\
 	{ "INDEX", COL(p##_IDX), .flags = COL_RIGHT },			\
 	{ "SLOT", COL(p##_SLOT), .flags = COL_RIGHT },			\
 	{ "STATE", COL(p##_STATE) }

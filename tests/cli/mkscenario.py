@@ -179,7 +179,7 @@ def qpc(qpn, sq, rq, pd, cqs, peer, **kw):
     for q in (sq, rq):
         d += le("BBBBHH", 1, 0, 0, q[0], q[1], q[2])
     d += le("HHHHHHHH", sq[2], rq[2], 11, 12, 300, 301, kw.get("err", 0), 0)
-    d += le("IIIHHHBBHH", kw.get("rto", 0), 0x2b, pd, sq[1], sq[2], rq[2], 0, 0, 0, 0)
+    d += le("IIIHHHBBHH", kw.get("rto", 0), 0x2b, pd, sq[1], sq[2], rq[2], *kw.get("flush", (0, 0)), 0, 0)
     d += le("IIQQQQQQ", cqs[0], cqs[1], 0, 0, 0, 0, qpn << 32 | sq[1], qpn << 32 | rq[1])
     if peer:
         d += ip(peer[0]) + ip(peer[1]) + be("HH", peer[2], peer[3])
@@ -425,6 +425,27 @@ def pod():
     return changed(open_errno="ENOENT", module_version="0.1.0", netlink=NETLINK)
 
 
+def stopped():
+    """The device stopped a QP, and nobody knows: only the flush flags of its context say so."""
+    a = adapter()
+    a["qp"][0]["hw"] = {"data": qpc(17, (4, 20, 14), (2, 6, 4), 3, (5, 5), (
+        "10.0.0.1", "10.0.0.7", 49152, 7471), flush=(1, 0)).hex()}
+    a["qp"][1]["hw"] = {"data": qpc(18, (4, 6, 1), (2, 5, 3), 2, (6, 7), (
+        "10.0.0.1", "10.0.0.8", 49152, 49153), flush=(0, 1)).hex()}
+    # This one the driver stopped itself: the device flushes it as it was told.
+    a["qp"][2].update({"async_events": 0, "rec_flags": 0, "hw": {"data": qpc(
+        21, (6, 0, 0), (6, 0, 0), 3, (5, 5), None, flush=(1, 1)).hex()}})
+    return a
+
+
+def lost():
+    """The device was lost: the driver marks its QPs."""
+    a = adapter()
+    for q in a["qp"]:
+        q.update({"flags": q.get("flags", 0) | 16, "async_events": 0, "hw": {"status": "EHOSTDOWN"}})
+    return a
+
+
 def scenario(*adapters):
     return {"adapters": list(adapters)}
 
@@ -526,6 +547,8 @@ SCENARIOS = {
         17, (4, 90, 88), (2, 9, 9), 3, (5, 5), None).hex()})])),
     "counters-cut": scenario(changed(counters_errno="EPROTO")),
     "all-counters": scenario(changed(counters=all_counters(), module_version="0.1.0")),
+    "stopped": scenario(stopped()),
+    "lost": scenario(lost()),
     "pod": scenario(pod()),
     "two-pod": scenario(pod(), dict(second(), open_errno="ENOENT")),
     "not-shown": scenario(changed(qp=[], cq=[])),
