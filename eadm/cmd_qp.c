@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "erdma/erdma_hw.h"
 #include "erdma/erdma_names.h"
@@ -185,18 +184,10 @@ static void add_missing(struct obj *o, enum val_kind why)
 		obj_missing(o, fields[i], why);
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* After the lists: a device that does not answer must not keep a list from being shown */
 static void qp_ask(struct qp_list *l)
 {
-	uint64_t until = now_ms() + ASK_MS;
+	uint64_t until = ctx_now_ms() + ASK_MS;
 	enum card_answer answer = CARD_TOLD;
 	unsigned int n = 0, left = 0;
 	struct qp_asked *a;
@@ -205,7 +196,7 @@ static void qp_ask(struct qp_list *l)
 	if (l->c->src.timeout_ms > ASK_ONE_MS)
 		l->c->src.timeout_ms = ASK_ONE_MS;
 	for (a = l->asked; a; a = a->next) {
-		if (answer == CARD_SILENT || n >= ASK_ROWS || (n && now_ms() >= until)) {
+		if (answer == CARD_SILENT || n >= ASK_ROWS || (n && ctx_now_ms() >= until)) {
 			left++;
 			continue;
 		}

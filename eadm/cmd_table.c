@@ -41,7 +41,8 @@ static const struct opt_def list_qp_opts[] = {
 	{ OPT_INFLIGHT, "inflight", 0, NULL, NULL, "all entries not consumed yet" },	\
 	{ OPT_LAST, "last", 0, "N", NULL, "the newest N entries" },			\
 	{ OPT_HEX, "hex", 0, NULL, NULL, "also the bytes of each entry" },		\
-	{ OPT_RAW, "raw", 0, NULL, NULL, "only the bytes, binary" }
+	{ OPT_RAW, "raw", 0, NULL, NULL, "only the bytes, binary" },			\
+	{ OPT_STRICT, "strict", 0, NULL, NULL, "exit status 7 if a ring changed while it was read" }
 
 static const struct opt_def dump_opts[] = { SELECTORS, { 0 } };
 
@@ -85,7 +86,8 @@ static const char dump_more[] =
 	"consumer reads next) point to. Without a selector the entries in flight are shown, at\n"
 	"most the newest 32, or the newest 8 if nothing is in flight. The rings of applications\n"
 	"are in their memory: the driver knows neither PI nor CI there. PI is then taken from the\n"
-	"doorbell record or found by the owner bits, CI from the device.";
+	"doorbell record or found by the owner bits, CI from the device. A ring that changed while it\n"
+	"was read is read again until --timeout; if it still does, a note says so.";
 
 #define SEE	"See"
 #define COUNT	"Counters"

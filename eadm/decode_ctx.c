@@ -244,6 +244,7 @@ void decode_cq_row(struct obj *o, const struct erdma_diag_cq *cq, uint64_t now_n
 	obj_u64(o, CL_CQN, cq->cqn);
 	obj_u64(o, CL_EQN, cq->eqn);
 	obj_u64(o, CL_VECTOR, cq->comp_vector);
+	obj_u64(o, CL_MSIX, cq->eqn);
 	obj_u64(o, CL_DEPTH, cq->cq.depth);
 	set_index(o, CL_CI, &cq->cq, ERDMA_DIAG_Q_CI, cq->cq.ci);
 	set_armed_ci(o, CL_ARMED_CI, cq);
@@ -267,6 +268,9 @@ void decode_eq_row(struct obj *o, const struct erdma_diag_eq *eq)
 
 	obj_str(o, EL_EQ, eq_name(eq->eqn, name));
 	obj_u64(o, EL_EQN, eq->eqn);
+	/* Completion EQ n: MSI-X vector n, completion vector n - 1 of the verbs */
+	if (eq->eqn != ERDMA_DIAG_EQ_CMDQ && eq->eqn != ERDMA_DIAG_EQ_AEQ)
+		obj_u64(o, EL_COMP_VECTOR, eq->eqn - 1);
 	obj_u64(o, EL_VECTOR, eq->vector);
 	obj_u64(o, EL_IRQ, eq->irq);
 	obj_u64(o, EL_DEPTH, eq->eq.depth);

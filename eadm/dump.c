@@ -17,7 +17,6 @@
 
 #define SHOW_IN_FLIGHT	32
 #define SHOW_IDLE	8
-#define READ_TRIES	8
 /* A producer may have begun requests it has not announced yet */
 #define MOVE_MARGIN	8
 
@@ -37,7 +36,8 @@ enum { EN_MARKS, EN_INDEX, EN_SLOT, EN_STATE, EN_OWNER };
 int dump_selector(struct ctx *c, const struct args *a, struct selector *sel)
 {
 	*sel = (struct selector){ .inflight = a->opt[OPT_INFLIGHT], .hex = a->opt[OPT_HEX],
-				  .raw = a->opt[OPT_RAW], .range = a->opt[OPT_RANGE] };
+				  .raw = a->opt[OPT_RAW],
+				  .strict = a->opt[OPT_STRICT], .range = a->opt[OPT_RANGE] };
 	if (sel->range && !parse_range(a->opt[OPT_RANGE], &sel->first, &sel->last))
 		return ctx_usage(c, "write --range 0-15, for example.", "bad range '%s'",
 				 a->opt[OPT_RANGE]);
@@ -123,7 +123,7 @@ static bool ring_usable(const struct dump *d)
 }
 
 /**
- * dump_read - read a ring, again if it moved too much
+ * dump_read - read a ring, again and again if it moved too much, until --timeout
  * @d: ring
  * @ring: ERDMA_DIAG_RING_*
  *
@@ -131,17 +131,22 @@ static bool ring_usable(const struct dump *d)
  */
 int dump_read(struct dump *d, uint32_t ring)
 {
-	int ret, tries;
+	struct pool_block *mark = pool_mark(d->c->src.pool);
+	uint64_t until = ctx_now_ms() + d->c->src.timeout_ms;
+	int ret;
 
 	if (!d->index_mask)
 		d->index_mask = d->fmt ? 0xffff : UINT32_MAX;
-	for (tries = 0; tries < READ_TRIES; tries++) {
+	for (;;) {
 		ret = source_ring(&d->c->src, d->dev, ring, d->id, &d->data);
 		if (ret)
 			return ret;
 		ring_init(d);
 		if (ring_usable(d))
 			return 0;
+		if (ctx_now_ms() >= until)
+			break;
+		pool_release(d->c->src.pool, mark);
 	}
 	d->data.flags |= ERDMA_DIAG_RING_TORN;
 	return 0;
@@ -175,6 +180,21 @@ static void ring_indices(struct dump *d, struct obj *o)
 	}
 }
 
+static void report_torn(struct dump *d)
+{
+	const char *path = target_path(d->c, d->dev, d->target, d->id);
+
+	if (!(d->data.flags & ERDMA_DIAG_RING_TORN))
+		return;
+	if (d->sel->strict)
+		ctx_problem(d->c, EAGAIN, path, "try again with more --timeout, or stop the traffic.",
+			    "the %s moved while it was read; some entries may be mixed up",
+			    d->ring_name);
+	else
+		ctx_note(d->c, "TORN", path, "the %s moved while it was read; some entries may be "
+			 "mixed up. More --timeout reads it more often.", d->ring_name);
+}
+
 static struct obj *ring_object(struct dump *d, size_t shown, size_t all)
 {
 	struct obj *o = obj_new(&d->c->pool, d->c->cmd->schema);
@@ -193,9 +213,14 @@ static struct obj *ring_object(struct dump *d, size_t shown, size_t all)
 		obj_strf(o, RI_NAME, "%u", d->id);
 	obj_str(o, RI_RING, d->ring_name);
 	obj_u64(o, RI_DEPTH, d->r.depth);
+	obj_str(o, RI_UNIT, d->unit);
 	obj_u64(o, RI_ENTRY_SIZE, d->r.entry_size);
 	ring_indices(d, o);
-	obj_strf(o, RI_SHOWN, "%zu of %zu", shown, all);
+	if (d->modulo)
+		obj_u64(o, RI_MODULO, d->modulo);
+	obj_u64(o, RI_SHOWN, shown);
+	obj_u64(o, RI_AVAILABLE, all);
+	obj_str(o, RI_KIND, d->kind);
 	obj_u64(o, RI_TORN, !!(d->data.flags & ERDMA_DIAG_RING_TORN));
 	obj_u64(o, RI_HIDDEN, !!(d->data.flags & ERDMA_DIAG_RING_HIDDEN));
 	for (i = 0; i < d->n_problems; i++)
@@ -203,11 +228,7 @@ static struct obj *ring_object(struct dump *d, size_t shown, size_t all)
 	if (d->data.time_ns)
 		obj_u64(o, RI_TIME, d->data.time_ns);
 	obj_list(o, RI_ENTRIES);
-	if (d->data.flags & ERDMA_DIAG_RING_TORN)
-		ctx_problem(d->c, EAGAIN, target_path(d->c, d->dev, d->target, d->id),
-			    "try again, or stop the traffic.",
-			    "the %s moved while it was read; some entries may be mixed up",
-			    d->ring_name);
+	report_torn(d);
 	return o;
 }
 
@@ -397,6 +418,24 @@ static void show_requests(struct dump *d)
 
 /* ---- reports ------------------------------------------------------------ */
 
+/*
+ * The owner bits show PI modulo twice the depth. The device told its PI before
+ * and after: the one index between the two that fits the bits is the right one.
+ */
+static uint32_t absolute_pi(struct dump *d, uint32_t pi)
+{
+	uint32_t pass = 2 * d->r.depth, went = d->card_pi[1] - d->card_pi[0];
+	uint32_t ahead = (pi - d->card_pi[0]) & (pass - 1);
+
+	if (d->have_card_pi && went < pass && ahead <= went) {
+		d->pi_from = "device";
+		return d->card_pi[0] + ahead;
+	}
+	d->pi_from = "owner-bits";
+	d->modulo = pass;
+	return pi;
+}
+
 static void owned_find_pi(struct dump *d)
 {
 	uint32_t pi, owner_byte = d->owner_byte;
@@ -407,7 +446,9 @@ static void owned_find_pi(struct dump *d)
 		pi = d->r.ci + owner_unread(&d->r, owner_byte);
 	else if (d->r.have_pi)
 		pi = d->r.pi;
-	if (!d->r.have_pi)
+	else
+		pi = absolute_pi(d, pi);
+	if (!d->pi_from)
 		d->pi_from = "owner-bits";
 	d->r.have_pi = true;
 	d->r.pi = pi;

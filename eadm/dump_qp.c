@@ -78,12 +78,14 @@ static int qp_show(struct ctx *c, struct dev *dev, const struct erdma_diag_qp *q
 	};
 	struct dump sq = {
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = qp->qpn,
-		.name = "qp", .ring_name = "sq", .schema = &schema_wqe, .decode = decode_wqe,
+		.name = "qp", .ring_name = "sq", .kind = "requests", .unit = "blocks",
+		.schema = &schema_wqe, .decode = decode_wqe,
 		.raw_field = W_RAW, .fmt = &sq_fmt,
 	};
 	struct dump rq = {
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = qp->qpn,
-		.name = "qp", .ring_name = "rq", .schema = &schema_rqe, .decode = decode_rqe,
+		.name = "qp", .ring_name = "rq", .kind = "requests", .unit = "entries",
+		.schema = &schema_rqe, .decode = decode_rqe,
 		.raw_field = R_RAW, .fmt = &rq_fmt,
 	};
 	int ret = 0, second = 0;

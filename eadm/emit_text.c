@@ -24,8 +24,9 @@ static void put_title(struct ctx *c, const struct obj *o)
 		} else if (f->flags & F_PLAIN) {
 			title = pool_printf(&c->pool, "%s%s%s", title, *title ? " " : "", text);
 		} else {
-			rest = pool_printf(&c->pool, "%s%s%s %s", rest, !*rest ? "" :
-					   f->flags & F_JOIN ? " " : ", ", f->label, text);
+			rest = pool_printf(&c->pool, "%s%s%s%s%s", rest, !*rest ? "" :
+					   f->flags & F_JOIN ? " " : ", ", f->label,
+					   *f->label ? " " : "", text);
 		}
 	}
 	text_heading(c, title);

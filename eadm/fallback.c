@@ -168,7 +168,7 @@ void fallback_qp(struct obj *o, const struct res *res)
 void fallback_cq(struct obj *o, const struct res *res)
 {
 	static const unsigned int unknown[] = {
-		CL_CQN, CL_EQN, CL_VECTOR, CL_DEPTH, CL_CI, CL_ARMED_CI, CL_ARM_COUNT, CL_CMDSN,
+		CL_CQN, CL_EQN, CL_VECTOR, CL_MSIX, CL_DEPTH, CL_CI, CL_ARMED_CI, CL_ARM_COUNT, CL_CMDSN,
 		CL_NOTIFY, CL_EVENTS, CL_ASYNC, CL_AGE,
 	};
 

@@ -12,7 +12,7 @@
 
 static const struct field dev_list_fields[] = {
 	[DL_DEV] = { "dev", "device", T_STR },
-	[DL_INDEX] = { "index", "index", T_NUM },
+	[DL_INDEX] = { "dev_index", "device index", T_NUM },
 	[DL_STATE] = { "state", "state", T_STR },
 	[DL_REASON] = { "reason", "reason", T_STR },
 	[DL_PCI] = { "pci", "PCI", T_STR },
@@ -30,7 +30,7 @@ static const struct field dev_list_fields[] = {
 
 static const struct column dev_list_cols[] = {
 	{ "DEV", COL(DL_DEV) },
-	{ "INDEX", COL(DL_INDEX) },
+	{ "DEV-INDEX", COL(DL_INDEX) },
 	{ "STATE", COL(DL_STATE) },
 	{ "PCI", COL(DL_PCI) },
 	{ "NETDEV", COL(DL_NETDEV) },
@@ -51,7 +51,7 @@ const struct schema schema_dev_list = {
 
 static const struct field qp_list_fields[] = {
 	[QL_DEV] = { "dev", "device", T_STR },
-	[QL_INDEX] = { "index", "index", T_NUM },
+	[QL_INDEX] = { "dev_index", "device index", T_NUM },
 	[QL_QPN] = { "qpn", "QPN", T_NUM },
 	[QL_TYPE] = { "type", "type", T_STR },
 	[QL_STATE] = { "state", "state", T_STR },
@@ -104,7 +104,7 @@ static const struct column qp_list_cols[] = {
 	{ "ROLE", COL(QL_ROLE), .level = 1 },
 	{ "PD", COL(QL_PDN), .level = 1 },
 	{ "SINCE", COL(QL_STATE_AGE), .level = 1 },
-	{ "INDEX", COL(QL_INDEX), .level = 2 },
+	{ "DEV-INDEX", COL(QL_INDEX), .level = 2 },
 	{ "PID", COL(QL_PID) },
 	{ "COMM", COL(QL_COMM) },
 };
@@ -115,10 +115,11 @@ const struct schema schema_qp_list = {
 
 static const struct field cq_list_fields[] = {
 	[CL_DEV] = { "dev", "device", T_STR },
-	[CL_INDEX] = { "index", "index", T_NUM },
+	[CL_INDEX] = { "dev_index", "device index", T_NUM },
 	[CL_CQN] = { "cqn", "CQN", T_NUM },
 	[CL_EQN] = { "eqn", "EQ", T_NUM },
 	[CL_VECTOR] = { "comp_vector", "completion vector", T_NUM },
+	[CL_MSIX] = { "msix", "MSI-X vector", T_NUM },
 	[CL_DEPTH] = { "depth", "depth", T_NUM },
 	[CL_CI] = { "ci", "CI", T_NUM },
 	[CL_ARMED_CI] = { "armed_ci", "CI at the last arm", T_NUM },
@@ -142,14 +143,15 @@ static const struct column cq_list_cols[] = {
 	{ "CI", COL(CL_CI) },
 	{ "ARMED-CI", COL(CL_ARMED_CI), .level = 1 },
 	{ "EQ", COL(CL_EQN) },
-	{ "VECTOR", COL(CL_VECTOR), .level = 1 },
+	{ "COMPVEC", COL(CL_VECTOR), .level = 1 },
+	{ "MSIX", COL(CL_MSIX), .level = 1 },
 	{ "EVENTS", COL(CL_EVENTS) },
 	{ "ARMED", COL(CL_NOTIFY) },
 	{ "ARMS", COL(CL_ARM_COUNT), .level = 1 },
 	{ "CMDSN", COL(CL_CMDSN), .level = 1 },
 	{ "ASYNC", COL(CL_ASYNC) },
 	{ "AGE", COL(CL_AGE) },
-	{ "INDEX", COL(CL_INDEX), .level = 2 },
+	{ "DEV-INDEX", COL(CL_INDEX), .level = 2 },
 	{ "PID", COL(CL_PID) },
 	{ "COMM", COL(CL_COMM) },
 };
@@ -160,10 +162,11 @@ const struct schema schema_cq_list = {
 
 static const struct field eq_list_fields[] = {
 	[EL_DEV] = { "dev", "device", T_STR },
-	[EL_INDEX] = { "index", "index", T_NUM },
+	[EL_INDEX] = { "dev_index", "device index", T_NUM },
 	[EL_EQ] = { "eq", "EQ", T_STR },
 	[EL_EQN] = { "eqn", "EQN", T_NUM },
-	[EL_VECTOR] = { "vector", "vector", T_NUM },
+	[EL_COMP_VECTOR] = { "comp_vector", "completion vector", T_NUM },
+	[EL_VECTOR] = { "msix", "MSI-X vector", T_NUM },
 	[EL_IRQ] = { "irq", "interrupt", T_NUM },
 	[EL_DEPTH] = { "depth", "depth", T_NUM },
 	[EL_CI] = { "ci", "CI", T_NUM },
@@ -182,7 +185,8 @@ static const struct field eq_list_fields[] = {
 static const struct column eq_list_cols[] = {
 	{ "DEV", COL(EL_DEV) },
 	{ "EQ", COL(EL_EQ) },
-	{ "VECTOR", COL(EL_VECTOR) },
+	{ "COMPVEC", COL(EL_COMP_VECTOR) },
+	{ "MSIX", COL(EL_VECTOR) },
 	{ "IRQ", COL(EL_IRQ) },
 	{ "DEPTH", COL(EL_DEPTH) },
 	{ "CI", COL(EL_CI) },
@@ -196,7 +200,7 @@ static const struct column eq_list_cols[] = {
 	{ "CQ_ERR", COL(EL_BY_TYPE0 + 3), .level = 1 },
 	{ "OTHER", COL(EL_BY_TYPE0 + 4), .level = 1 },
 	{ "UNKNOWN-TYPE", COL(EL_BY_OTHER), .level = 1 },
-	{ "INDEX", COL(EL_INDEX), .level = 2 },
+	{ "DEV-INDEX", COL(EL_INDEX), .level = 2 },
 };
 
 const struct schema schema_eq_list = {
@@ -207,7 +211,7 @@ const struct schema schema_eq_list = {
 
 static const struct field dev_info_fields[] = {
 	[DI_DEV] = { "dev", "RDMA device", T_STR, F_TITLE | F_PLAIN },
-	[DI_INDEX] = { "index", "index", T_NUM, .group = "identity" },
+	[DI_INDEX] = { "dev_index", "device index", T_NUM, .group = "identity" },
 	[DI_DRIVER] = { "driver", "driver", T_STR },
 	[DI_DRIVER_VERSION] = { "driver_version", "driver version", T_STR, F_ALWAYS },
 	[DI_FW] = { "firmware", "firmware", T_STR, F_ALWAYS },
@@ -263,7 +267,7 @@ const struct schema schema_dev_info = {
 
 static const struct field cmdq_info_fields[] = {
 	[MI_DEV] = { "dev", "device", T_STR, F_TITLE | F_PLAIN },
-	[MI_INDEX] = { "index", "index", T_NUM, F_V1 },
+	[MI_INDEX] = { "dev_index", "device index", T_NUM, F_V1 },
 	[MI_STATE] = { "state", "state", T_STR, .group = "command queue" },
 	[MI_CREDITS] = { "credits", "command contexts", T_NUM },
 	[MI_IN_FLIGHT] = { "in_flight", "in flight", T_NUM },
@@ -326,7 +330,7 @@ const struct schema schema_counter = {
 
 static const struct field stat_fields[] = {
 	[ST_DEV] = { "dev", "device", T_STR, F_TITLE | F_PLAIN },
-	[ST_INDEX] = { "index", "index", T_NUM },
+	[ST_INDEX] = { "dev_index", "device index", T_NUM },
 	[ST_PORT] = { "port", "port", T_NUM, F_TITLE },
 	[ST_INTERVAL] = { "interval_ns", "over", T_NS, F_TITLE },
 	[ST_COUNTERS] = { "counters", "counters", T_LIST, .sub = &schema_counter },
@@ -339,7 +343,7 @@ const struct schema schema_stat = {
 
 static const struct field debug_fields[] = {
 	[DB_DEV] = { "dev", "device", T_STR },
-	[DB_INDEX] = { "index", "index", T_NUM },
+	[DB_INDEX] = { "dev_index", "device index", T_NUM },
 	[DB_CATEGORY] = { "category", "category", T_STR },
 	[DB_LEVEL] = { "level", "level", T_STR },
 	[DB_DEFAULT] = { "default", "default", T_STR },
@@ -355,7 +359,7 @@ static const struct column debug_cols[] = {
 	{ "DEFAULT", COL(DB_DEFAULT) },
 	{ "BACK-IN", COL(DB_LEFT) },
 	{ "COVERS", COL(DB_TEXT) },
-	{ "INDEX", COL(DB_INDEX), .level = 2 },
+	{ "DEV-INDEX", COL(DB_INDEX), .level = 2 },
 };
 
 const struct schema schema_debug = {

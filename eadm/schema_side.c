@@ -109,7 +109,7 @@ static const struct field cq_side_fields[] = {
 const struct schema schema_cq_side = { FIELDS(cq_side_fields, CS_COUNT) };
 
 static const struct field eq_side_fields[] = {
-	[ES_VECTOR] = { "vector", "vector", T_NUM, F_CMP | F_DEVICE },
+	[ES_VECTOR] = { "msix", "MSI-X vector", T_NUM, F_CMP | F_DEVICE },
 	[ES_IRQ] = { "irq", "interrupt", T_NUM },
 	[ES_DEPTH] = { "depth", "depth", T_NUM, F_CMP | F_DEVICE, .group = "ring" },
 	[ES_PI] = { "pi", "PI", T_NUM, F_DEVICE },
@@ -144,7 +144,7 @@ const struct schema schema_eq_side = { FIELDS(eq_side_fields, ES_COUNT) };
 #define SIDES(array, noun, id_key, side_schema, more)					\
 	static const struct field array[] = {						\
 		[SI_DEV] = { "dev", "device", T_STR, F_TITLE | F_PLAIN },		\
-		[SI_INDEX] = { "index", "index", T_NUM },				\
+		[SI_INDEX] = { "dev_index", "device index", T_NUM },				\
 		[SI_ID] = { id_key, noun, T_NUM },					\
 		[SI_NAME] = { "object", noun, T_STR, F_TITLE | F_PLAIN },		\
 		[SI_DRIVER] = { "driver", "driver", T_OBJ, .sub = side_schema },	\

@@ -72,3 +72,41 @@ states()
 	fake basic list qp -j | jq -e '.data[1] | has("unknown") == false and .owner.pid == null'
 	[ "$(fake basic list eq --columns eq,qp_fatal,irq --no-header | head -n 1 | tr -s ' ')" = "cmdq 40" ]
 }
+
+# --- numbers that mean the same in every command
+
+# cq5 SCENARIO ARG...: producer index, who knows it, modulo, indices
+cq5()
+{
+	fake "$@" dump cq 5 -j | jq -c '.data[0] | [.pi, .pi_from, .index_modulo, .entries[-2].index]'
+}
+
+@test "indices of an application's CQ are the device's" {
+	[ "$(cq5 basic)" = '[75,"device",null,74]' ]
+	[ "$(fake basic info cq 5 -j | jq .data[0].device.pi)" = 75 ]
+	[ "$(fake basic dump eq 1 --last 9 -j | jq -c '[.data[0].entries[] | select(.cqn == 5).cq_pi]')" = '[65,67,73]' ]
+}
+@test "without the device they are known modulo twice the depth" {
+	[ "$(cq5 basic --no-hw)" = '[11,"owner-bits",16,10]' ]
+	[[ "$(fake basic --no-hw dump cq 5)" == *"PI 11 by owner-bits, CI ?, used ?, indices modulo 16, showing 8 of 8 completions"* ]]
+	[ "$(cq5 cq-odd)" = '[11,"owner-bits",16,10]' ]
+}
+@test "a vector has two names" {
+	[ "$(fake basic list cq -j | jq -c '[.data[] | [.eqn, .comp_vector, .msix]]')" = '[[1,0,1],[2,1,2]]' ]
+	[ "$(fake basic list eq -j | jq -c '[.data[] | [.eq, .comp_vector, .msix]]')" = '[["cmdq",null,0],["1",0,1],["2",1,2],["aeq",null,0]]' ]
+	[ "$(fake basic info eq 1 -j | jq -c '.data[0] | [.driver.msix, .device.msix]')" = '[1,1]' ]
+}
+@test "index is a place in a ring, dev_index the number of a device" {
+	local cmd args
+	for cmd in "list dev" "list qp" "list cq" "list eq" info "info qp 17" "info cq 5" "info eq 1" \
+		   "info cmdq" "dump qp 17" "dump cq 5" "dump eq 1" stat debug-level; do
+		read -r -a args <<< "$cmd"
+		fake basic -j "${args[@]}" | jq -e '.data[0] | .dev_index == 2 and has("index") == false'
+	done
+}
+@test "titles name what they count" {
+	[[ "$(fake basic dump qp 17)" == *"sq: depth 16 blocks, "*"showing 3 of 9 requests"*"rq: depth 4 entries, "*"showing 2 of 4 requests"* ]]
+	[[ "$(fake basic dump eq 1)" == *": depth 16 entries, "*" events"* ]]
+	[[ "$(fake basic dump cmdq)" == *"sq: depth 128 blocks, "*" commands"*" completions"*" events"* ]]
+	fake basic dump qp 17 --sq -j | jq -e '.data[0] | [.unit, .kind, .shown, .available] == ["blocks", "requests", 3, 9]'
+}
