@@ -129,6 +129,8 @@ static void qp_fill_held(struct erdma_dev *dev, const struct erdma_diag_who *who
 	out->async_events = atomic_read(&qp->async_events);
 	if (out->async_events)
 		out->last_ae_type = READ_ONCE(qp->last_ae_type);
+	if (READ_ONCE(qp->fatal))
+		out->flags |= ERDMA_DIAG_QP_FATAL;
 	erdma_diag_fill_owner(&qp->ibqp.res, &out->owner);
 }
 

@@ -181,6 +181,7 @@ struct ctx {
  * @OPT_LAST: --last
  * @OPT_HEX: --hex
  * @OPT_RAW: --raw
+ * @OPT_STRICT: --strict
  * @OPT_GROUP: --group
  * @OPT_NONZERO: --nonzero
  * @OPT_ERRORS: --errors
@@ -198,7 +199,8 @@ struct ctx {
  */
 enum opt_id {
 	OPT_STATE, OPT_PID, OPT_COMM, OPT_PEER, OPT_SORT, OPT_SQ, OPT_RQ, OPT_CQ, OPT_EQ,
-	OPT_RANGE, OPT_INFLIGHT, OPT_LAST, OPT_HEX, OPT_RAW, OPT_GROUP, OPT_NONZERO, OPT_ERRORS,
+	OPT_RANGE, OPT_INFLIGHT, OPT_LAST, OPT_HEX, OPT_RAW, OPT_STRICT, OPT_GROUP,
+	OPT_NONZERO, OPT_ERRORS,
 	OPT_INTERVAL, OPT_COUNT, OPT_LIVE, OPT_STYLE, OPT_WRITE,
 	OPT_REDACT, OPT_QP, OPT_CQN, OPT_FOR, OPT_DRY_RUN,
 	OPT_MAX
@@ -370,6 +372,7 @@ int ctx_usage(struct ctx *c, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void ctx_note(struct ctx *c, const char *code, const char *object, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+uint64_t ctx_now_ms(void);
 void ctx_add(struct ctx *c, struct obj *o);
 enum exit_code ctx_exit(const struct ctx *c);
 enum exit_code exit_of_errno(int err);

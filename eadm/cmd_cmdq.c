@@ -108,6 +108,8 @@ static int dump_sq(struct dump *d, const struct erdma_diag_cmdq *cmdq)
 	}
 	d->fmt = &f;
 	d->ring_name = "sq";
+	d->kind = "commands";
+	d->unit = "blocks";
 	d->schema = &schema_cmd;
 	d->decode = decode_cmd;
 	d->raw_field = M_RAW;
@@ -147,6 +149,8 @@ static int dump_cq(struct dump *d)
 	int ret;
 
 	d->ring_name = "cq";
+	d->kind = "completions";
+	d->unit = "entries";
 	d->schema = &schema_ccqe;
 	d->decode = decode_cmd_cqe;
 	d->raw_field = K_RAW;
@@ -168,6 +172,8 @@ static int dump_eq(struct dump *d)
 	int ret;
 
 	d->ring_name = "eq";
+	d->kind = "events";
+	d->unit = "entries";
 	d->schema = &schema_ceqe;
 	d->decode = decode_ceqe;
 	d->raw_field = E_RAW;

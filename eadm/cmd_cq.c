@@ -2,6 +2,7 @@
 /* Completion queues. */
 #include <errno.h>
 
+#include "card.h"
 #include "decode.h"
 #include "dump.h"
 #include "fallback.h"
@@ -121,12 +122,28 @@ struct cq_dump {
 	struct id_set ids;
 };
 
+/* Of an application's CQ only the device has absolute indices; its PI moves meanwhile */
+static int cq_read(struct dump *d, const struct erdma_diag_cq *cq)
+{
+	bool ask = !(cq->cq.valid & ERDMA_DIAG_Q_CI);
+	enum card_answer before = CARD_UNKNOWN;
+	int ret;
+
+	if (ask)
+		before = card_ask_cq(d->c, d->dev, d->id, &d->card_pi[0]);
+	ret = dump_read(d, ERDMA_DIAG_RING_CQ);
+	if (!ret && before == CARD_TOLD)
+		d->have_card_pi = card_ask_cq(d->c, d->dev, d->id, &d->card_pi[1]) == CARD_TOLD;
+	return ret;
+}
+
 static int cq_dump_one(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
 {
 	const struct cq_dump *q = arg;
 	struct dump d = {
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_CQ, .id = cqn, .name = "cq",
-		.ring_name = "ring", .schema = &schema_cqe, .decode = decode_cqe,
+		.ring_name = "ring", .kind = "completions", .unit = "entries",
+		.schema = &schema_cqe, .decode = decode_cqe,
 		.raw_field = C_RAW, .owner_byte = CQE_OWNER_BYTE,
 	};
 	struct erdma_diag_cq cq;
@@ -137,7 +154,7 @@ static int cq_dump_one(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
 	if (ret)
 		return ret;
 	rec_copy(&x.rec, &cq, sizeof(cq));
-	ret = dump_read(&d, ERDMA_DIAG_RING_CQ);
+	ret = cq_read(&d, &cq);
 	if (ret == -EPERM || ret == -EACCES)
 		return ctx_ring_denied(c, dev, ret, TARGET_CQ, cqn, &cq.owner);
 	if (ret)

@@ -68,6 +68,18 @@ static void row_state(struct ctx *c, struct obj *o, struct dev *d)
 	}
 }
 
+/* What an RDMA device has, whether or not its node told it */
+static void row_unknown(struct obj *o)
+{
+	static const unsigned int fields[] = {
+		DL_INDEX, DL_LINK, DL_DRIVER, DL_DRIVER_VERSION, DL_FW, DL_QP, DL_CQ, DL_MR,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		obj_missing(o, fields[i], V_UNKNOWN);
+}
+
 static int list_dev(struct ctx *c, struct dev *d, void *arg)
 {
 	struct obj *o = obj_new(&c->pool, &schema_dev_list);
@@ -83,6 +95,8 @@ static int list_dev(struct ctx *c, struct dev *d, void *arg)
 	if (d->node[0])
 		obj_str(o, DL_NODE, d->node);
 	row_state(c, o, d);
+	if (d->name[0])
+		row_unknown(o);
 	if (d->netdev[0])
 		obj_str(o, DL_NETDEV, d->netdev);
 	ctx_add(c, o);

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Queue pairs. */
-#include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
 #include <strings.h>
 
-#include "erdma/erdma_field.h"
 #include "erdma/erdma_hw.h"
 #include "erdma/erdma_names.h"
 #include "erdma/erdma_ring.h"
 
+#include "card.h"
 #include "decode.h"
-#include "dump.h"
 #include "fallback.h"
+#include "schema.h"
+
+/* What the device is asked for in a list is limited to so many rows, and this time */
+#define ASK_ROWS	64
+#define ASK_MS		100
+#define ASK_ONE_MS	1000	/* budget of one question */
 
 /* ---- list qp ------------------------------------------------------------ */
 
@@ -27,17 +31,25 @@ struct qp_filter {
 	uint32_t port;
 };
 
+/* A row whose facts are not complete without the device */
+struct qp_asked {
+	struct qp_asked *next;
+	struct dev *dev;
+	struct obj *o;
+};
+
 struct qp_list {
 	struct ctx *c;
 	struct dev *dev;
 	const struct qp_filter *f;
 	uint32_t seen;
+	struct qp_asked *asked;
+	struct qp_asked **end;
 };
 
+/* All but the state, which may depend on the device's answer */
 static bool qp_wanted(const struct qp_filter *f, const struct obj *o)
 {
-	if (f->state && strcasecmp(f->state, obj_get_str(o, QL_STATE, "")))
-		return false;
 	if (f->comm && fnmatch(f->comm, obj_get_str(o, QL_COMM, ""), 0))
 		return false;
 	if (f->by_pid && obj_get_u64(o, QL_PID, 0) != f->pid)
@@ -57,6 +69,18 @@ static struct obj *qp_new_row(const struct qp_list *l)
 	return o;
 }
 
+static void qp_ask_later(struct qp_list *l, struct obj *o)
+{
+	struct qp_asked *a;
+
+	if (obj_has(o, QL_STOPPED) && obj_has(o, QL_SQ_CI) && obj_has(o, QL_RQ_CI))
+		return;
+	a = pool_alloc(&l->c->pool, sizeof(*a));
+	*a = (struct qp_asked){ .dev = l->dev, .o = o };
+	*l->end = a;
+	l->end = &a->next;
+}
+
 static void qp_row(void *arg, uint32_t id, const struct rec *rec)
 {
 	struct qp_list *l = arg;
@@ -72,8 +96,10 @@ static void qp_row(void *arg, uint32_t id, const struct rec *rec)
 	decode_qp_row(o, &qp, l->dev->info.time_mono_ns);
 	obj_u64(o, QL_TORN, !!(rec->flags & ERDMA_DIAG_REC_F_TORN));
 	obj_u64(o, QL_HIDDEN, !!(rec->flags & ERDMA_DIAG_REC_F_HIDDEN));
-	if (qp_wanted(l->f, o))
-		ctx_add(l->c, o);
+	if (!qp_wanted(l->f, o))
+		return;
+	ctx_add(l->c, o);
+	qp_ask_later(l, o);
 }
 
 static void qp_res_row(void *arg, const struct res *res)
@@ -98,15 +124,110 @@ static int qp_list_res(struct qp_list *l)
 
 static int qp_list_dev(struct ctx *c, struct dev *dev, void *arg)
 {
-	struct qp_list l = { .c = c, .dev = dev, .f = arg };
+	struct qp_list *l = arg;
 	int ret;
 
+	l->dev = dev;
+	l->seen = 0;
 	if (!dev->info.size)
-		return qp_list_res(&l);
-	ret = list_objects(c, dev, TARGET_QP, qp_row, &l);
+		return qp_list_res(l);
+	ret = list_objects(c, dev, TARGET_QP, qp_row, l);
 	if (!ret)
-		note_hidden(c, dev, TARGET_QP, l.seen, dev->info.n_qp);
+		note_hidden(c, dev, TARGET_QP, l->seen, dev->info.n_qp);
 	return ret;
+}
+
+/* ---- what the device adds ----------------------------------------------- */
+
+struct queue_facts {
+	unsigned int depth;
+	unsigned int pi;
+	unsigned int ci;
+	unsigned int used;
+};
+
+static const struct queue_facts sq_facts = { QL_SQ_DEPTH, QL_SQ_PI, QL_SQ_CI, QL_SQ_USED };
+static const struct queue_facts rq_facts = { QL_RQ_DEPTH, QL_RQ_PI, QL_RQ_CI, QL_RQ_USED };
+
+/* PI is older than @ci, which may be past it */
+static void add_ci(struct obj *o, const struct queue_facts *f, uint16_t ci)
+{
+	uint32_t used;
+
+	if (obj_has(o, f->ci))
+		return;
+	obj_u64(o, f->ci, ci);
+	if (!obj_has(o, f->pi))
+		return;
+	used = erdma_ring_used16((uint32_t)obj_get_u64(o, f->pi, 0), ci);
+	if (used >= 0x8000)
+		used = 0;
+	if (used <= obj_get_u64(o, f->depth, 0))
+		obj_u64(o, f->used, used);
+}
+
+static void add_answer(struct obj *o, const struct card_qp *qp)
+{
+	if (!obj_has(o, QL_STOPPED))
+		obj_u64(o, QL_STOPPED, qp->flushing);
+	add_ci(o, &sq_facts, qp->sq_ci);
+	add_ci(o, &rq_facts, qp->rq_ci);
+}
+
+static void add_missing(struct obj *o, enum val_kind why)
+{
+	static const unsigned int fields[] = { QL_STOPPED, QL_SQ_CI, QL_SQ_USED, QL_RQ_CI,
+					       QL_RQ_USED };
+	size_t i;
+
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		obj_missing(o, fields[i], why);
+}
+
+/* After the lists: a device that does not answer must not keep a list from being shown */
+static void qp_ask(struct qp_list *l)
+{
+	uint64_t until = ctx_now_ms() + ASK_MS;
+	enum card_answer answer = CARD_TOLD;
+	unsigned int n = 0, left = 0;
+	struct qp_asked *a;
+	struct card_qp qp;
+
+	if (l->c->src.timeout_ms > ASK_ONE_MS)
+		l->c->src.timeout_ms = ASK_ONE_MS;
+	for (a = l->asked; a; a = a->next) {
+		if (answer == CARD_SILENT || n >= ASK_ROWS || (n && ctx_now_ms() >= until)) {
+			left++;
+			continue;
+		}
+		answer = card_ask_qp(l->c, a->dev, (uint32_t)obj_get_u64(a->o, QL_QPN, 0), &qp);
+		n++;
+		if (answer == CARD_TOLD)
+			add_answer(a->o, &qp);
+		else
+			add_missing(a->o, card_missing(answer));
+	}
+	if (left)
+		ctx_note(l->c, "NOT_ASKED", NULL, "the device was asked about %u of %u queue pairs; "
+			 "'info qp' asks it about each", n, n + left);
+}
+
+static const char *shown_state(const struct obj *o)
+{
+	return obj_get_u64(o, QL_STOPPED, 0) ? QP_DEAD : obj_get_str(o, QL_STATE, "");
+}
+
+static void qp_keep_state(struct ctx *c, const char *state)
+{
+	struct obj *o = c->data.first, *next;
+
+	c->data = (struct list){ 0 };
+	for (; o; o = next) {
+		next = o->next;
+		o->next = NULL;
+		if (!strcasecmp(state, shown_state(o)))
+			list_add(&c->data, o);
+	}
 }
 
 static bool state_exists(const char *state)
@@ -116,14 +237,14 @@ static bool state_exists(const char *state)
 	for (i = 0; i < ERDMA_QPS_COUNT; i++)
 		if (!strcasecmp(state, erdma_name_qp_state(i)))
 			return true;
-	return false;
+	return !strcasecmp(state, QP_DEAD);
 }
 
 static int qp_parse_filter(struct ctx *c, const struct args *a, struct qp_filter *f)
 {
 	*f = (struct qp_filter){ .state = a->opt[OPT_STATE], .comm = a->opt[OPT_COMM] };
 	if (f->state && !state_exists(f->state))
-		return ctx_usage(c, "one of: IDLE, RTR, RTS, CLOSING, TERM, ERR",
+		return ctx_usage(c, "one of: IDLE, RTR, RTS, CLOSING, TERM, ERR, DEAD",
 				 "no QP state '%s'", f->state);
 	f->by_pid = a->opt[OPT_PID];
 	if (f->by_pid && !parse_u32(a->opt[OPT_PID], &f->pid))
@@ -145,11 +266,15 @@ static int qp_parse_filter(struct ctx *c, const struct args *a, struct qp_filter
 int cmd_list_qp(struct ctx *c, const struct args *a)
 {
 	struct qp_filter f;
+	struct qp_list l = { .c = c, .f = &f, .end = &l.asked };
 	int ret = qp_parse_filter(c, a, &f);
 
 	if (ret)
 		return ret;
-	ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE | DEVS_FALLBACK, qp_list_dev, &f);
+	ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE | DEVS_FALLBACK, qp_list_dev, &l);
+	qp_ask(&l);
+	if (f.state)
+		qp_keep_state(c, f.state);
 	sort_data(c, a);
 	return ret;
 }
@@ -180,160 +305,4 @@ int cmd_info_qp(struct ctx *c, const struct args *a)
 	int ret = object_numbers(c, a, "QP", &ids);
 
 	return ret ? ret : ctx_each_dev(c, DEVS_NODE, qp_info_dev, &ids);
-}
-
-/* ---- dump qp ------------------------------------------------------------ */
-
-struct qp_dump {
-	struct selector sel;
-	const struct id_set *ids;
-	bool sq;
-	bool rq;
-};
-
-static int qp_ring(struct dump *d, uint32_t ring, const struct erdma_diag_qp *qp)
-{
-	int ret = dump_read(d, ring);
-
-	if (ret == -EPERM || ret == -EACCES)
-		return ctx_ring_denied(d->c, d->dev, ret, d->target, d->id, &qp->owner);
-	if (ret)
-		return ctx_call_failed(d->c, d->dev, ret, d->target, d->id);
-	if (!qp->owner.kernel)
-		d->pi_from = "doorbell-record";
-	return 0;
-}
-
-/*
- * Applications keep their CI to themselves, but the device has one. It is asked
- * after the ring was read: what it has done by then is done for sure.
- */
-static bool qp_device_ci(struct ctx *c, struct dev *dev, uint32_t qpn, uint16_t ci[2])
-{
-	struct erdma_diag_hw hw;
-	const uint8_t *buf;
-	struct rec rec;
-	uint32_t len;
-
-	if (source_context(&c->src, dev, ERDMA_DIAG_OBJ_QP, qpn, true, &buf, &len) ||
-	    !rec_find(buf, len, ERDMA_DIAG_REC_QP_HW, &rec))
-		return false;
-	rec_copy(&rec, &hw, sizeof(hw));
-	if (hw.status || hw.len < sizeof(struct erdma_resp_qpc) || hw.len > sizeof(hw.data) ||
-	    get_le(hw.data, 2) != ERDMA_RESP_MAGIC)
-		return false;
-	ci[0] = (uint16_t)get_le(hw.data + offsetof(struct erdma_resp_qpc, sq.hw_ci), 2);
-	ci[1] = (uint16_t)get_le(hw.data + offsetof(struct erdma_resp_qpc, rq.hw_ci), 2);
-	return true;
-}
-
-static void set_device_ci(struct dump *d, uint16_t ci)
-{
-	if (d->r.have_ci || !d->r.have_pi)
-		return;
-	/* It went on: past everything that was in the ring */
-	if (erdma_ring_used16(ci, d->r.pi) < 0x8000)
-		ci = (uint16_t)d->r.pi;
-	if (erdma_ring_used16(d->r.pi, ci) > d->r.depth) {
-		dump_problem(d, "the device's CI does not fit PI");
-		return;
-	}
-	d->r.have_ci = true;
-	d->r.ci = ci;
-	d->ci_from = "device";
-}
-
-static void qp_find_ci(struct dump *sq, struct dump *rq)
-{
-	uint16_t ci[2];
-
-	if ((!sq->r.data || sq->r.have_ci) && (!rq->r.data || rq->r.have_ci))
-		return;
-	if (!qp_device_ci(sq->c, sq->dev, sq->id, ci))
-		return;
-	set_device_ci(sq, ci[0]);
-	set_device_ci(rq, ci[1]);
-}
-
-static int qp_show(struct ctx *c, struct dev *dev, const struct erdma_diag_qp *qp,
-		   const struct qp_dump *q)
-{
-	struct req_format sq_fmt = {
-		.blocks_mask = ERDMA_SQE_HDR_WQEBBS, .id_mask = ERDMA_SQE_HDR_QPN,
-		.id = ERDMA_PREP(ERDMA_SQE_HDR_QPN, qp->qpn),
-	};
-	struct req_format rq_fmt = {
-		.id_mask = ERDMA_RQ_DB_QPN, .id = ERDMA_PREP(ERDMA_RQ_DB_QPN, qp->qpn),
-	};
-	struct dump sq = {
-		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = qp->qpn,
-		.name = "qp", .ring_name = "sq", .schema = &schema_wqe, .decode = decode_wqe,
-		.raw_field = W_RAW, .fmt = &sq_fmt,
-	};
-	struct dump rq = {
-		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = qp->qpn,
-		.name = "qp", .ring_name = "rq", .schema = &schema_rqe, .decode = decode_rqe,
-		.raw_field = R_RAW, .fmt = &rq_fmt,
-	};
-	int ret = 0, second = 0;
-
-	if (q->sq)
-		ret = qp_ring(&sq, ERDMA_DIAG_RING_SQ, qp);
-	/* Who may not read one may not read the other */
-	if (q->rq && ret != -EPERM && ret != -EACCES)
-		second = qp_ring(&rq, ERDMA_DIAG_RING_RQ, qp);
-	qp_find_ci(&sq, &rq);
-	if (sq.r.data)
-		dump_show(&sq);
-	if (rq.r.data)
-		dump_show(&rq);
-	return ret ? ret : second;
-}
-
-static int qp_dump_one(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
-{
-	struct erdma_diag_qp qp;
-	struct context x;
-	int ret = read_context(c, dev, TARGET_QP, qpn, false, &x);
-
-	if (ret)
-		return ret;
-	rec_copy(&x.rec, &qp, sizeof(qp));
-	return qp_show(c, dev, &qp, arg);
-}
-
-static int qp_dump_dev(struct ctx *c, struct dev *dev, void *arg)
-{
-	struct qp_dump *q = arg;
-
-	return each_object(c, dev, TARGET_QP, q->ids, qp_dump_one, q);
-}
-
-/**
- * cmd_dump_qp - entries of send and receive queues
- * @c: run
- * @a: arguments
- *
- * Return: 0, or a negative error number after reporting it.
- */
-int cmd_dump_qp(struct ctx *c, const struct args *a)
-{
-	struct qp_dump q = { .sq = !a->opt[OPT_RQ] || a->opt[OPT_SQ],
-			     .rq = !a->opt[OPT_SQ] || a->opt[OPT_RQ] };
-	struct id_set ids;
-	int ret = dump_selector(c, a, &q.sel);
-
-	if (!ret)
-		ret = object_numbers(c, a, "QP", &ids);
-	if (ret)
-		return ret;
-	if (a->n) {
-		q.ids = &ids;
-	} else {
-		q.sel.skip_idle = !q.sel.range && !q.sel.newest;
-	}
-	ret = ctx_each_dev(c, DEVS_NODE, qp_dump_dev, &q);
-	if (!ret && !c->data.n && !c->raw_len)
-		ctx_note(c, "IDLE", NULL, "nothing is in flight; --last N shows older requests");
-	return ret;
 }

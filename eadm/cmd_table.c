@@ -39,7 +39,7 @@ const struct opt_def global_opts[] = {
 static const struct opt_def list_opts[] = { SORT, { 0 } };
 
 static const struct opt_def list_qp_opts[] = {
-	{ OPT_STATE, "state", 0, "STATE", "IDLE|RTR|RTS|CLOSING|TERM|ERR", "only QPs in this state" },
+	{ OPT_STATE, "state", 0, "STATE", "IDLE|RTR|RTS|CLOSING|TERM|ERR|DEAD", "only QPs in this state" },
 	{ OPT_PID, "pid", 0, "PID", NULL, "only QPs of this process" },
 	{ OPT_COMM, "comm", 0, "PATTERN", NULL, "only QPs of programs with this name" },
 	{ OPT_PEER, "peer", 0, "IP[:PORT]", NULL, "only QPs connected to this peer" },
@@ -52,7 +52,8 @@ static const struct opt_def list_qp_opts[] = {
 	{ OPT_INFLIGHT, "inflight", 0, NULL, NULL, "all entries not consumed yet" },	\
 	{ OPT_LAST, "last", 0, "N", NULL, "the newest N entries" },			\
 	{ OPT_HEX, "hex", 0, NULL, NULL, "also the bytes of each entry" },		\
-	{ OPT_RAW, "raw", 0, NULL, NULL, "only the bytes, binary" }
+	{ OPT_RAW, "raw", 0, NULL, NULL, "only the bytes, binary" },			\
+	{ OPT_STRICT, "strict", 0, NULL, NULL, "exit status 7 if a ring changed while it was read" }
 
 static const struct opt_def dump_opts[] = { SELECTORS, { 0 } };
 
@@ -105,7 +106,8 @@ static const char dump_more[] =
 	"consumer reads next) point to. Without a selector the entries in flight are shown, at\n"
 	"most the newest 32, or the newest 8 if nothing is in flight. The rings of applications\n"
 	"are in their memory: the driver knows neither PI nor CI there. PI is then taken from the\n"
-	"doorbell record or found by the owner bits, CI from the device.";
+	"doorbell record or found by the owner bits, CI from the device. A ring that changed while it\n"
+	"was read is read again until --timeout; if it still does, a note says so.";
 
 #define SEE	"See"
 #define EVIDENCE "Evidence"
@@ -119,6 +121,9 @@ const struct cmd cmd_table[] = {
 	  .schema = &schema_dev_list, .takes = LIST, .run = cmd_list_dev },
 	{ .verb = "list", .object = "qp", .operands = "", .opts = list_qp_opts, .section = SEE,
 	  .help = "queue pairs: state, peer, use of the queues, owner",
+	  .more = "State DEAD: the device stopped it, whatever driver and application still think. "
+		  "Whether it\ndid, and the CI of applications' queues, is asked of the device for at "
+		  "most 64 queue pairs and\n100 ms.",
 	  .schema = &schema_qp_list, .takes = LIST, .run = cmd_list_qp },
 	{ .verb = "list", .object = "cq", .operands = "", .opts = list_opts, .section = SEE,
 	  .help = "completion queues", .schema = &schema_cq_list, .takes = LIST, .run = cmd_list_cq },

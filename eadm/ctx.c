@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd.h"
@@ -145,6 +146,19 @@ void ctx_note(struct ctx *c, const char *code, const char *object, const char *f
 	p->note = true;
 	p->code = code;
 	p->object = object ? pool_strdup(&c->pool, object) : NULL;
+}
+
+/**
+ * ctx_now_ms - time for budgets
+ *
+ * Return: milliseconds of a clock that is never set.
+ */
+uint64_t ctx_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 /**

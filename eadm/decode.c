@@ -114,7 +114,7 @@ void decode_rights(struct obj *o, unsigned int field, uint32_t rights)
 }
 
 /**
- * hide_keys - forget keys and addresses that the kernel zeroed
+ * hide_keys - mark keys and addresses that the kernel zeroed as withheld
  * @o: object
  *
  * A withheld key must not look like key 0.
@@ -131,7 +131,23 @@ void hide_keys(struct obj *o)
 		if (!(o->schema->fields[i].flags & F_KEY))
 			continue;
 		if (o->v[i].kind == V_WORDS || (o->v[i].kind == V_U64 && !o->v[i].u))
-			obj_clear(o, i);
+			o->v[i].kind = V_WITHHELD;
+	}
+}
+
+/**
+ * hide_addresses - mark addresses of a context as withheld
+ * @o: object of a schema of a side
+ * @device: the device's side
+ */
+void hide_addresses(struct obj *o, bool device)
+{
+	unsigned int i, flags;
+
+	for (i = 0; i < o->schema->n_fields; i++) {
+		flags = o->schema->fields[i].flags;
+		if (flags & F_KEY && (device ? flags & F_DEVICE : !(flags & F_NO_DRIVER)))
+			obj_missing(o, i, V_WITHHELD);
 	}
 }
 

@@ -63,6 +63,7 @@ void decode_name(struct obj *o, unsigned int field, const char *name, uint32_t c
 void decode_rights(struct obj *o, unsigned int field, uint32_t rights);
 void decode_ipv4(struct obj *o, unsigned int field, const void *addr);
 void hide_keys(struct obj *o);
+void hide_addresses(struct obj *o, bool device);
 #define DECODE(o, table, buf, len) \
 	decode_bits(o, table, sizeof(table) / sizeof((table)[0]), buf, len)
 
@@ -78,6 +79,8 @@ void decode_cmd(struct obj *o, const void *buf, size_t len);
 /* Records of the driver and contexts of the device */
 void decode_info(struct obj *o, const struct erdma_diag_info *info);
 void decode_qp_row(struct obj *o, const struct erdma_diag_qp *qp, uint64_t now_ns);
+int decode_qp_stopped(const struct erdma_diag_qp *qp);
+bool decode_qp_flushing(const void *buf, size_t len);
 void decode_cq_row(struct obj *o, const struct erdma_diag_cq *cq, uint64_t now_ns);
 void decode_eq_row(struct obj *o, const struct erdma_diag_eq *eq);
 void decode_qp_driver(struct obj *o, const struct erdma_diag_qp *qp, uint64_t now_ns);

@@ -77,14 +77,28 @@ static void set_addr(struct obj *o, unsigned int addr, unsigned int port, const 
 	obj_u64(o, port, number);
 }
 
+/* A process that ended, or of another PID namespace, has no number */
 static void set_owner(struct obj *o, unsigned int pid, unsigned int comm, unsigned int kernel,
 		      const struct erdma_diag_owner *owner)
 {
 	obj_u64(o, kernel, owner->kernel);
 	if (owner->pid)
 		obj_u64(o, pid, owner->pid);
+	else if (!owner->kernel)
+		obj_missing(o, pid, V_UNKNOWN);
 	if (owner->comm[0])
 		obj_strn(o, comm, owner->comm, sizeof(owner->comm));
+	else
+		obj_missing(o, comm, V_UNKNOWN);
+}
+
+static void set_index(struct obj *o, unsigned int field, const struct erdma_diag_queue *q,
+		      uint32_t valid, uint32_t index)
+{
+	if (q->valid & valid)
+		obj_u64(o, field, index);
+	else
+		obj_missing(o, field, V_UNKNOWN);
 }
 
 /* Fields of a work queue, in the numbering of one schema */
@@ -102,18 +116,51 @@ static void set_queue(struct obj *o, const struct queue_fields *f,
 	uint32_t used = erdma_ring_used16(q->pi, q->ci);
 
 	obj_u64(o, f->depth, q->depth);
-	if (q->valid & ERDMA_DIAG_Q_PI)
-		obj_u64(o, f->pi, q->pi);
-	if (q->valid & ERDMA_DIAG_Q_CI)
-		obj_u64(o, f->ci, q->ci);
+	set_index(o, f->pi, q, ERDMA_DIAG_Q_PI, q->pi);
+	set_index(o, f->ci, q, ERDMA_DIAG_Q_CI, q->ci);
 	if ((q->valid & both) == both && used <= q->depth)
 		obj_u64(o, f->used, used);
+	else
+		obj_missing(o, f->used, V_UNKNOWN);
 }
 
 static const char *qp_role(const struct erdma_diag_qp *qp)
 {
 	return qp->flags & ERDMA_DIAG_QP_ACTIVE ? "active" :
 	       qp->flags & ERDMA_DIAG_QP_PASSIVE ? "passive" : NULL;
+}
+
+/**
+ * decode_qp_stopped - did the device stop a QP, as far as the driver knows?
+ * @qp: record
+ *
+ * An asynchronous event that names a QP means that the device stopped it,
+ * whatever its type. A QP that the driver itself stopped needs no such news.
+ *
+ * Return: 1: it did, 0: it did not; -1: only the device can tell.
+ */
+int decode_qp_stopped(const struct erdma_diag_qp *qp)
+{
+	if (qp->flags & ERDMA_DIAG_QP_FATAL || qp->async_events)
+		return 1;
+	return qp->state == ERDMA_QPS_IDLE || qp->state == ERDMA_QPS_RTR ||
+	       qp->state == ERDMA_QPS_RTS ? -1 : 0;
+}
+
+/**
+ * decode_qp_flushing - do the flush flags of a QP's context say that it is stopped?
+ * @buf: response of QUERY_QPC
+ * @len: its bytes
+ *
+ * Return: true if it is.
+ */
+bool decode_qp_flushing(const void *buf, size_t len)
+{
+	const uint8_t *p = buf;
+
+	return len >= sizeof(struct erdma_resp_qpc) &&
+	       (p[offsetof(struct erdma_resp_qpc, sq_in_flush)] ||
+		p[offsetof(struct erdma_resp_qpc, rq_in_flush)]);
 }
 
 /**
@@ -130,6 +177,10 @@ void decode_qp_row(struct obj *o, const struct erdma_diag_qp *qp, uint64_t now_n
 	obj_u64(o, QL_QPN, qp->qpn);
 	decode_name(o, QL_TYPE, qp_type_name(qp->type), qp->type);
 	decode_name(o, QL_STATE, erdma_name_qp_state(qp->state), qp->state);
+	if (decode_qp_stopped(qp) >= 0)
+		obj_u64(o, QL_STOPPED, (uint64_t)decode_qp_stopped(qp));
+	else
+		obj_missing(o, QL_STOPPED, V_UNKNOWN);
 	if (qp->family == AF_INET) {
 		obj_str(o, QL_FAMILY, "ipv4");
 		set_addr(o, QL_PEER_ADDR, QL_PEER_PORT, qp->daddr, qp->dport);
@@ -159,10 +210,27 @@ static const char *notify_name(uint32_t notify)
 }
 
 /* The CI of the last arm is the only hint a user CQ leaves (8.6) */
-static void set_armed_ci(struct obj *o, unsigned int field, const struct erdma_diag_queue *q)
+static void set_armed_ci(struct obj *o, unsigned int field, const struct erdma_diag_cq *cq)
 {
+	const struct erdma_diag_queue *q = &cq->cq;
+
 	if (q->valid & ERDMA_DIAG_Q_DBREC && q->dbrec & ERDMA_CQ_DB_ARM)
 		obj_u64(o, field, ERDMA_GET(ERDMA_CQ_DB_CI, q->dbrec));
+	else if (!(q->valid & ERDMA_DIAG_Q_DBREC) && !cq->owner.kernel)
+		obj_missing(o, field, V_UNKNOWN);
+}
+
+/* Applications arm without the driver */
+static void set_arms(struct obj *o, unsigned int count, unsigned int notify,
+		     const struct erdma_diag_cq *cq)
+{
+	if (!cq->owner.kernel) {
+		obj_missing(o, count, V_UNKNOWN);
+		obj_missing(o, notify, V_UNKNOWN);
+		return;
+	}
+	obj_u64(o, count, cq->arm_count);
+	decode_name(o, notify, notify_name(cq->notify), cq->notify);
 }
 
 /**
@@ -176,15 +244,12 @@ void decode_cq_row(struct obj *o, const struct erdma_diag_cq *cq, uint64_t now_n
 	obj_u64(o, CL_CQN, cq->cqn);
 	obj_u64(o, CL_EQN, cq->eqn);
 	obj_u64(o, CL_VECTOR, cq->comp_vector);
+	obj_u64(o, CL_MSIX, cq->eqn);
 	obj_u64(o, CL_DEPTH, cq->cq.depth);
-	if (cq->cq.valid & ERDMA_DIAG_Q_CI)
-		obj_u64(o, CL_CI, cq->cq.ci);
-	set_armed_ci(o, CL_ARMED_CI, &cq->cq);
+	set_index(o, CL_CI, &cq->cq, ERDMA_DIAG_Q_CI, cq->cq.ci);
+	set_armed_ci(o, CL_ARMED_CI, cq);
 	obj_u64(o, CL_CMDSN, cq->cmdsn);
-	if (cq->owner.kernel) {
-		obj_u64(o, CL_ARM_COUNT, cq->arm_count);
-		decode_name(o, CL_NOTIFY, notify_name(cq->notify), cq->notify);
-	}
+	set_arms(o, CL_ARM_COUNT, CL_NOTIFY, cq);
 	obj_u64(o, CL_EVENTS, cq->events);
 	obj_u64(o, CL_ASYNC, cq->async_events);
 	set_age(o, CL_AGE, now_ns, cq->created_ns);
@@ -203,11 +268,13 @@ void decode_eq_row(struct obj *o, const struct erdma_diag_eq *eq)
 
 	obj_str(o, EL_EQ, eq_name(eq->eqn, name));
 	obj_u64(o, EL_EQN, eq->eqn);
+	/* Completion EQ n: MSI-X vector n, completion vector n - 1 of the verbs */
+	if (eq->eqn != ERDMA_DIAG_EQ_CMDQ && eq->eqn != ERDMA_DIAG_EQ_AEQ)
+		obj_u64(o, EL_COMP_VECTOR, eq->eqn - 1);
 	obj_u64(o, EL_VECTOR, eq->vector);
 	obj_u64(o, EL_IRQ, eq->irq);
 	obj_u64(o, EL_DEPTH, eq->eq.depth);
-	if (eq->eq.valid & ERDMA_DIAG_Q_CI)
-		obj_u64(o, EL_CI, eq->eq.ci);
+	set_index(o, EL_CI, &eq->eq, ERDMA_DIAG_Q_CI, eq->eq.ci);
 	obj_u64(o, EL_EVENTS, eq->events);
 	obj_u64(o, EL_INTERRUPTS, eq->interrupts);
 	obj_u64(o, EL_NOTIFIES, eq->notifies);
@@ -317,13 +384,9 @@ void decode_cq_driver(struct obj *o, const struct erdma_diag_cq *cq, uint64_t no
 	obj_u64(o, CS_DEPTH, cq->cq.depth);
 	if (cq->cq.valid & ERDMA_DIAG_Q_PI)
 		obj_u64(o, CS_PI, cq->cq.pi);
-	if (cq->cq.valid & ERDMA_DIAG_Q_CI)
-		obj_u64(o, CS_CI, cq->cq.ci);
-	set_armed_ci(o, CS_ARMED_CI, &cq->cq);
-	if (cq->owner.kernel) {
-		obj_u64(o, CS_ARM_COUNT, cq->arm_count);
-		decode_name(o, CS_NOTIFY, notify_name(cq->notify), cq->notify);
-	}
+	set_index(o, CS_CI, &cq->cq, ERDMA_DIAG_Q_CI, cq->cq.ci);
+	set_armed_ci(o, CS_ARMED_CI, cq);
+	set_arms(o, CS_ARM_COUNT, CS_NOTIFY, cq);
 	obj_u64(o, CS_CMDSN, cq->cmdsn);
 	obj_u64(o, CS_EVENTS, cq->events);
 	obj_u64(o, CS_ASYNC, cq->async_events);
@@ -347,8 +410,7 @@ void decode_eq_driver(struct obj *o, const struct erdma_diag_eq *eq)
 	obj_u64(o, ES_DEPTH, eq->eq.depth);
 	if (eq->eq.valid & ERDMA_DIAG_Q_PI)
 		obj_u64(o, ES_PI, eq->eq.pi);
-	if (eq->eq.valid & ERDMA_DIAG_Q_CI)
-		obj_u64(o, ES_CI, eq->eq.ci);
+	set_index(o, ES_CI, &eq->eq, ERDMA_DIAG_Q_CI, eq->eq.ci);
 	obj_u64(o, ES_EVENTS, eq->events);
 	obj_u64(o, ES_INTERRUPTS, eq->interrupts);
 	obj_u64(o, ES_NOTIFIES, eq->notifies);

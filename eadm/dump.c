@@ -17,7 +17,6 @@
 
 #define SHOW_IN_FLIGHT	32
 #define SHOW_IDLE	8
-#define READ_TRIES	8
 /* A producer may have begun requests it has not announced yet */
 #define MOVE_MARGIN	8
 
@@ -37,7 +36,8 @@ enum { EN_MARKS, EN_INDEX, EN_SLOT, EN_STATE, EN_OWNER };
 int dump_selector(struct ctx *c, const struct args *a, struct selector *sel)
 {
 	*sel = (struct selector){ .inflight = a->opt[OPT_INFLIGHT], .hex = a->opt[OPT_HEX],
-				  .raw = a->opt[OPT_RAW], .range = a->opt[OPT_RANGE] };
+				  .raw = a->opt[OPT_RAW],
+				  .strict = a->opt[OPT_STRICT], .range = a->opt[OPT_RANGE] };
 	if (sel->range && !parse_range(a->opt[OPT_RANGE], &sel->first, &sel->last))
 		return ctx_usage(c, "write --range 0-15, for example.", "bad range '%s'",
 				 a->opt[OPT_RANGE]);
@@ -126,7 +126,7 @@ static bool ring_usable(const struct dump *d)
 }
 
 /**
- * dump_read - read a ring, again if it moved too much
+ * dump_read - read a ring, again and again if it moved too much, until --timeout
  * @d: ring
  * @ring: ERDMA_DIAG_RING_*
  *
@@ -134,17 +134,22 @@ static bool ring_usable(const struct dump *d)
  */
 int dump_read(struct dump *d, uint32_t ring)
 {
-	int ret, tries;
+	struct pool_block *mark = pool_mark(d->c->src.pool);
+	uint64_t until = ctx_now_ms() + d->c->src.timeout_ms;
+	int ret;
 
 	if (!d->index_mask)
 		d->index_mask = d->fmt ? 0xffff : UINT32_MAX;
-	for (tries = 0; tries < READ_TRIES; tries++) {
+	for (;;) {
 		ret = source_ring(&d->c->src, d->dev, ring, d->id, &d->data);
 		if (ret)
 			return ret;
 		ring_init(d);
 		if (ring_usable(d))
 			return 0;
+		if (ctx_now_ms() >= until)
+			break;
+		pool_release(d->c->src.pool, mark);
 	}
 	d->data.flags |= ERDMA_DIAG_RING_TORN;
 	return 0;
@@ -166,11 +171,31 @@ static void ring_indices(struct dump *d, struct obj *o)
 	if (d->r.have_pi) {
 		obj_u64(o, RI_PI, d->r.pi & d->index_mask);
 		obj_str(o, RI_PI_FROM, d->pi_from);
+	} else {
+		obj_missing(o, RI_PI, V_UNKNOWN);
 	}
 	if (d->r.have_ci) {
 		obj_u64(o, RI_CI, d->r.ci & d->index_mask);
 		obj_str(o, RI_CI_FROM, d->ci_from);
+	} else {
+		obj_missing(o, RI_CI, d->ci_missing ? d->ci_missing : V_UNKNOWN);
+		obj_missing(o, RI_USED, d->ci_missing ? d->ci_missing : V_UNKNOWN);
 	}
+}
+
+static void report_torn(struct dump *d)
+{
+	const char *path = target_path(d->c, d->dev, d->target, d->id);
+
+	if (!(d->data.flags & ERDMA_DIAG_RING_TORN))
+		return;
+	if (d->sel->strict)
+		ctx_problem(d->c, EAGAIN, path, "try again with more --timeout, or stop the traffic.",
+			    "the %s moved while it was read; some entries may be mixed up",
+			    d->ring_name);
+	else
+		ctx_note(d->c, "TORN", path, "the %s moved while it was read; some entries may be "
+			 "mixed up. More --timeout reads it more often.", d->ring_name);
 }
 
 static struct obj *ring_object(struct dump *d, size_t shown, size_t all)
@@ -191,9 +216,14 @@ static struct obj *ring_object(struct dump *d, size_t shown, size_t all)
 		obj_strf(o, RI_NAME, "%u", d->id);
 	obj_str(o, RI_RING, d->ring_name);
 	obj_u64(o, RI_DEPTH, d->r.depth);
+	obj_str(o, RI_UNIT, d->unit);
 	obj_u64(o, RI_ENTRY_SIZE, d->r.entry_size);
 	ring_indices(d, o);
-	obj_strf(o, RI_SHOWN, "%zu of %zu", shown, all);
+	if (d->modulo)
+		obj_u64(o, RI_MODULO, d->modulo);
+	obj_u64(o, RI_SHOWN, shown);
+	obj_u64(o, RI_AVAILABLE, all);
+	obj_str(o, RI_KIND, d->kind);
 	obj_u64(o, RI_TORN, !!(d->data.flags & ERDMA_DIAG_RING_TORN));
 	obj_u64(o, RI_HIDDEN, !!(d->data.flags & ERDMA_DIAG_RING_HIDDEN));
 	for (i = 0; i < d->n_problems; i++)
@@ -201,11 +231,7 @@ static struct obj *ring_object(struct dump *d, size_t shown, size_t all)
 	if (d->data.time_ns)
 		obj_u64(o, RI_TIME, dev_wall_ns(d->dev, d->data.time_ns));
 	obj_list(o, RI_ENTRIES);
-	if (d->data.flags & ERDMA_DIAG_RING_TORN)
-		ctx_problem(d->c, EAGAIN, target_path(d->c, d->dev, d->target, d->id),
-			    "try again, or stop the traffic.",
-			    "the %s moved while it was read; some entries may be mixed up",
-			    d->ring_name);
+	report_torn(d);
 	return o;
 }
 
@@ -252,6 +278,21 @@ static size_t visible(const uint8_t *buf, size_t len)
 	return n <= 8 ? 8 : n <= 16 ? 16 : len;
 }
 
+/* Facts that an entry has if all of its @len bytes may be read, but not with @n of them */
+static void mark_masked(struct dump *d, struct obj *o, const uint8_t *buf, size_t len, size_t n)
+{
+	struct obj *whole;
+	unsigned int i;
+
+	if (n == len)
+		return;
+	whole = obj_new(&d->c->pool, d->schema);
+	d->decode(whole, buf, len);
+	for (i = EN_OWNER + 1; i < d->raw_field - 1; i++)
+		if (obj_val(whole, i)->kind == V_U64 || obj_val(whole, i)->kind == V_STR)
+			obj_missing(o, i, V_WITHHELD);
+}
+
 /* Decode the bytes of an entry, which may wrap at the end of the ring */
 static void entry_fill(struct dump *d, struct obj *o, uint32_t index, uint32_t blocks)
 {
@@ -264,6 +305,7 @@ static void entry_fill(struct dump *d, struct obj *o, uint32_t index, uint32_t b
 	if (d->data.flags & ERDMA_DIAG_RING_HIDDEN) {
 		d->decode(o, buf, visible(buf, len));
 		hide_keys(o);
+		mark_masked(d, o, buf, len, visible(buf, len));
 	} else {
 		d->decode(o, buf, len);
 	}
@@ -379,6 +421,24 @@ static void show_requests(struct dump *d)
 
 /* ---- reports ------------------------------------------------------------ */
 
+/*
+ * The owner bits show PI modulo twice the depth. The device told its PI before
+ * and after: the one index between the two that fits the bits is the right one.
+ */
+static uint32_t absolute_pi(struct dump *d, uint32_t pi)
+{
+	uint32_t pass = 2 * d->r.depth, went = d->card_pi[1] - d->card_pi[0];
+	uint32_t ahead = (pi - d->card_pi[0]) & (pass - 1);
+
+	if (d->have_card_pi && went < pass && ahead <= went) {
+		d->pi_from = "device";
+		return d->card_pi[0] + ahead;
+	}
+	d->pi_from = "owner-bits";
+	d->modulo = pass;
+	return pi;
+}
+
 static void owned_find_pi(struct dump *d)
 {
 	uint32_t pi, owner_byte = d->owner_byte;
@@ -389,7 +449,9 @@ static void owned_find_pi(struct dump *d)
 		pi = d->r.ci + owner_unread(&d->r, owner_byte);
 	else if (d->r.have_pi)
 		pi = d->r.pi;
-	if (!d->r.have_pi)
+	else
+		pi = absolute_pi(d, pi);
+	if (!d->pi_from)
 		d->pi_from = "owner-bits";
 	d->r.have_pi = true;
 	d->r.pi = pi;

@@ -16,6 +16,7 @@
  * @last: of @range
  * @hex: also their bytes
  * @raw: only their bytes
+ * @strict: a ring that changed while it was read is a failure
  * @skip_idle: leave out rings without anything in flight
  */
 struct selector {
@@ -26,6 +27,7 @@ struct selector {
 	uint32_t last;
 	bool hex;
 	bool raw;
+	bool strict;
 	bool skip_idle;
 };
 
@@ -38,6 +40,8 @@ struct selector {
  * @id: its number
  * @name: "qp 17"
  * @ring_name: "sq"
+ * @kind: what its entries are: "requests"
+ * @unit: what depth and indices count: "blocks" or "entries"
  * @schema: of the entries
  * @decode: bytes to facts
  * @raw_field: field for the bytes; the one before is for problems
@@ -48,6 +52,11 @@ struct selector {
  * @r: the same with indices
  * @pi_from: where PI is from
  * @ci_from: where CI is from
+ * @ci_missing: why CI is not known; 0 = nobody can know it
+ * @card_pi: rings that the device writes: its PI before and after the ring was read, which
+ *	make the indices absolute; used if @have_card_pi
+ * @have_card_pi: see @card_pi
+ * @modulo: the indices are known modulo this only, 0 = no
  * @problems: sentences about the ring as a whole
  * @n_problems: their number
  */
@@ -59,6 +68,8 @@ struct dump {
 	uint32_t id;
 	const char *name;
 	const char *ring_name;
+	const char *kind;
+	const char *unit;
 	const struct schema *schema;
 	void (*decode)(struct obj *o, const void *buf, size_t len);
 	unsigned int raw_field;
@@ -69,6 +80,10 @@ struct dump {
 	struct ring r;
 	const char *pi_from;
 	const char *ci_from;
+	enum val_kind ci_missing;
+	uint32_t card_pi[2];
+	bool have_card_pi;
+	uint32_t modulo;
 	const char *problems[4];
 	unsigned int n_problems;
 };

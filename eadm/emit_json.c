@@ -110,7 +110,7 @@ static json_object *value_json(const struct ctx *c, enum field_type type, const 
 		return list_json(c, v->l);
 	case V_OBJ:
 		return obj_json(c, v->o);
-	case V_NONE:
+	default:
 		break;
 	}
 	return NULL;
@@ -151,6 +151,23 @@ static void add_time(const struct ctx *c, json_object *j, const struct field *f,
 	json_object_object_add(j, key, json_object_new_string(text));
 }
 
+/* The keys of facts that exist but cannot be told, and why */
+static void put_missing(json_object *j, const struct obj *o, enum val_kind why, const char *name)
+{
+	json_object *keys = NULL;
+	unsigned int i;
+
+	for (i = 0; i < o->schema->n_fields; i++) {
+		if (obj_val(o, i)->kind != why)
+			continue;
+		if (!keys)
+			keys = json_object_new_array();
+		json_object_array_add(keys, json_object_new_string(o->schema->fields[i].key));
+	}
+	if (keys)
+		json_object_object_add(j, name, keys);
+}
+
 static json_object *obj_json(const struct ctx *c, const struct obj *o)
 {
 	json_object *j = json_object_new_object(), *in;
@@ -167,6 +184,8 @@ static json_object *obj_json(const struct ctx *c, const struct obj *o)
 		if (f->at)
 			add_time(c, j, f, obj_get_u64(o, i, 0));
 	}
+	put_missing(j, o, V_UNKNOWN, KEY_UNKNOWN);
+	put_missing(j, o, V_WITHHELD, KEY_WITHHELD);
 	return j;
 }
 

@@ -148,7 +148,15 @@ static void add_time(json_object *properties, const struct field *f)
 	put(properties, key, p);
 }
 
-/* A fact that is not known has no member: none is required */
+static void put_missing(json_object *properties, const char *name, const char *why)
+{
+	json_object *j = array_of(typed("string"));
+
+	put(j, "description", string(why));
+	put(properties, name, j);
+}
+
+/* A fact that is not there has no member: none is required */
 static json_object *object_schema(const struct schema *s)
 {
 	json_object *j = typed("object"), *properties = json_object_new_object(), *in, *p;
@@ -163,6 +171,8 @@ static json_object *object_schema(const struct schema *s)
 		if (s->fields[i].at)
 			add_time(properties, &s->fields[i]);
 	}
+	put_missing(properties, KEY_UNKNOWN, "keys of facts that nobody who was asked knows");
+	put_missing(properties, KEY_WITHHELD, "keys of facts that the caller may not see");
 	put(j, "properties", properties);
 	put(j, "minProperties", json_object_new_int(1));
 	return j;

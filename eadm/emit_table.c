@@ -92,7 +92,7 @@ static bool column_used(const struct column *col, const struct list *rows)
 	const struct obj *o;
 
 	for (o = rows->first; o; o = o->next)
-		if (obj_has(o, col->a - 1) || (col->b && obj_has(o, col->b - 1)))
+		if (obj_applies(o, col->a - 1) || (col->b && obj_applies(o, col->b - 1)))
 			return true;
 	return false;
 }
@@ -137,17 +137,24 @@ static const char *joined(struct pool *p, const char *a, char sep, const char *b
 	return s;
 }
 
+/* Both fields are missing for the same reason */
+static bool both_missing(const struct obj *o, const struct column *col)
+{
+	return col->b && !obj_has(o, col->a - 1) &&
+	       obj_val(o, col->a - 1)->kind == obj_val(o, col->b - 1)->kind;
+}
+
 static const char *cell_text(struct ctx *c, const struct obj *o, const struct column *col)
 {
-	const char *a = part(c, o, col->a), *b = part(c, o, col->b);
+	const char *a, *b;
 
-	if (!b && !a)
-		return col->flags & COL_BLANK ? "" : "-";
-	if (!b)
-		return a;
-	if (!a && col->sep != '/')
-		return "-";
-	return joined(&c->pool, a ? a : "-", col->sep, b);
+	if (col->when && obj_get_u64(o, col->when - 1, 0))
+		return col->word;
+	a = part(c, o, col->a);
+	b = both_missing(o, col) ? NULL : part(c, o, col->b);
+	if (!a)
+		return "";
+	return b ? joined(&c->pool, a, col->sep, b) : a;
 }
 
 static void put_head(struct ctx *c, const char *const *cells, const struct column *cols,
@@ -188,6 +195,8 @@ static void put_row(struct ctx *c, const char *const *cells, const struct column
 		}
 		gap += 2 + (cols[i].flags & COL_RIGHT ? 0 : width[i] - len);
 	}
+	while (at && line[at - 1] == ' ')
+		at--;
 	line[at++] = '\n';
 	fwrite(line, 1, at, c->out);
 }
@@ -246,7 +255,7 @@ static void detail_list(struct detail *d, const char *label, const struct list *
 
 	for (o = l->first; o; o = o->next, k++)
 		for (i = 0; i < o->schema->n_fields; i++)
-			if (obj_has(o, i))
+			if (obj_applies(o, i))
 				detail_item(d, !i, i ? o->schema->fields[i].label :
 					    pool_printf(&d->c->pool, "%s[%u]", label, k),
 					    value_text(&d->c->pool, o->schema->fields[i].type,

@@ -14,7 +14,7 @@ static void put_title(struct ctx *c, const struct obj *o)
 
 	for (i = 0; i < s->n_fields; i++) {
 		f = &s->fields[i];
-		if (!(f->flags & F_TITLE) || !obj_has(o, i))
+		if (!(f->flags & F_TITLE) || !obj_applies(o, i))
 			continue;
 		text = value_text(&c->pool, f->type, obj_val(o, i), c->opt.exact);
 		if (f->type == T_BOOL) {
@@ -24,8 +24,9 @@ static void put_title(struct ctx *c, const struct obj *o)
 		} else if (f->flags & F_PLAIN) {
 			title = pool_printf(&c->pool, "%s%s%s", title, *title ? " " : "", text);
 		} else {
-			rest = pool_printf(&c->pool, "%s%s%s %s", rest, !*rest ? "" :
-					   f->flags & F_JOIN ? " " : ", ", f->label, text);
+			rest = pool_printf(&c->pool, "%s%s%s%s%s", rest, !*rest ? "" :
+					   f->flags & F_JOIN ? " " : ", ", f->label,
+					   *f->label ? " " : "", text);
 		}
 	}
 	text_heading(c, title);
@@ -35,6 +36,14 @@ static void put_title(struct ctx *c, const struct obj *o)
 static bool shown_in_block(struct ctx *c, const struct field *f)
 {
 	return !(f->flags & F_TITLE) && (!(f->flags & F_V1) || c->opt.verbose);
+}
+
+static void put_line(struct ctx *c, const char *label, const char *text)
+{
+	if (*text)
+		fprintf(c->out, "    %-28s %s\n", label, text);
+	else
+		fprintf(c->out, "    %s\n", label);
 }
 
 /* A line per field, below the headings of their groups */
@@ -49,14 +58,14 @@ static void put_block(struct ctx *c, const struct obj *o)
 	for (i = 0; i < s->n_fields; i++) {
 		f = &s->fields[i];
 		group = f->group ? f->group : group;
-		if (!shown_in_block(c, f) || (!obj_has(o, i) && !(f->flags & F_ALWAYS)))
+		if (!shown_in_block(c, f) || (!obj_applies(o, i) && !(f->flags & F_ALWAYS)))
 			continue;
 		text = value_text(&c->pool, f->type, obj_val(o, i), c->opt.exact);
 		if (group && *group) {
 			fprintf(c->out, "  %s\n", group);
 			group = "";
 		}
-		fprintf(c->out, "    %-28s %s\n", f->label, *text ? text : "-");
+		put_line(c, f->label, obj_has(o, i) && !*text ? "none" : text);
 	}
 }
 
@@ -64,11 +73,19 @@ static void put_block(struct ctx *c, const struct obj *o)
 
 static const char *side_value(struct ctx *c, const struct obj *o, unsigned int i)
 {
-	const char *s = "";
+	const char *s = value_text(&c->pool, o->schema->fields[i].type, obj_val(o, i),
+				   c->opt.exact);
 
-	if (o)
-		s = value_text(&c->pool, o->schema->fields[i].type, obj_val(o, i), c->opt.exact);
-	return *s ? s : "-";
+	return *s || !obj_has(o, i) ? s : "none";
+}
+
+/* The device's: if there is nothing at all, @missing says why */
+static const char *device_value(struct ctx *c, const struct obj *hw, const struct field *f,
+				unsigned int i, const char *missing)
+{
+	if (hw)
+		return side_value(c, hw, i);
+	return f->flags & F_DEVICE ? missing : "";
 }
 
 /* Room for the widest value of the driver */
@@ -84,16 +101,42 @@ static int side_width(struct ctx *c, const struct obj *drv)
 	return (int)width;
 }
 
+static void put_side_line(struct ctx *c, bool differs, const char *label, int width,
+			  const char *drv, const char *hw)
+{
+	const char *mark = differs ? "  !" : "   ";
+
+	if (*hw)
+		fprintf(c->out, "%s %-28s %-*s  %s\n", mark, label, width, drv, hw);
+	else if (*drv)
+		fprintf(c->out, "%s %-28s %s\n", mark, label, drv);
+	else
+		fprintf(c->out, "%s %s\n", mark, label);
+}
+
+/* What is wrong with both sides, below them */
+static void put_remarks(struct ctx *c, const struct obj *o)
+{
+	const struct field *f;
+	unsigned int i;
+
+	for (i = 0; i < o->schema->n_fields; i++) {
+		f = &o->schema->fields[i];
+		if (f->type == T_BOOL && !(f->flags & F_TITLE) && obj_get_u64(o, i, 0))
+			fprintf(c->out, "  (%s)\n", f->label);
+	}
+}
+
 static void put_sides(struct ctx *c, const struct obj *o)
 {
 	const struct obj *drv = obj_val(o, o->schema->side[0])->o, *hw = NULL;
 	const struct schema *s = drv->schema;
 	const struct field *f;
-	const char *group = NULL;
+	const char *group = NULL, *missing;
 	int width = side_width(c, drv);
 	unsigned int i;
-	bool differs;
 
+	missing = value_text(&c->pool, T_OBJ, obj_val(o, o->schema->side[1]), false);
 	if (obj_has(o, o->schema->side[1]))
 		hw = obj_val(o, o->schema->side[1])->o;
 	put_title(c, o);
@@ -102,21 +145,16 @@ static void put_sides(struct ctx *c, const struct obj *o)
 	for (i = 0; i < s->n_fields; i++) {
 		f = &s->fields[i];
 		group = f->group ? f->group : group;
-		if ((!obj_has(drv, i) && !(hw && obj_has(hw, i))) || f->type == T_DUMP)
+		if ((!obj_applies(drv, i) && !(hw && obj_applies(hw, i))) || f->type == T_DUMP)
 			continue;
 		if (group && *group) {
 			fprintf(c->out, "  %s\n", group);
 			group = "";
 		}
-		differs = obj_has_word(o, SI_DIFFERS, f->key);
-		fprintf(c->out, "%s %-28s %-*s  %s\n", differs ? "  !" : "   ", f->label, width,
-			side_value(c, drv, i), side_value(c, hw, i));
+		put_side_line(c, obj_has_word(o, SI_DIFFERS, f->key), f->label, width,
+			      side_value(c, drv, i), device_value(c, hw, f, i, missing));
 	}
-	for (i = 0; i < o->schema->n_fields; i++) {
-		f = &o->schema->fields[i];
-		if (f->type == T_BOOL && obj_get_u64(o, i, 0))
-			fprintf(c->out, "  (%s)\n", f->label);
-	}
+	put_remarks(c, o);
 }
 
 /* ---- rings, counters ---------------------------------------------------- */

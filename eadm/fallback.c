@@ -41,6 +41,15 @@ static void set_link(struct obj *o, unsigned int field, int link)
 		obj_str(o, field, link ? "up" : "down");
 }
 
+/* Facts that there are, and that only the node knows */
+static void rest_unknown(struct obj *o, const unsigned int *fields, size_t n)
+{
+	while (n--)
+		obj_missing(o, fields[n], V_UNKNOWN);
+}
+
+#define REST_UNKNOWN(o, fields)	rest_unknown(o, fields, sizeof(fields) / sizeof((fields)[0]))
+
 /**
  * fallback_row - a line of "list dev"
  * @o: object of schema_dev_list
@@ -65,6 +74,10 @@ void fallback_row(struct obj *o, const struct dev_facts *f)
  */
 void fallback_info(struct obj *o, const struct dev *dev, const struct dev_facts *f)
 {
+	static const unsigned int unknown[] = {
+		DI_DRIVER_VERSION, DI_FW, DI_NODE_GUID, DI_LINK, DI_CAPS, DI_QP_USED, DI_CQ_USED,
+		DI_MR_USED, DI_PD_USED,
+	};
 	uint64_t guid = f->node_guid;
 
 	set_text(o, DI_DRIVER_VERSION, f->driver_version);
@@ -83,6 +96,7 @@ void fallback_info(struct obj *o, const struct dev *dev, const struct dev_facts 
 	set_known(o, DI_CQ_USED, f->n_cq);
 	set_known(o, DI_MR_USED, f->n_mr);
 	set_known(o, DI_PD_USED, f->n_pd);
+	REST_UNKNOWN(o, unknown);
 }
 
 /* The states of the verbs as the driver's, by enum ib_qp_state: it has no RESET and INIT */
@@ -104,13 +118,19 @@ static const char *state_name(uint8_t state)
 static void set_owner(struct obj *o, unsigned int pid, unsigned int comm, unsigned int kernel,
 		      const struct res *res)
 {
+	const unsigned int process[] = { pid, comm }, all[] = { pid, comm, kernel };
+
 	/* Of a process of another PID namespace nothing is known */
-	if (!res->pid && !res->comm[0])
+	if (!res->pid && !res->comm[0]) {
+		REST_UNKNOWN(o, all);
 		return;
+	}
 	if (res->pid)
 		obj_u64(o, pid, res->pid);
 	set_text(o, comm, res->comm);
 	obj_u64(o, kernel, !res->pid);
+	if (res->pid)
+		REST_UNKNOWN(o, process);
 }
 
 /**
@@ -120,6 +140,12 @@ static void set_owner(struct obj *o, unsigned int pid, unsigned int comm, unsign
  */
 void fallback_qp(struct obj *o, const struct res *res)
 {
+	static const unsigned int unknown[] = {
+		QL_TYPE, QL_STATE, QL_STOPPED, QL_PEER_ADDR, QL_PEER_PORT, QL_LOCAL_ADDR,
+		QL_LOCAL_PORT, QL_FAMILY, QL_ROLE, QL_SQ_DEPTH, QL_SQ_PI, QL_SQ_CI, QL_SQ_USED,
+		QL_RQ_DEPTH, QL_RQ_PI, QL_RQ_CI, QL_RQ_USED, QL_SEND_CQN, QL_RECV_CQN, QL_PDN,
+		QL_AGE, QL_STATE_AGE, QL_ASYNC, QL_LAST_ASYNC,
+	};
 	const char *state = state_name(res->state);
 
 	set_known(o, QL_QPN, res->id);
@@ -131,6 +157,7 @@ void fallback_qp(struct obj *o, const struct res *res)
 	set_known(o, QL_SEND_CQN, res->send_cqn);
 	set_known(o, QL_RECV_CQN, res->recv_cqn);
 	set_owner(o, QL_PID, QL_COMM, QL_KERNEL, res);
+	REST_UNKNOWN(o, unknown);
 }
 
 /**
@@ -140,7 +167,13 @@ void fallback_qp(struct obj *o, const struct res *res)
  */
 void fallback_cq(struct obj *o, const struct res *res)
 {
+	static const unsigned int unknown[] = {
+		CL_CQN, CL_EQN, CL_VECTOR, CL_MSIX, CL_DEPTH, CL_CI, CL_ARMED_CI, CL_ARM_COUNT, CL_CMDSN,
+		CL_NOTIFY, CL_EVENTS, CL_ASYNC, CL_AGE,
+	};
+
 	set_known(o, CL_CQN, res->id);
 	set_known(o, CL_DEPTH, res->depth);
 	set_owner(o, CL_PID, CL_COMM, CL_KERNEL, res);
+	REST_UNKNOWN(o, unknown);
 }

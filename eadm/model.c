@@ -186,6 +186,18 @@ void obj_clear(struct obj *o, unsigned int field)
 }
 
 /**
+ * obj_missing - say why a value is not there, unless it is
+ * @o: object
+ * @field: field
+ * @why: V_UNKNOWN, V_WITHHELD or V_UNASKED
+ */
+void obj_missing(struct obj *o, unsigned int field, enum val_kind why)
+{
+	if (!obj_has(o, field))
+		slot(o, field)->kind = why;
+}
+
+/**
  * obj_u64 - set an unsigned number
  * @o: object
  * @field: field
@@ -346,6 +358,20 @@ struct obj *obj_sub(struct obj *o, unsigned int field)
  */
 bool obj_has(const struct obj *o, unsigned int field)
 {
+	enum val_kind kind = obj_val(o, field)->kind;
+
+	return kind != V_NONE && kind < V_UNKNOWN;
+}
+
+/**
+ * obj_applies - does the fact exist, known or not?
+ * @o: object
+ * @field: field
+ *
+ * Return: true if it does.
+ */
+bool obj_applies(const struct obj *o, unsigned int field)
+{
 	return obj_val(o, field)->kind != V_NONE;
 }
 
@@ -354,7 +380,7 @@ bool obj_has(const struct obj *o, unsigned int field)
  * @o: object
  * @field: field
  *
- * Return: the value, of kind V_NONE if unknown.
+ * Return: the value; its kind says why there is none.
  */
 const struct val *obj_val(const struct obj *o, unsigned int field)
 {

@@ -37,7 +37,7 @@ void pool_release(struct pool *p, struct pool_block *mark);
 
 /**
  * enum val_kind - kind of a value
- * @V_NONE: not known, not applicable
+ * @V_NONE: does not apply; as text it is blank
  * @V_U64: unsigned number
  * @V_I64: signed number
  * @V_DBL: fraction
@@ -46,6 +46,9 @@ void pool_release(struct pool *p, struct pool_block *mark);
  * @V_WORDS: list of words
  * @V_LIST: list of objects
  * @V_OBJ: object
+ * @V_UNKNOWN: there is a value, and nobody who was asked knows it; "?"
+ * @V_WITHHELD: there is a value, and the caller may not see it; "hidden"
+ * @V_UNASKED: there may be a value, and the device was not asked for it; "-"
  */
 enum val_kind {
 	V_NONE = 0,
@@ -57,6 +60,9 @@ enum val_kind {
 	V_WORDS,
 	V_LIST,
 	V_OBJ,
+	V_UNKNOWN,
+	V_WITHHELD,
+	V_UNASKED,
 };
 
 /**
@@ -130,6 +136,7 @@ struct obj {
 
 struct obj *obj_new(struct pool *p, const struct schema *schema);
 void obj_clear(struct obj *o, unsigned int field);
+void obj_missing(struct obj *o, unsigned int field, enum val_kind why);
 void obj_u64(struct obj *o, unsigned int field, uint64_t v);
 void obj_i64(struct obj *o, unsigned int field, int64_t v);
 void obj_dbl(struct obj *o, unsigned int field, double v);
@@ -143,6 +150,7 @@ struct list *obj_list(struct obj *o, unsigned int field);
 struct obj *obj_sub(struct obj *o, unsigned int field);
 
 bool obj_has(const struct obj *o, unsigned int field);
+bool obj_applies(const struct obj *o, unsigned int field);
 const struct val *obj_val(const struct obj *o, unsigned int field);
 uint64_t obj_get_u64(const struct obj *o, unsigned int field, uint64_t otherwise);
 const char *obj_get_str(const struct obj *o, unsigned int field, const char *otherwise);

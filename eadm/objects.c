@@ -247,6 +247,7 @@ static void device_side(struct ctx *c, struct dev *dev, enum target t, uint32_t 
 
 	rec_copy(rec, &hw, sizeof(hw));
 	if (hw.status) {
+		obj_missing(o, SI_DEVICE, V_UNKNOWN);
 		ctx_problem(c, (int)hw.status, path, hw.status == EOPNOTSUPP ? NULL :
 			    "'eadm --no-hw' leaves the device alone.",
 			    "device context not read%s", why_no_context(c, &hw));
@@ -254,10 +255,31 @@ static void device_side(struct ctx *c, struct dev *dev, enum target t, uint32_t 
 	}
 	if (hw.len > sizeof(hw.data) || hw.len < sizeof(struct erdma_resp_hdr) ||
 	    get_le(hw.data, 2) != ERDMA_RESP_MAGIC) {
+		obj_missing(o, SI_DEVICE, V_UNKNOWN);
 		ctx_problem(c, EPROTO, path, NULL, "the device's context makes no sense");
 		return;
 	}
 	sides[t].device(obj_sub(o, SI_DEVICE), hw.data, hw.len);
+	if (rec->flags & ERDMA_DIAG_REC_F_HIDDEN)
+		hide_addresses(obj_sub(o, SI_DEVICE), true);
+}
+
+/* The driver's word, or the device's flush flags while the driver thinks that it runs */
+static void set_stopped(struct ctx *c, struct obj *o, const struct rec *rec)
+{
+	const struct val *raw = obj_has(o, SI_DEVICE) ?
+				obj_val(obj_sub(o, SI_DEVICE), QS_RAW) : NULL;
+	struct erdma_diag_qp qp;
+	int stopped;
+
+	rec_copy(rec, &qp, sizeof(qp));
+	stopped = decode_qp_stopped(&qp);
+	if (stopped < 0 && raw)
+		stopped = decode_qp_flushing(raw->b.p, raw->b.n);
+	if (stopped >= 0)
+		obj_u64(o, SI_STOPPED, (uint64_t)stopped);
+	else
+		obj_missing(o, SI_STOPPED, c->opt.no_hw ? V_UNASKED : V_UNKNOWN);
 }
 
 static struct obj *side_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id)
@@ -296,8 +318,14 @@ int info_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id)
 		return ret;
 	o = side_object(c, dev, t, id);
 	sides[t].driver(obj_sub(o, SI_DRIVER), &x.rec, dev->info.time_mono_ns);
+	if (x.rec.flags & ERDMA_DIAG_REC_F_HIDDEN)
+		hide_addresses(obj_sub(o, SI_DRIVER), false);
 	if (rec_find(x.buf, x.len, sides[t].hw, &hw))
 		device_side(c, dev, t, id, o, &hw);
+	else
+		obj_missing(o, SI_DEVICE, c->opt.no_hw ? V_UNASKED : V_UNKNOWN);
+	if (t == TARGET_QP)
+		set_stopped(c, o, &x.rec);
 	obj_word(o, SI_DIFFERS, NULL);
 	obj_u64(o, SI_TORN, !!(x.rec.flags & ERDMA_DIAG_REC_F_TORN));
 	obj_u64(o, SI_HIDDEN, !!(x.rec.flags & ERDMA_DIAG_REC_F_HIDDEN));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Schemas of lists, contexts and documents; those of ring entries are in
+ * Schemas of lists and documents; those of contexts are in schema_side.c, of ring entries in
  * schema_ring.c. The only place with JSON keys, labels and units.
  */
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static const struct field dev_list_fields[] = {
 	[DL_DEV] = { "dev", "device", T_STR },
-	[DL_INDEX] = { "index", "index", T_NUM },
+	[DL_INDEX] = { "dev_index", "device index", T_NUM },
 	[DL_STATE] = { "state", "state", T_STR },
 	[DL_REASON] = { "reason", "reason", T_STR },
 	[DL_PCI] = { "pci", "PCI", T_STR },
@@ -30,7 +30,7 @@ static const struct field dev_list_fields[] = {
 
 static const struct column dev_list_cols[] = {
 	{ "DEV", COL(DL_DEV) },
-	{ "INDEX", COL(DL_INDEX) },
+	{ "DEV-INDEX", COL(DL_INDEX) },
 	{ "STATE", COL(DL_STATE) },
 	{ "PCI", COL(DL_PCI) },
 	{ "NETDEV", COL(DL_NETDEV) },
@@ -51,10 +51,11 @@ const struct schema schema_dev_list = {
 
 static const struct field qp_list_fields[] = {
 	[QL_DEV] = { "dev", "device", T_STR },
-	[QL_INDEX] = { "index", "index", T_NUM },
+	[QL_INDEX] = { "dev_index", "device index", T_NUM },
 	[QL_QPN] = { "qpn", "QPN", T_NUM },
 	[QL_TYPE] = { "type", "type", T_STR },
 	[QL_STATE] = { "state", "state", T_STR },
+	[QL_STOPPED] = { "device_stopped", "stopped by the device", T_BOOL },
 	[QL_PEER_ADDR] = { "peer.addr", "peer", T_STR },
 	[QL_PEER_PORT] = { "peer.port", "peer port", T_NUM },
 	[QL_LOCAL_ADDR] = { "local.addr", "local", T_STR },
@@ -87,7 +88,7 @@ static const struct column qp_list_cols[] = {
 	{ "DEV", COL(QL_DEV) },
 	{ "QPN", COL(QL_QPN) },
 	{ "TYPE", COL(QL_TYPE) },
-	{ "STATE", COL(QL_STATE) },
+	{ "STATE", COL(QL_STATE), .when = QL_STOPPED + 1, .word = QP_DEAD },
 	{ "PEER", COLS(QL_PEER_ADDR, ':', QL_PEER_PORT) },
 	{ "SQ", COLS(QL_SQ_USED, '/', QL_SQ_DEPTH) },
 	{ "RQ", COLS(QL_RQ_USED, '/', QL_RQ_DEPTH) },
@@ -103,7 +104,7 @@ static const struct column qp_list_cols[] = {
 	{ "ROLE", COL(QL_ROLE), .level = 1 },
 	{ "PD", COL(QL_PDN), .level = 1 },
 	{ "SINCE", COL(QL_STATE_AGE), .level = 1 },
-	{ "INDEX", COL(QL_INDEX), .level = 2 },
+	{ "DEV-INDEX", COL(QL_INDEX), .level = 2 },
 	{ "PID", COL(QL_PID) },
 	{ "COMM", COL(QL_COMM) },
 };
@@ -114,10 +115,11 @@ const struct schema schema_qp_list = {
 
 static const struct field cq_list_fields[] = {
 	[CL_DEV] = { "dev", "device", T_STR },
-	[CL_INDEX] = { "index", "index", T_NUM },
+	[CL_INDEX] = { "dev_index", "device index", T_NUM },
 	[CL_CQN] = { "cqn", "CQN", T_NUM },
 	[CL_EQN] = { "eqn", "EQ", T_NUM },
 	[CL_VECTOR] = { "comp_vector", "completion vector", T_NUM },
+	[CL_MSIX] = { "msix", "MSI-X vector", T_NUM },
 	[CL_DEPTH] = { "depth", "depth", T_NUM },
 	[CL_CI] = { "ci", "CI", T_NUM },
 	[CL_ARMED_CI] = { "armed_ci", "CI at the last arm", T_NUM },
@@ -141,14 +143,15 @@ static const struct column cq_list_cols[] = {
 	{ "CI", COL(CL_CI) },
 	{ "ARMED-CI", COL(CL_ARMED_CI), .level = 1 },
 	{ "EQ", COL(CL_EQN) },
-	{ "VECTOR", COL(CL_VECTOR), .level = 1 },
+	{ "COMPVEC", COL(CL_VECTOR), .level = 1 },
+	{ "MSIX", COL(CL_MSIX), .level = 1 },
 	{ "EVENTS", COL(CL_EVENTS) },
 	{ "ARMED", COL(CL_NOTIFY) },
 	{ "ARMS", COL(CL_ARM_COUNT), .level = 1 },
 	{ "CMDSN", COL(CL_CMDSN), .level = 1 },
 	{ "ASYNC", COL(CL_ASYNC) },
 	{ "AGE", COL(CL_AGE) },
-	{ "INDEX", COL(CL_INDEX), .level = 2 },
+	{ "DEV-INDEX", COL(CL_INDEX), .level = 2 },
 	{ "PID", COL(CL_PID) },
 	{ "COMM", COL(CL_COMM) },
 };
@@ -159,17 +162,18 @@ const struct schema schema_cq_list = {
 
 static const struct field eq_list_fields[] = {
 	[EL_DEV] = { "dev", "device", T_STR },
-	[EL_INDEX] = { "index", "index", T_NUM },
+	[EL_INDEX] = { "dev_index", "device index", T_NUM },
 	[EL_EQ] = { "eq", "EQ", T_STR },
 	[EL_EQN] = { "eqn", "EQN", T_NUM },
-	[EL_VECTOR] = { "vector", "vector", T_NUM },
+	[EL_COMP_VECTOR] = { "comp_vector", "completion vector", T_NUM },
+	[EL_VECTOR] = { "msix", "MSI-X vector", T_NUM },
 	[EL_IRQ] = { "irq", "interrupt", T_NUM },
 	[EL_DEPTH] = { "depth", "depth", T_NUM },
 	[EL_CI] = { "ci", "CI", T_NUM },
 	[EL_EVENTS] = { "events", "events", T_U64 },
 	[EL_INTERRUPTS] = { "interrupts", "interrupts", T_U64 },
 	[EL_NOTIFIES] = { "notifies", "doorbells", T_U64 },
-	[EL_UNKNOWN] = { "unknown", "unknown objects", T_U64 },
+	[EL_UNKNOWN] = { "unknown_objects", "unknown objects", T_U64 },
 	[EL_BY_TYPE0] = { "by_type.qp_fatal", "QP_FATAL", T_U64 },
 	[EL_BY_TYPE0 + 1] = { "by_type.qp_rq_err", "QP_RQ_ERR", T_U64 },
 	[EL_BY_TYPE0 + 2] = { "by_type.qp_access_err", "QP_ACCESS_ERR", T_U64 },
@@ -181,7 +185,8 @@ static const struct field eq_list_fields[] = {
 static const struct column eq_list_cols[] = {
 	{ "DEV", COL(EL_DEV) },
 	{ "EQ", COL(EL_EQ) },
-	{ "VECTOR", COL(EL_VECTOR) },
+	{ "COMPVEC", COL(EL_COMP_VECTOR) },
+	{ "MSIX", COL(EL_VECTOR) },
 	{ "IRQ", COL(EL_IRQ) },
 	{ "DEPTH", COL(EL_DEPTH) },
 	{ "CI", COL(EL_CI) },
@@ -195,7 +200,7 @@ static const struct column eq_list_cols[] = {
 	{ "CQ_ERR", COL(EL_BY_TYPE0 + 3), .level = 1 },
 	{ "OTHER", COL(EL_BY_TYPE0 + 4), .level = 1 },
 	{ "UNKNOWN-TYPE", COL(EL_BY_OTHER), .level = 1 },
-	{ "INDEX", COL(EL_INDEX), .level = 2 },
+	{ "DEV-INDEX", COL(EL_INDEX), .level = 2 },
 };
 
 const struct schema schema_eq_list = {
@@ -206,7 +211,7 @@ const struct schema schema_eq_list = {
 
 static const struct field dev_info_fields[] = {
 	[DI_DEV] = { "dev", "RDMA device", T_STR, F_TITLE | F_PLAIN },
-	[DI_INDEX] = { "index", "index", T_NUM, .group = "identity" },
+	[DI_INDEX] = { "dev_index", "device index", T_NUM, .group = "identity" },
 	[DI_DRIVER] = { "driver", "driver", T_STR },
 	[DI_DRIVER_VERSION] = { "driver_version", "driver version", T_STR, F_ALWAYS },
 	[DI_FW] = { "firmware", "firmware", T_STR, F_ALWAYS },
@@ -262,7 +267,7 @@ const struct schema schema_dev_info = {
 
 static const struct field cmdq_info_fields[] = {
 	[MI_DEV] = { "dev", "device", T_STR, F_TITLE | F_PLAIN },
-	[MI_INDEX] = { "index", "index", T_NUM, F_V1 },
+	[MI_INDEX] = { "dev_index", "device index", T_NUM, F_V1 },
 	[MI_STATE] = { "state", "state", T_STR, .group = "command queue" },
 	[MI_CREDITS] = { "credits", "command contexts", T_NUM },
 	[MI_IN_FLIGHT] = { "in_flight", "in flight", T_NUM },
@@ -299,174 +304,6 @@ const struct schema schema_cmdq_info = {
 	.name = NAME("cmdq.info"), FIELDS(cmdq_info_fields, MI_COUNT), .view = VIEW_BLOCK,
 };
 
-/* ---- info qp, cq, eq: two sides ----------------------------------------- */
-
-static const struct field qp_side_fields[] = {
-	[QS_TYPE] = { "type", "type", T_STR },
-	[QS_STATE] = { "state", "state", T_STR },
-	[QS_ROLE] = { "role", "role", T_STR },
-	[QS_FLAGS] = { "flags", "flags", T_WORDS },
-	[QS_PDN] = { "pdn", "PD", T_NUM, F_CMP },
-	[QS_SEND_CQN] = { "send_cqn", "send CQN", T_NUM, F_CMP },
-	[QS_RECV_CQN] = { "recv_cqn", "receive CQN", T_NUM, F_CMP },
-	[QS_COOKIE] = { "cookie", "cookie", T_HEX32 },
-	[QS_PEER_COOKIE] = { "peer_cookie", "peer's cookie", T_HEX32 },
-	[QS_REMOTE_QPN] = { "remote_qpn", "remote QPN", T_NUM },
-	[QS_CC] = { "cc", "congestion control", T_STR },
-	[QS_LOCAL_ADDR] = { "local.addr", "local address", T_STR, F_CMP, .group = "connection" },
-	[QS_LOCAL_PORT] = { "local.port", "local port", T_NUM, F_CMP },
-	[QS_PEER_ADDR] = { "peer.addr", "peer address", T_STR, F_CMP },
-	[QS_PEER_PORT] = { "peer.port", "peer port", T_NUM, F_CMP },
-	[QS_SQ_ENABLED] = { "sq.enabled", "enabled", T_BOOL, .group = "send queue" },
-	[QS_SQ_DEPTH] = { "sq.depth", "depth", T_NUM, F_CMP },
-	[QS_SQ_PI] = { "sq.pi", "PI", T_NUM },
-	[QS_SQ_CI] = { "sq.ci", "CI", T_NUM },
-	[QS_SQ_USED] = { "sq.used", "used", T_NUM },
-	[QS_SQ_FW_PI] = { "sq.fw_pi", "firmware PI", T_NUM },
-	[QS_SQ_FW_CI] = { "sq.fw_ci", "firmware CI", T_NUM },
-	[QS_SQ_LAST] = { "sq.last_completed", "last completed", T_NUM },
-	[QS_SQ_CQES] = { "sq.completions", "completions, 16 bits", T_NUM },
-	[QS_SQ_FLUSHING] = { "sq.flushing", "flushing", T_BOOL },
-	[QS_SQ_FLUSHED] = { "sq.flushed_pi", "flushed up to", T_NUM },
-	[QS_SQ_DBREC] = { "sq.dbrec", "doorbell record", T_HEX64 },
-	[QS_SQ_ADDR] = { "sq.addr", "bus address", T_HEX64, F_KEY },
-	[QS_SQ_DBREC_ADDR] = { "sq.dbrec_addr", "doorbell record at", T_HEX64, F_KEY | F_CMP },
-	[QS_SQ_PAGE_SIZE] = { "sq.page_size", "page size", T_SIZE },
-	[QS_SQ_PAGE_OFF] = { "sq.page_off", "offset in its page", T_NUM, F_V1 },
-	[QS_SQ_PAGES] = { "sq.pages", "pages", T_NUM },
-	[QS_SDB] = { "sq.db_page", "doorbell page", T_HEX },
-	[QS_RQ_ENABLED] = { "rq.enabled", "enabled", T_BOOL, .group = "receive queue" },
-	[QS_RQ_DEPTH] = { "rq.depth", "depth", T_NUM, F_CMP },
-	[QS_RQ_PI] = { "rq.pi", "PI", T_NUM },
-	[QS_RQ_CI] = { "rq.ci", "CI", T_NUM },
-	[QS_RQ_USED] = { "rq.used", "used", T_NUM },
-	[QS_RQ_FW_CI] = { "rq.fw_ci", "firmware CI", T_NUM },
-	[QS_RQ_LAST] = { "rq.last_completed", "last completed", T_NUM },
-	[QS_RQ_CQES] = { "rq.completions", "completions, 16 bits", T_NUM },
-	[QS_RQ_FLUSHING] = { "rq.flushing", "flushing", T_BOOL },
-	[QS_RQ_FLUSHED] = { "rq.flushed_pi", "flushed up to", T_NUM },
-	[QS_RQ_DBREC] = { "rq.dbrec", "doorbell record", T_HEX64 },
-	[QS_RQ_ADDR] = { "rq.addr", "bus address", T_HEX64, F_KEY },
-	[QS_RQ_DBREC_ADDR] = { "rq.dbrec_addr", "doorbell record at", T_HEX64, F_KEY | F_CMP },
-	[QS_RQ_PAGE_SIZE] = { "rq.page_size", "page size", T_SIZE },
-	[QS_RQ_PAGE_OFF] = { "rq.page_off", "offset in its page", T_NUM, F_V1 },
-	[QS_RQ_PAGES] = { "rq.pages", "pages", T_NUM },
-	[QS_RDB] = { "rq.db_page", "doorbell page", T_HEX },
-	[QS_TX_PKTS] = { "tx_pkts", "packets sent, 16 bits", T_NUM, .group = "traffic" },
-	[QS_RX_PKTS] = { "rx_pkts", "packets received, 16 bits", T_NUM },
-	[QS_RX_ERR_DROPS] = { "rx_err_drops", "dropped for errors", T_NUM },
-	[QS_RX_INV_DROPS] = { "rx_inv_drops", "dropped as invalid", T_NUM },
-	[QS_TIMEOUTS] = { "retrans_timeouts", "retransmission timeouts", T_NUM },
-	[QS_MAX_SEND_WR] = { "max_send_wr", "send requests asked for", T_NUM, .group = "creation" },
-	[QS_MAX_RECV_WR] = { "max_recv_wr", "receive requests asked for", T_NUM },
-	[QS_MAX_SEND_SGE] = { "max_send_sge", "send SGEs asked for", T_NUM },
-	[QS_MAX_INLINE] = { "max_inline", "inline bytes", T_NUM },
-	[QS_AGE] = { "age_ns", "age", T_NS, F_PAST, .group = "life", .at = "created" },
-	[QS_STATE_AGE] = { "state_age_ns", "in this state for", T_NS, F_PAST, .at = "state_since" },
-	[QS_ASYNC] = { "async_events", "async events", T_NUM },
-	[QS_LAST_ASYNC] = { "last_async", "last async event", T_STR },
-	[QS_PID] = { "owner.pid", "owner's pid", T_NUM },
-	[QS_COMM] = { "owner.comm", "owner", T_STR },
-	[QS_KERNEL] = { "owner.kernel", "kernel object", T_BOOL },
-	[QS_RAW] = { "raw", "raw", T_DUMP, F_V1 },
-};
-
-const struct schema schema_qp_side = { FIELDS(qp_side_fields, QS_COUNT) };
-
-static const struct field cq_side_fields[] = {
-	[CS_EQN] = { "eqn", "EQ", T_NUM },
-	[CS_VECTOR] = { "comp_vector", "completion vector", T_NUM },
-	[CS_ENABLED] = { "enabled", "enabled", T_BOOL },
-	[CS_DEPTH] = { "depth", "depth", T_NUM, F_CMP, .group = "ring" },
-	[CS_PI] = { "pi", "PI", T_NUM },
-	[CS_CI] = { "ci", "CI", T_NUM },
-	[CS_OWNER] = { "owner_bit", "owner bit", T_NUM },
-	[CS_ARMED_CI] = { "armed_ci", "CI at the last arm", T_NUM, .group = "notification" },
-	[CS_ARM_COUNT] = { "arms", "arms", T_NUM },
-	[CS_CMDSN] = { "cmdsn", "events taken", T_NUM },
-	[CS_NOTIFY] = { "notify", "armed for", T_STR },
-	[CS_EVENTS] = { "events", "events delivered", T_U64 },
-	[CS_BAD_DB] = { "bad_db", "last bad doorbell", T_STR },
-	[CS_BAD_DB_CI] = { "bad_db_ci", "its CI", T_NUM },
-	[CS_OOO_DBS] = { "ooo_dbs", "out-of-order doorbells", T_NUM },
-	[CS_DUP_DBS] = { "dup_dbs", "duplicate doorbells", T_NUM },
-	[CS_ASYNC] = { "async_events", "async events", T_NUM },
-	[CS_DBREC] = { "dbrec", "doorbell record", T_HEX64, .group = "memory" },
-	[CS_ADDR] = { "addr", "bus address", T_HEX64, F_KEY },
-	[CS_DBREC_ADDR] = { "dbrec_addr", "doorbell record at", T_HEX64, F_KEY },
-	[CS_PAGE_SIZE] = { "page_size", "page size", T_SIZE },
-	[CS_PAGES] = { "pages", "pages", T_NUM },
-	[CS_CDB] = { "db_page", "doorbell page", T_HEX },
-	[CS_AGE] = { "age_ns", "age", T_NS, F_PAST, .group = "life", .at = "created" },
-	[CS_PID] = { "owner.pid", "owner's pid", T_NUM },
-	[CS_COMM] = { "owner.comm", "owner", T_STR },
-	[CS_KERNEL] = { "owner.kernel", "kernel object", T_BOOL },
-	[CS_RAW] = { "raw", "raw", T_DUMP, F_V1 },
-};
-
-const struct schema schema_cq_side = { FIELDS(cq_side_fields, CS_COUNT) };
-
-static const struct field eq_side_fields[] = {
-	[ES_VECTOR] = { "vector", "vector", T_NUM, F_CMP },
-	[ES_IRQ] = { "irq", "interrupt", T_NUM },
-	[ES_DEPTH] = { "depth", "depth", T_NUM, F_CMP, .group = "ring" },
-	[ES_PI] = { "pi", "PI", T_NUM },
-	[ES_CI] = { "ci", "CI", T_NUM },
-	[ES_HEAD_OWNER] = { "head_owner", "head owner bit", T_NUM },
-	[ES_TAIL_OWNER] = { "tail_owner", "tail owner bit", T_NUM },
-	[ES_OVERFLOW] = { "overflow", "overflow", T_NUM },
-	[ES_SUPPRESSED] = { "suppressed", "interrupt suppression", T_NUM },
-	[ES_EVENTS] = { "events", "events", T_U64, .group = "work" },
-	[ES_INTERRUPTS] = { "interrupts", "interrupts", T_U64 },
-	[ES_NOTIFIES] = { "notifies", "doorbells", T_U64 },
-	[ES_UNKNOWN] = { "unknown", "unknown objects", T_U64 },
-	[ES_BY_TYPE0] = { "by_type.qp_fatal", "QP_FATAL", T_U64 },
-	[ES_BY_TYPE0 + 1] = { "by_type.qp_rq_err", "QP_RQ_ERR", T_U64 },
-	[ES_BY_TYPE0 + 2] = { "by_type.qp_access_err", "QP_ACCESS_ERR", T_U64 },
-	[ES_BY_TYPE0 + 3] = { "by_type.cq_err", "CQ_ERR", T_U64 },
-	[ES_BY_TYPE0 + 4] = { "by_type.other", "OTHER", T_U64 },
-	[ES_BY_OTHER] = { "by_type.unknown", "unknown type", T_U64 },
-	[ES_DBREC] = { "dbrec", "doorbell record", T_HEX64, .group = "memory" },
-	[ES_ADDR] = { "addr", "bus address", T_HEX64, F_KEY },
-	[ES_DB_ADDR] = { "db_addr", "doorbell at", T_HEX64, F_KEY },
-	[ES_DBREC_ADDR] = { "dbrec_addr", "doorbell record at", T_HEX64, F_KEY },
-	[ES_RAW] = { "raw", "raw", T_DUMP, F_V1 },
-};
-
-const struct schema schema_eq_side = { FIELDS(eq_side_fields, ES_COUNT) };
-
-#define SIDES(array, noun, id_key, side_schema)						\
-	static const struct field array[] = {						\
-		[SI_DEV] = { "dev", "device", T_STR, F_TITLE | F_PLAIN },		\
-		[SI_INDEX] = { "index", "index", T_NUM },				\
-		[SI_ID] = { id_key, noun, T_NUM },					\
-		[SI_NAME] = { "object", noun, T_STR, F_TITLE | F_PLAIN },		\
-		[SI_DRIVER] = { "driver", "driver", T_OBJ, .sub = side_schema },	\
-		[SI_DEVICE] = { "device", "device", T_OBJ, .sub = side_schema },	\
-		[SI_DIFFERS] = { "differs", "disagree on", T_WORDS },			\
-		[SI_TORN] = { "torn", "changed while read", T_BOOL },			\
-		[SI_HIDDEN] = { "hidden", "addresses withheld", T_BOOL },		\
-	}
-
-SIDES(qp_info_fields, "queue pair", "qpn", &schema_qp_side);
-SIDES(cq_info_fields, "completion queue", "cqn", &schema_cq_side);
-SIDES(eq_info_fields, "event queue", "eqn", &schema_eq_side);
-
-const struct schema schema_qp_info = {
-	.name = NAME("qp.info"), FIELDS(qp_info_fields, SI_COUNT), .view = VIEW_SIDES,
-	.side = { SI_DRIVER, SI_DEVICE },
-};
-
-const struct schema schema_cq_info = {
-	.name = NAME("cq.info"), FIELDS(cq_info_fields, SI_COUNT), .view = VIEW_SIDES,
-	.side = { SI_DRIVER, SI_DEVICE },
-};
-
-const struct schema schema_eq_info = {
-	.name = NAME("eq.info"), FIELDS(eq_info_fields, SI_COUNT), .view = VIEW_SIDES,
-	.side = { SI_DRIVER, SI_DEVICE },
-};
-
 /* ---- stat, debug-level, version, explain -------------------------------- */
 
 static const struct field counter_fields[] = {
@@ -495,7 +332,7 @@ const struct schema schema_counter = {
 
 static const struct field stat_fields[] = {
 	[ST_DEV] = { "dev", "device", T_STR, F_TITLE | F_PLAIN },
-	[ST_INDEX] = { "index", "index", T_NUM },
+	[ST_INDEX] = { "dev_index", "device index", T_NUM },
 	[ST_PORT] = { "port", "port", T_NUM, F_TITLE },
 	[ST_INTERVAL] = { "interval_ns", "over", T_NS, F_TITLE },
 	[ST_SINCE] = { "totals_since", "totals since", T_STR, F_TITLE },
@@ -509,7 +346,7 @@ const struct schema schema_stat = {
 
 static const struct field debug_fields[] = {
 	[DB_DEV] = { "dev", "device", T_STR },
-	[DB_INDEX] = { "index", "index", T_NUM },
+	[DB_INDEX] = { "dev_index", "device index", T_NUM },
 	[DB_CATEGORY] = { "category", "category", T_STR },
 	[DB_LEVEL] = { "level", "level", T_STR },
 	[DB_DEFAULT] = { "default", "default", T_STR },
@@ -525,7 +362,7 @@ static const struct column debug_cols[] = {
 	{ "DEFAULT", COL(DB_DEFAULT) },
 	{ "BACK-IN", COL(DB_LEFT) },
 	{ "COVERS", COL(DB_TEXT) },
-	{ "INDEX", COL(DB_INDEX), .level = 2 },
+	{ "DEV-INDEX", COL(DB_INDEX), .level = 2 },
 };
 
 const struct schema schema_debug = {
@@ -593,11 +430,11 @@ static const struct field explain_fields[] = {
 
 static const struct column explain_cols[] = {
 	{ "NAMESPACE", COL(EX_SPACE) },
-	{ "CODE", COL(EX_CODE), .flags = COL_BLANK },
-	{ "HEX", COL(EX_HEX), .flags = COL_MAYBE | COL_BLANK },
-	{ "WORD", COL(EX_WORD), .flags = COL_BLANK },
+	{ "CODE", COL(EX_CODE) },
+	{ "HEX", COL(EX_HEX), .flags = COL_MAYBE },
+	{ "WORD", COL(EX_WORD) },
 	{ "MEANING", COL(EX_TEXT) },
-	{ "UNPROVEN", COL(EX_DOUBT), .flags = COL_MAYBE | COL_BLANK },
+	{ "UNPROVEN", COL(EX_DOUBT), .flags = COL_MAYBE },
 };
 
 const struct schema schema_explain = {

@@ -11,6 +11,13 @@
 
 #define SCHEMA_MAJOR	2	/* of the names of all documents */
 
+/* State of a QP that the device stopped, whatever the driver thinks */
+#define QP_DEAD		"DEAD"
+
+/* Members of every object: keys of facts that it lacks */
+#define KEY_UNKNOWN	"unknown"
+#define KEY_WITHHELD	"withheld"
+
 /**
  * enum field_type - how a value is shown; in JSON T_HEX* and T_BYTES are strings, T_NS
  *	is a number
@@ -56,9 +63,11 @@ enum field_type {
 #define F_TITLE		(1 << 5)	/* text: in the title line of a block */
 #define F_PLAIN		(1 << 6)	/* text: value without its label */
 #define F_JOIN		(1 << 7)	/* text: in a title, belongs to the field before */
-#define F_ALWAYS	(1 << 8)	/* text: '-' if it is not known */
-#define F_PAST		(1 << 9)	/* with .at: so long ago */
-#define F_AHEAD		(1 << 10)	/* with .at: in so long a time */
+#define F_ALWAYS	(1 << 8)	/* text: also if it does not apply */
+#define F_DEVICE	(1 << 9)	/* the device has it, too, or only the device */
+#define F_NO_DRIVER	(1 << 10)	/* the driver does not have it */
+#define F_PAST		(1 << 11)	/* with .at: so long ago */
+#define F_AHEAD		(1 << 12)	/* with .at: in so long a time */
 
 /**
  * struct field - one field
@@ -89,6 +98,8 @@ struct field {
  * @sep: between the two
  * @level: needs that many -v
  * @flags: COL_*
+ * @when: field, counted from 1: if it is true, @word is shown instead
+ * @word: see @when
  */
 struct column {
 	const char *head;
@@ -97,11 +108,12 @@ struct column {
 	char sep;
 	unsigned int level;
 	unsigned int flags;
+	unsigned int when;
+	const char *word;
 };
 
 #define COL_RIGHT	(1 << 0)	/* aligned to the right */
 #define COL_MAYBE	(1 << 1)	/* left out if no row has it */
-#define COL_BLANK	(1 << 2)	/* nothing instead of '-' */
 
 /**
  * enum view - how a document's objects become text
@@ -181,8 +193,8 @@ enum {
 
 /* list qp */
 enum {
-	QL_DEV, QL_INDEX, QL_QPN, QL_TYPE, QL_STATE, QL_PEER_ADDR, QL_PEER_PORT, QL_LOCAL_ADDR,
-	QL_LOCAL_PORT, QL_FAMILY, QL_ROLE, QL_SQ_DEPTH, QL_SQ_PI, QL_SQ_CI, QL_SQ_USED,
+	QL_DEV, QL_INDEX, QL_QPN, QL_TYPE, QL_STATE, QL_STOPPED, QL_PEER_ADDR, QL_PEER_PORT,
+	QL_LOCAL_ADDR, QL_LOCAL_PORT, QL_FAMILY, QL_ROLE, QL_SQ_DEPTH, QL_SQ_PI, QL_SQ_CI, QL_SQ_USED,
 	QL_RQ_DEPTH, QL_RQ_PI, QL_RQ_CI, QL_RQ_USED, QL_SEND_CQN, QL_RECV_CQN, QL_PDN, QL_AGE,
 	QL_STATE_AGE, QL_ASYNC, QL_LAST_ASYNC, QL_PID, QL_COMM, QL_KERNEL, QL_TORN, QL_HIDDEN,
 	QL_COUNT
@@ -190,7 +202,7 @@ enum {
 
 /* list cq */
 enum {
-	CL_DEV, CL_INDEX, CL_CQN, CL_EQN, CL_VECTOR, CL_DEPTH, CL_CI, CL_ARMED_CI, CL_ARM_COUNT,
+	CL_DEV, CL_INDEX, CL_CQN, CL_EQN, CL_VECTOR, CL_MSIX, CL_DEPTH, CL_CI, CL_ARMED_CI, CL_ARM_COUNT,
 	CL_CMDSN, CL_NOTIFY, CL_EVENTS, CL_ASYNC, CL_AGE, CL_PID, CL_COMM, CL_KERNEL, CL_TORN,
 	CL_HIDDEN,
 	CL_COUNT
@@ -198,7 +210,7 @@ enum {
 
 /* list eq */
 enum {
-	EL_DEV, EL_INDEX, EL_EQ, EL_EQN, EL_VECTOR, EL_IRQ, EL_DEPTH, EL_CI, EL_EVENTS,
+	EL_DEV, EL_INDEX, EL_EQ, EL_EQN, EL_COMP_VECTOR, EL_VECTOR, EL_IRQ, EL_DEPTH, EL_CI, EL_EVENTS,
 	EL_INTERRUPTS, EL_NOTIFIES, EL_UNKNOWN, EL_BY_TYPE0,
 	EL_BY_OTHER = EL_BY_TYPE0 + 5,
 	EL_COUNT
@@ -243,7 +255,9 @@ enum {
 /* info qp, info cq, info eq: the same numbers for the three */
 enum {
 	SI_DEV, SI_INDEX, SI_ID, SI_NAME, SI_DRIVER, SI_DEVICE, SI_DIFFERS, SI_TORN, SI_HIDDEN,
-	SI_COUNT
+	SI_COUNT,
+	SI_STOPPED = SI_COUNT,		/* of a QP only */
+	SI_QP_COUNT
 };
 
 /* info cmdq */
@@ -258,8 +272,9 @@ enum {
 
 /* dump: one ring; the same numbers for all rings */
 enum {
-	RI_DEV, RI_INDEX, RI_OBJECT, RI_ID, RI_NAME, RI_RING, RI_DEPTH, RI_ENTRY_SIZE, RI_PI,
-	RI_PI_FROM, RI_CI, RI_CI_FROM, RI_USED, RI_SHOWN, RI_TORN, RI_HIDDEN, RI_PROBLEMS,
+	RI_DEV, RI_INDEX, RI_OBJECT, RI_ID, RI_NAME, RI_RING, RI_DEPTH, RI_UNIT, RI_ENTRY_SIZE,
+	RI_PI,
+	RI_PI_FROM, RI_CI, RI_CI_FROM, RI_USED, RI_MODULO, RI_SHOWN, RI_AVAILABLE, RI_KIND, RI_TORN, RI_HIDDEN, RI_PROBLEMS,
 	RI_TIME, RI_ENTRIES,
 	RI_COUNT
 };

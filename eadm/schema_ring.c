@@ -11,7 +11,7 @@
 	[p##_OWNER] = { "owner", "owner bit", T_NUM }
 
 #define ENTRY_COLS(p)							\
-	{ "MARK", COL(p##_MARKS), .flags = COL_BLANK },		\
+	{ "MARK", COL(p##_MARKS) },					\
 	{ "INDEX", COL(p##_IDX), .flags = COL_RIGHT },			\
 	{ "SLOT", COL(p##_SLOT), .flags = COL_RIGHT },			\
 	{ "STATE", COL(p##_STATE) }
@@ -223,7 +223,7 @@ static const struct field cmd_fields[] = {
 	[M_STATE_TO] = { "args.state", "state", T_STR, D },
 	[M_CC] = { "args.cc", "cc", T_STR, D },
 	[M_COOKIE] = { "args.peer_cookie", "peer_cookie", T_HEX32, D },
-	[M_VECTOR] = { "args.vector", "vector", T_NUM, D },
+	[M_VECTOR] = { "args.msix", "msix", T_NUM, D },
 	[M_EQ_TYPE] = { "args.eq_type", "type", T_STR, D },
 	[M_DEPTH] = { "args.depth", "depth", T_NUM, D },
 	[M_SQ_DEPTH] = { "args.sq.depth", "sq_depth", T_NUM, D },
@@ -277,7 +277,7 @@ static const struct field cmd_fields[] = {
 	[M_PAGES] = { "args.pages", "pages", T_WORDS, A(F_LINE) },
 	[M_TABLE] = { "args.table", "table", T_HEX64, A(F_LINE) },
 	[M_MTU] = { "args.mtu", "mtu", T_NUM, L },
-	[M_INDEX] = { "args.index", "index", T_NUM, L },
+	[M_INDEX] = { "args.object", "object", T_NUM, L },
 	[M_TARGET] = { "args.target", "target", T_HEX64, A(0) },
 	[M_TARGET_LEN] = { "args.length", "length", T_NUM, D },
 	[M_PAGE_ENABLE] = { "args.page_size_enable", "page_size_enable", T_BOOL, D },
@@ -303,19 +303,23 @@ const struct schema schema_cmd = { FIELDS(cmd_fields, M_COUNT), COLUMNS(cmd_cols
 #define RING(array, id_key)								\
 	static const struct field array[] = {						\
 		[RI_DEV] = { "dev", "device", T_STR, F_TITLE | F_PLAIN },		\
-		[RI_INDEX] = { "index", "index", T_NUM },				\
+		[RI_INDEX] = { "dev_index", "device index", T_NUM },			\
 		[RI_OBJECT] = { "object", "object", T_STR, F_TITLE | F_PLAIN },		\
 		[RI_ID] = { id_key, "number", T_NUM },					\
 		[RI_NAME] = { "name", "name", T_STR, F_TITLE | F_PLAIN },		\
 		[RI_RING] = { "ring", "ring", T_STR, F_TITLE | F_PLAIN },		\
 		[RI_DEPTH] = { "depth", "depth", T_NUM, F_TITLE },			\
+		[RI_UNIT] = { "unit", "", T_STR, F_TITLE | F_JOIN },			\
 		[RI_ENTRY_SIZE] = { "entry_size", "entry size", T_NUM },		\
 		[RI_PI] = { "pi", "PI", T_NUM, F_TITLE },				\
 		[RI_PI_FROM] = { "pi_from", "by", T_STR, F_TITLE | F_JOIN },			\
 		[RI_CI] = { "ci", "CI", T_NUM, F_TITLE },				\
 		[RI_CI_FROM] = { "ci_from", "by", T_STR, F_TITLE | F_JOIN },			\
 		[RI_USED] = { "used", "used", T_NUM, F_TITLE },				\
-		[RI_SHOWN] = { "shown", "showing", T_STR, F_TITLE },			\
+		[RI_MODULO] = { "index_modulo", "indices modulo", T_NUM, F_TITLE },	\
+		[RI_SHOWN] = { "shown", "showing", T_NUM, F_TITLE },			\
+		[RI_AVAILABLE] = { "available", "of", T_NUM, F_TITLE | F_JOIN },		\
+		[RI_KIND] = { "kind", "", T_STR, F_TITLE | F_JOIN },			\
 		[RI_TORN] = { "torn", "changed while read", T_BOOL, F_TITLE },		\
 		[RI_HIDDEN] = { "hidden", "keys withheld", T_BOOL, F_TITLE },		\
 		[RI_PROBLEMS] = { "problems", "PROBLEM", T_WORDS },			\

@@ -33,7 +33,7 @@ static char *size_text(struct pool *p, uint64_t v, bool exact)
 		v /= 1024;
 		u++;
 	}
-	return digits_text(p, v, u < 0 ? "" : (const char[]){ units[u], '\0' });
+	return digits_text(p, v, u < 0 ? "" : (const char[]){ units[u], 'i', '\0' });
 }
 
 static char *duration_text(struct pool *p, uint64_t ns, bool exact)
@@ -129,7 +129,7 @@ static char *number_text(struct pool *p, enum field_type type, uint64_t v, bool 
  * @v: value
  * @exact: no units, no rounding
  *
- * Return: the text, "" if the value is unknown or empty.
+ * Return: the text, "" if the value does not apply or is empty.
  */
 char *value_text(struct pool *p, enum field_type type, const struct val *v, bool exact)
 {
@@ -146,6 +146,12 @@ char *value_text(struct pool *p, enum field_type type, const struct val *v, bool
 		return words_text(p, v->w);
 	case V_BYTES:
 		return bytes_text(p, v->b.p, v->b.n);
+	case V_UNKNOWN:
+		return pool_strdup(p, "?");
+	case V_WITHHELD:
+		return pool_strdup(p, "hidden");
+	case V_UNASKED:
+		return pool_strdup(p, "-");
 	default:
 		return pool_strdup(p, "");
 	}

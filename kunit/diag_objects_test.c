@@ -203,6 +203,19 @@ static void qp_record_shows_what_driver_knows(struct kunit *test)
 	diag_expect_no_reference_left(test);
 }
 
+static void qp_record_says_that_the_device_stopped_it(struct kunit *test)
+{
+	struct erdma_diag_context arg = { .obj = ERDMA_DIAG_OBJ_QP, .id = 2 };
+	struct erdma_qp *qp = setup_of(test)->qp[1];
+	const struct erdma_diag_qp *out = record(test, 8);
+
+	KUNIT_ASSERT_EQ(test, context(test, &arg), 0);
+	KUNIT_EXPECT_EQ(test, out->flags & ERDMA_DIAG_QP_FATAL, 0);
+	qp->fatal = true;
+	KUNIT_ASSERT_EQ(test, context(test, &arg), 0);
+	KUNIT_EXPECT_EQ(test, out->flags & ERDMA_DIAG_QP_FATAL, ERDMA_DIAG_QP_FATAL);
+}
+
 static void unconnected_qp_has_no_addresses(struct kunit *test)
 {
 	struct erdma_diag_context arg = { .obj = ERDMA_DIAG_OBJ_QP, .id = 1 };
@@ -539,6 +552,7 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE(list_of_eqs_has_only_existing_ones),
 	KUNIT_CASE(unknown_object_type_is_refused),
 	KUNIT_CASE(qp_record_shows_what_driver_knows),
+	KUNIT_CASE(qp_record_says_that_the_device_stopped_it),
 	KUNIT_CASE(unconnected_qp_has_no_addresses),
 	KUNIT_CASE(busy_qp_is_read_torn),
 	KUNIT_CASE(bus_addresses_are_hidden_under_lockdown),

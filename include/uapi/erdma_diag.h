@@ -176,6 +176,7 @@ struct erdma_diag_qp {
 #define ERDMA_DIAG_QP_PASSIVE	(1 << 1)	/* this side accepted (server) */
 #define ERDMA_DIAG_QP_SIG_ALL	(1 << 2)	/* every send is signaled */
 #define ERDMA_DIAG_QP_DB_ASSOC	(1 << 3)	/* bound to doorbell pages */
+#define ERDMA_DIAG_QP_FATAL	(1 << 4)	/* the device stopped it, or is lost itself */
 
 /**
  * struct erdma_diag_cq - driver side of a CQ

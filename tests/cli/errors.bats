@@ -291,10 +291,16 @@ fails()
 	expect 7 hw-magic info qp 17
 }
 @test "ring that does not hold still" {
-	expect 7 torn dump qp 18 --sq
+	expect 0 torn --timeout 20ms dump qp 18 --sq
 	[[ "$output" == *"changed while read"* ]]
-	[[ "$stderr" == *"moved while it was read"* ]]
-	expect 0 settles dump qp 18 --sq
+	[[ "$stderr" == *"note: the sq moved while it was read"* ]]
+	expect 7 torn --timeout 20ms dump qp 18 --sq --strict
+	[[ "$output" == *"changed while read"* ]]
+	[[ "$stderr" == *"moved while it was read"*"[EAGAIN]"* ]]
+	fake torn --timeout 20ms dump qp 18 --sq -j |
+		jq -e '.exit == 0 and .data[0].torn and .warnings[0].code == "TORN"'
+	expect 0 settles dump qp 18 --sq --strict
+	[[ "$output" != *"changed while read"* ]]
 }
 @test "one of two devices unusable" {
 	expect 7 mixed list qp

@@ -179,7 +179,7 @@ def qpc(qpn, sq, rq, pd, cqs, peer, **kw):
     for q in (sq, rq):
         d += le("BBBBHH", 1, 0, 0, q[0], q[1], q[2])
     d += le("HHHHHHHH", sq[2], rq[2], 11, 12, 300, 301, kw.get("err", 0), 0)
-    d += le("IIIHHHBBHH", kw.get("rto", 0), 0x2b, pd, sq[1], sq[2], rq[2], 0, 0, 0, 0)
+    d += le("IIIHHHBBHH", kw.get("rto", 0), 0x2b, pd, sq[1], sq[2], rq[2], *kw.get("flush", (0, 0)), 0, 0)
     d += le("IIQQQQQQ", cqs[0], cqs[1], 0, 0, 0, 0, qpn << 32 | sq[1], qpn << 32 | rq[1])
     if peer:
         d += ip(peer[0]) + ip(peer[1]) + be("HH", peer[2], peer[3])
@@ -339,8 +339,8 @@ def adapter():
             {"cqn": 5, "eqn": 1, "comp_vector": 0, "cmdsn": 2, "events": 2, "cdb": 0x82,
              "created_ns": 90_000_000_000, "owner.pid": 4711, "owner.comm": "ib_write_bw",
              **queue("cq", depth=8, valid=4, page_shift=12, page_cnt=1,
-                     dbrec=3 << 56 | 5 << 32 | 1 << 31 | 2 << 28 | 9),
-             "hw": {"data": cqc(5, 11, 3, 0, ooo=2).hex()}},
+                     dbrec=3 << 56 | 5 << 32 | 1 << 31 | 2 << 28 | 73),
+             "hw": {"data": cqc(5, 75, 3, 0, ooo=2).hex()}},
             {"cqn": 6, "eqn": 2, "comp_vector": 1, "arm_count": 7, "cmdsn": 6, "notify": 1,
              "events": 6, "created_ns": 90_000_000_000, "owner.kernel": 1,
              "owner.comm": "nvme_rdma",
@@ -377,8 +377,8 @@ def adapter():
             ring(3, 6, 4, [(i, cqe(i, 4, 14, 0, 0, i, 18)) for i in range(2, 6)] +
                  [(6, cqe(6, 4, 15, 0, 0, 0, 18))], ci=5),
             ring(4, 0, d, [(i, ceqe(i, d, 0, i + 1)) for i in range(8, 24)], ci=24),
-            ring(4, 1, d, [(0, ceqe(0, d, 5, 1)), (1, ceqe(1, d, 5, 3, db=1)),
-                           (2, ceqe(2, d, 6, 7)), (3, ceqe(3, d, 5, 9)),
+            ring(4, 1, d, [(0, ceqe(0, d, 5, 65)), (1, ceqe(1, d, 5, 67, db=1)),
+                           (2, ceqe(2, d, 6, 7)), (3, ceqe(3, d, 5, 73)),
                            (4, ceqe(4, d, 0xabcde, 0x46))], ci=3),
             ring(4, 32, d, [(0, aeqe(0, d, 2, 21, subtype=4)), (1, aeqe(1, d, 3, 5, data=0x99)),
                             (2, aeqe(2, d, 9, 17))], ci=1),
@@ -423,6 +423,34 @@ NETLINK = {
 def pod():
     """In a container: the node is not in /dev, the objects are those of its processes."""
     return changed(open_errno="ENOENT", module_version="0.1.0", netlink=NETLINK)
+
+
+def stopped():
+    """The device stopped a QP, and nobody knows: only the flush flags of its context say so."""
+    a = adapter()
+    a["qp"][0]["hw"] = {"data": qpc(17, (4, 20, 14), (2, 6, 4), 3, (5, 5), (
+        "10.0.0.1", "10.0.0.7", 49152, 7471), flush=(1, 0)).hex()}
+    a["qp"][1]["hw"] = {"data": qpc(18, (4, 6, 1), (2, 5, 3), 2, (6, 7), (
+        "10.0.0.1", "10.0.0.8", 49152, 49153), flush=(0, 1)).hex()}
+    # This one the driver stopped itself: the device flushes it as it was told.
+    a["qp"][2].update({"async_events": 0, "rec_flags": 0, "hw": {"data": qpc(
+        21, (6, 0, 0), (6, 0, 0), 3, (5, 5), None, flush=(1, 1)).hex()}})
+    return a
+
+
+def odd_cq():
+    """The device's PI of a CQ does not fit the owner bits in its ring."""
+    a = adapter()
+    a["cq"][0]["hw"] = {"data": cqc(5, 80, 3, 0).hex()}
+    return a
+
+
+def lost():
+    """The device was lost: the driver marks its QPs."""
+    a = adapter()
+    for q in a["qp"]:
+        q.update({"flags": q.get("flags", 0) | 16, "async_events": 0, "hw": {"status": "EHOSTDOWN"}})
+    return a
 
 
 def scenario(*adapters):
@@ -531,14 +559,17 @@ SCENARIOS = {
         17, (4, 90, 88), (2, 9, 9), 3, (5, 5), None).hex()})])),
     "counters-cut": scenario(changed(counters_errno="EPROTO")),
     "all-counters": scenario(changed(counters=all_counters(), module_version="0.1.0")),
+    "cq-odd": scenario(odd_cq()),
+    "stopped": scenario(stopped()),
+    "lost": scenario(lost()),
     "pod": scenario(pod()),
     "two-pod": scenario(pod(), dict(second(), open_errno="ENOENT")),
     "not-shown": scenario(changed(qp=[], cq=[])),
     "goes-on": scenario(changed(rings=[dict(r, goes_on=3) if r["ring"] == 1 and r["id"] == 17
                                        else r for r in adapter()["rings"]])),
-    "torn": scenario(changed(rings=[dict(r, moves=100) if r["ring"] == 1 else r
+    "torn": scenario(changed(rings=[dict(r, moves=10 ** 9) if r["ring"] == 1 else r
                                     for r in adapter()["rings"]])),
-    "settles": scenario(changed(rings=[dict(r, moves=2) if r["ring"] == 1 else r
+    "settles": scenario(changed(rings=[dict(r, moves=20) if r["ring"] == 1 else r
                                        for r in adapter()["rings"]])),
     "intree": scenario(changed(counters=[
         ["tx_reqs_cnt", 1], ["tx_packets_cnt", 2], ["tx_bytes_cnt", 3],

@@ -17,10 +17,10 @@ static void text_of_sizes(void **state)
 	(void)state;
 	assert_string_equal(text_of(T_SIZE, U(0), false), "0");
 	assert_string_equal(text_of(T_SIZE, U(1000), false), "1000");
-	assert_string_equal(text_of(T_SIZE, U(4096), false), "4K");
+	assert_string_equal(text_of(T_SIZE, U(4096), false), "4Ki");
 	assert_string_equal(text_of(T_SIZE, U(4097), false), "4097");
-	assert_string_equal(text_of(T_SIZE, U(16 << 20), false), "16M");
-	assert_string_equal(text_of(T_SIZE, U(1ULL << 31), false), "2G");
+	assert_string_equal(text_of(T_SIZE, U(16 << 20), false), "16Mi");
+	assert_string_equal(text_of(T_SIZE, U(1ULL << 31), false), "2Gi");
 	assert_string_equal(text_of(T_SIZE, U(4096), true), "4096");
 }
 
@@ -193,8 +193,33 @@ static void table_is_as_wide_as_its_content(void **state)
 	qp_object(&c, 123456);
 	assert_string_equal(emitted(&c),
 		"DEV      QPN     PEER         sq.pi\n"
-		"erdma_0  17      10.0.0.7:80  -\n"
-		"erdma_0  123456  10.0.0.7:80  -\n");
+		"erdma_0  17      10.0.0.7:80\n"
+		"erdma_0  123456  10.0.0.7:80\n");
+}
+
+/* Why a value is not there is shown, once for both parts of a cell */
+static void missing_values(void **state)
+{
+	struct ctx c = new_ctx("list", "qp");
+	struct obj *o = obj_new(&test_pool, &schema_qp_list);
+
+	(void)state;
+	c.opt.columns = "qpn,pid,comm,sq,rq,peer";
+	c.opt.no_header = true;
+	obj_u64(o, QL_QPN, 1);
+	obj_missing(o, QL_QPN, V_UNKNOWN);
+	obj_missing(o, QL_PID, V_WITHHELD);
+	obj_missing(o, QL_COMM, V_UNASKED);
+	obj_missing(o, QL_SQ_USED, V_UNKNOWN);
+	obj_u64(o, QL_SQ_DEPTH, 16);
+	obj_missing(o, QL_RQ_USED, V_UNKNOWN);
+	obj_missing(o, QL_RQ_DEPTH, V_UNKNOWN);
+	obj_missing(o, QL_PEER_PORT, V_UNKNOWN);
+	ctx_add(&c, o);
+	assert_false(obj_has(o, QL_PID));
+	assert_true(obj_applies(o, QL_PID));
+	assert_false(obj_applies(o, QL_PEER_ADDR));
+	assert_string_equal(emitted(&c), "1  hidden  -  ?/16  ?\n");
 }
 
 static void table_without_heading(void **state)
@@ -245,7 +270,7 @@ int unit_emit(void)
 		TEST(text_of_hex_and_words), TEST(json_nests_keys_and_leaves_out_unknowns),
 		TEST(json_keeps_all_64_bits), TEST(json_of_a_failure),
 		TEST(json_of_a_partial_result), TEST(json_lines),
-		TEST(table_is_as_wide_as_its_content), TEST(table_without_heading),
+		TEST(missing_values), TEST(table_is_as_wide_as_its_content), TEST(table_without_heading),
 		TEST(sorting_keeps_equal_objects_in_order),
 	};
 

@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What is said of a fact that is there, and of one that is not.
+
+load helper
+
+# states SCENARIO ARG...: number, state in text, state and device_stopped in JSON
+states()
+{
+	fake "$@" list qp --columns qpn,state --no-header 2>/dev/null | tr -s ' ' | tr '\n' ';'
+	fake "$@" list qp -j 2>/dev/null | jq -c '[.data[] | .state, .device_stopped]'
+}
+
+# --- the state of a queue pair
+
+@test "an asynchronous event: the device stopped it" {
+	[ "$(states basic)" = '17 RTS;18 RTS;21 DEAD;["RTS",false,"RTS",false,"ERR",true]' ]
+	[[ "$(fake basic info qp 21 2>/dev/null)" == "erdma_0 qp 21: DEAD (stopped by the device)"* ]]
+	fake basic info qp 21 -j 2>/dev/null | jq -e '.data[0] | .device_stopped and .driver.state == "ERR"'
+}
+@test "flush flags in the context of a QP that the driver thinks runs" {
+	[ "$(states stopped)" = '17 DEAD;18 DEAD;21 ERR;["RTS",true,"RTS",true,"ERR",false]' ]
+	[[ "$(fake stopped info qp 17)" == "erdma_0 qp 17: DEAD (stopped by the device)"* ]]
+	fake stopped info qp 17 21 -j |
+		jq -e '[.data[] | .device_stopped, .driver.state] == [true, "RTS", false, "ERR"]'
+}
+@test "the driver says that the device was lost" {
+	[ "$(states lost)" = '17 DEAD;18 DEAD;21 DEAD;["RTS",true,"RTS",true,"ERR",true]' ]
+}
+@test "--state matches what is shown" {
+	[ "$(fake stopped list qp --state dead -j | jq -c '[.data[].qpn]')" = '[17,18]' ]
+	[ "$(fake stopped list qp --state RTS -j | jq -c '[.data[].qpn]')" = '[]' ]
+	[ "$(fake stopped list qp --state RTS --no-hw -j | jq -c '[.data[].qpn]')" = '[17,18]' ]
+	[ "$(fake stopped list qp --state ERR -j | jq -c '[.data[].qpn]')" = '[21]' ]
+}
+@test "the device is asked about a limited number of queue pairs" {
+	expect 0 many list qp -j
+	jq -e '[.data[] | select(.device_stopped == null) | .unknown | index("device_stopped")]
+	       | length >= 436 and all' <<< "$output"
+	jq -e '.warnings[0].code == "NOT_ASKED"' <<< "$output"
+}
+@test "a device that does not answer is asked once" {
+	expect 0 cmdq-dead list qp
+	[[ "$stderr" == *"asked about 1 of 3 queue pairs"* ]]
+	[[ "$output" == *"17   RC    RTS    10.0.0.7:7471   ?/16"* ]]
+}
+
+# --- what is missing, and why
+
+@test "unknown: ? and a list of keys" {
+	[[ "$(fake pod list qp 2>/dev/null)" == *"17   RC    RTS    ?     ?   ?   5    5"* ]]
+	fake pod list qp -j | jq -e '.data[0] | (.unknown | index("peer.addr")) and has("withheld") == false'
+	fake basic info qp 21 2>/dev/null | tr -s ' ' | grep -qx ' PD 3 ?'
+	fake hw-refused info qp 17 -j 2>/dev/null |
+		jq -e '.data[0].unknown == ["device", "device_stopped"]'
+}
+@test "withheld: hidden and a list of keys" {
+	[[ "$(fake basic info qp 21 2>/dev/null)" == *"bus address                  hidden"* ]]
+	fake basic info qp 21 -j 2>/dev/null | jq -e '.data[0].driver.withheld ==
+		["sq.addr", "sq.dbrec_addr", "rq.addr", "rq.dbrec_addr"]'
+	[[ "$(fake hidden dump qp 17 --sq --last 9)" == *"rkey hidden"* ]]
+	fake hidden dump qp 17 --sq --last 9 -j |
+		jq -e '.data[0].entries[0].withheld == ["remote.rkey"]'
+}
+@test "not asked: -, and no list" {
+	[[ "$(fake basic list qp --no-hw)" == *"10.0.0.7:7471   -/16  -/4"* ]]
+	fake basic info qp 17 --no-hw | tr -s ' ' | grep -qx ' PD 3 -'
+	fake basic info qp 17 --no-hw -j | jq -e '.data[0] | has("unknown") == false and has("device") == false'
+}
+@test "does not apply: blank, and no list" {
+	fake basic list qp --columns comm,pid,qpn --no-header | tr -s ' ' | grep -qx 'nvme_rdma 18'
+	fake basic list qp -j | jq -e '.data[1] | has("unknown") == false and .owner.pid == null'
+	[ "$(fake basic list eq --columns eq,qp_fatal,irq --no-header | head -n 1 | tr -s ' ')" = "cmdq 40" ]
+}
+
+# --- numbers that mean the same in every command
+
+# cq5 SCENARIO ARG...: producer index, who knows it, modulo, indices
+cq5()
+{
+	fake "$@" dump cq 5 -j | jq -c '.data[0] | [.pi, .pi_from, .index_modulo, .entries[-2].index]'
+}
+
+@test "indices of an application's CQ are the device's" {
+	[ "$(cq5 basic)" = '[75,"device",null,74]' ]
+	[ "$(fake basic info cq 5 -j | jq .data[0].device.pi)" = 75 ]
+	[ "$(fake basic dump eq 1 --last 9 -j | jq -c '[.data[0].entries[] | select(.cqn == 5).cq_pi]')" = '[65,67,73]' ]
+}
+@test "without the device they are known modulo twice the depth" {
+	[ "$(cq5 basic --no-hw)" = '[11,"owner-bits",16,10]' ]
+	[[ "$(fake basic --no-hw dump cq 5)" == *"PI 11 by owner-bits, CI ?, used ?, indices modulo 16, showing 8 of 8 completions"* ]]
+	[ "$(cq5 cq-odd)" = '[11,"owner-bits",16,10]' ]
+}
+@test "a vector has two names" {
+	[ "$(fake basic list cq -j | jq -c '[.data[] | [.eqn, .comp_vector, .msix]]')" = '[[1,0,1],[2,1,2]]' ]
+	[ "$(fake basic list eq -j | jq -c '[.data[] | [.eq, .comp_vector, .msix]]')" = '[["cmdq",null,0],["1",0,1],["2",1,2],["aeq",null,0]]' ]
+	[ "$(fake basic info eq 1 -j | jq -c '.data[0] | [.driver.msix, .device.msix]')" = '[1,1]' ]
+}
+@test "index is a place in a ring, dev_index the number of a device" {
+	local cmd args
+	for cmd in "list dev" "list qp" "list cq" "list eq" info "info qp 17" "info cq 5" "info eq 1" \
+		   "info cmdq" "dump qp 17" "dump cq 5" "dump eq 1" stat debug-level; do
+		read -r -a args <<< "$cmd"
+		fake basic -j "${args[@]}" | jq -e '.data[0] | .dev_index == 2 and has("index") == false'
+	done
+}
+@test "titles name what they count" {
+	[[ "$(fake basic dump qp 17)" == *"sq: depth 16 blocks, "*"showing 3 of 9 requests"*"rq: depth 4 entries, "*"showing 2 of 4 requests"* ]]
+	[[ "$(fake basic dump eq 1)" == *": depth 16 entries, "*" events"* ]]
+	[[ "$(fake basic dump cmdq)" == *"sq: depth 128 blocks, "*" commands"*" completions"*" events"* ]]
+	fake basic dump qp 17 --sq -j | jq -e '.data[0] | [.unit, .kind, .shown, .available] == ["blocks", "requests", 3, 9]'
+}
