@@ -105,40 +105,7 @@ do {										\
 			    ERDMA_DIAG_LEVEL_##lvl, fmt, ##__VA_ARGS__);	\
 } while (0)
 
-/* ---- erdma_stats.c: counters -------------------------------------------- */
-
-/* ERDMA_STAT_*, in the order of ERDMA_DRIVER_COUNTERS() */
-enum erdma_sw_stat {
-#define ERDMA_SW_STAT_ENUM(id, name, group, error) ERDMA_STAT_##id,
-	ERDMA_DRIVER_COUNTERS(ERDMA_SW_STAT_ENUM)
-#undef ERDMA_SW_STAT_ENUM
-	ERDMA_STAT_COUNT,
-};
-
-/**
- * struct erdma_stats - software counters of a device
- * @v: one per enum erdma_sw_stat; never touched on the data path
- */
-struct erdma_stats {
-	atomic64_t v[ERDMA_STAT_COUNT];
-};
-
-/**
- * erdma_stat_inc - count one
- * @stats: counters
- * @stat: which
- *
- * Context: any.
- */
-static inline void erdma_stat_inc(struct erdma_stats *stats, enum erdma_sw_stat stat)
-{
-	atomic64_inc(&stats->v[stat]);
-}
-
-struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num);
-int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
-		       u32 port, int index);
-
+#include "erdma_stats.h"
 #include "erdma_transport.h"
 #include "erdma_objects.h"
 
@@ -300,6 +267,7 @@ struct erdma_adapter;
  * @endpoints_wait: woken when @endpoints becomes empty
  * @dbg: debug prints
  * @stats: software counters
+ * @traffic: the device's counters as it was last asked for them
  * @stats_paused: the last GET_STATS was not answered
  * @stats_resume: jiffies when the next one may be sent then
  * @diag_minor: number of the node, negative: it gets none
@@ -355,6 +323,7 @@ struct erdma_dev {
 	wait_queue_head_t endpoints_wait;
 	struct erdma_debug dbg;
 	struct erdma_stats stats;
+	struct erdma_traffic traffic;
 	bool stats_paused;
 	unsigned long stats_resume;
 	int diag_minor;

@@ -24,7 +24,7 @@ static const struct ib_device_ops erdma_dev_ops = {
 	.driver_id = ERDMA_RDMA_DRIVER_ID,
 	.uverbs_abi_ver = ERDMA_ABI_VERSION,
 
-	ERDMA_ALLOC_HW_STATS_OP
+	ERDMA_ALLOC_HW_STATS_OPS
 	.alloc_mr = erdma_alloc_mr,
 	.alloc_pd = erdma_alloc_pd,
 	.alloc_ucontext = erdma_alloc_ucontext,
@@ -506,6 +506,7 @@ static struct erdma_dev *erdma_alloc(struct erdma_adapter *adapter)
 	erdma_debug_copy(&dev->dbg, &adapter->dbg);
 	INIT_LIST_HEAD(&dev->deferred);
 	mutex_init(&dev->deferred_lock);
+	erdma_stats_init(dev);
 	erdma_objtab_init(&dev->qps);
 	erdma_objtab_init(&dev->cqs);
 	return dev;

@@ -90,22 +90,24 @@ static inline struct ib_mr *erdma_reg_user_mr_dmabuf_op(struct ib_pd *ibpd, u64 
 }
 #endif
 
-/* Line of struct ib_device_ops */
+/* Lines of struct ib_device_ops */
 #ifdef ERDMA_COMPAT_HW_STATS_DESCS
-#define ERDMA_ALLOC_HW_STATS_OP .alloc_hw_port_stats = erdma_alloc_hw_port_stats,
+#define ERDMA_ALLOC_HW_STATS_OPS				\
+	.alloc_hw_device_stats = erdma_alloc_hw_device_stats,	\
+	.alloc_hw_port_stats = erdma_alloc_hw_port_stats,
 #else
-#define ERDMA_ALLOC_HW_STATS_OP .alloc_hw_stats = erdma_alloc_hw_stats_op,
+#define ERDMA_ALLOC_HW_STATS_OPS .alloc_hw_stats = erdma_alloc_hw_stats_op,
 
 /**
  * erdma_alloc_hw_stats_op - ib_device_ops.alloc_hw_stats
  * @ibdev: device
- * @port: 0 for counters of the device, of which there are none
+ * @port: 0 for counters of the device
  *
  * Return: see erdma_alloc_hw_port_stats().
  */
 static inline struct rdma_hw_stats *erdma_alloc_hw_stats_op(struct ib_device *ibdev, u8 port)
 {
-	return port ? erdma_alloc_hw_port_stats(ibdev, port) : NULL;
+	return port ? erdma_alloc_hw_port_stats(ibdev, port) : erdma_alloc_hw_device_stats(ibdev);
 }
 #endif
 
