@@ -157,6 +157,12 @@ struct ib_qp *erdma_iw_get_qp(struct ib_device *ibdev, int qpn);
  */
 void erdma_cm_disconnect_qp(struct erdma_qp *qp, bool destroy);
 
+/* ---- erdma_pma.c: the port's counters as performance management knows them -- */
+
+int erdma_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *in_wc,
+		      const struct ib_grh *in_grh, const struct ib_mad *in, struct ib_mad *out,
+		      size_t *out_size, u16 *out_pkey_index);
+
 /* ---- erdma_restrack.c: rdma netlink details ------------------------------ */
 
 int erdma_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);

@@ -58,6 +58,7 @@ static const struct ib_device_ops erdma_dev_ops = {
 	.poll_cq = erdma_poll_cq,
 	.post_recv = erdma_post_recv,
 	.post_send = erdma_post_send,
+	.process_mad = erdma_process_mad_op,
 	.query_device = erdma_query_device,
 	.query_gid = erdma_query_gid_op,
 	.query_port = erdma_query_port_op,
