@@ -167,6 +167,8 @@ int erdma_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct
 
 int erdma_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);
 int erdma_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq);
+int erdma_fill_res_qp_entry_raw(struct sk_buff *msg, struct ib_qp *ibqp);
+int erdma_fill_res_cq_entry_raw(struct sk_buff *msg, struct ib_cq *ibcq);
 int erdma_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
 
 /* ---- erdma_diag.c: the node --------------------------------------------- */
