@@ -125,7 +125,7 @@ static bool cq_retire(struct erdma_cq *cq, struct erdma_qp *qp, u32 hdr, u16 ind
 /* A failed request: counts the cause. Return: one that has a result. */
 static noinline u32 cq_count_failure(struct erdma_cq *cq, u32 syndrome)
 {
-	static_assert(ERDMA_STAT_WC_RETRY_EXC == ERDMA_STAT_WC_GENERAL_ERR + ERDMA_WC_COUNT - 2);
+	static_assert(ERDMA_STAT_WC_RETRY_EXC - ERDMA_STAT_WC_GENERAL_ERR == ERDMA_WC_COUNT - 2);
 
 	if (syndrome >= ERDMA_WC_COUNT)
 		syndrome = ERDMA_WC_GENERAL_ERR;

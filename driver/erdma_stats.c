@@ -65,7 +65,7 @@ void erdma_stats_init(struct erdma_dev *dev)
 #define CMD_FIRST(x, submod, id, text) \
 	[ERDMA_SUBMOD_##submod][ERDMA_CMD_##id] = ERDMA_STAT_CMD_##id##_SENT,
 static const u16 cmd_first[][CMD_OPCODES] = {
-	ERDMA_COUNTED_CMDS(CMD_FIRST, )
+	ERDMA_COUNTED_CMDS(CMD_FIRST, 0)
 };
 
 /**
@@ -106,7 +106,7 @@ void erdma_stat_async_event(struct erdma_stats *stats, u32 type, u32 subtype)
 		[ERDMA_AE_OTHER] = ERDMA_STAT_AEQ_OTHER,
 	};
 
-	static_assert(ERDMA_STAT_AEQ_UNKNOWN_TYPE_SUB0 == ERDMA_STAT_AEQ_QP_FATAL_SUB0 +
+	static_assert(ERDMA_STAT_AEQ_UNKNOWN_TYPE_SUB0 - ERDMA_STAT_AEQ_QP_FATAL_SUB0 ==
 		      ERDMA_AE_COUNT * ERDMA_EVENT_SUBTYPES);
 	erdma_stat_inc(stats, ERDMA_STAT_AEQ_EVENTS);
 	erdma_stat_inc(stats, type < ERDMA_AE_COUNT ? by_type[type] : ERDMA_STAT_AEQ_OTHER);
