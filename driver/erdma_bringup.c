@@ -443,7 +443,10 @@ static int erdma_register(struct erdma_dev *dev)
 		dev_err(&dev->pdev->dev, "no RDMA device: %pe\n", ERR_PTR(err));
 		return err;
 	}
-	err = erdma_netdev_watch(dev);
+	/* Gone with the directory they are in */
+	err = sysfs_create_group(&ibdev->dev.kobj, &erdma_attr_group);
+	if (!err)
+		err = erdma_netdev_watch(dev);
 	if (err)
 		goto err_unregister;
 	/* The adapter works without its diagnostics node */
