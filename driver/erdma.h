@@ -105,40 +105,7 @@ do {										\
 			    ERDMA_DIAG_LEVEL_##lvl, fmt, ##__VA_ARGS__);	\
 } while (0)
 
-/* ---- erdma_stats.c: counters -------------------------------------------- */
-
-/* ERDMA_STAT_*, in the order of ERDMA_DRIVER_COUNTERS() */
-enum erdma_sw_stat {
-#define ERDMA_SW_STAT_ENUM(id, name, group, error, text) ERDMA_STAT_##id,
-	ERDMA_DRIVER_COUNTERS(ERDMA_SW_STAT_ENUM)
-#undef ERDMA_SW_STAT_ENUM
-	ERDMA_STAT_COUNT,
-};
-
-/**
- * struct erdma_stats - software counters of a device
- * @v: one per enum erdma_sw_stat; never touched on the data path
- */
-struct erdma_stats {
-	atomic64_t v[ERDMA_STAT_COUNT];
-};
-
-/**
- * erdma_stat_inc - count one
- * @stats: counters
- * @stat: which
- *
- * Context: any.
- */
-static inline void erdma_stat_inc(struct erdma_stats *stats, enum erdma_sw_stat stat)
-{
-	atomic64_inc(&stats->v[stat]);
-}
-
-struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num);
-int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
-		       u32 port, int index);
-
+#include "erdma_stats.h"
 #include "erdma_transport.h"
 #include "erdma_objects.h"
 
@@ -190,10 +157,18 @@ struct ib_qp *erdma_iw_get_qp(struct ib_device *ibdev, int qpn);
  */
 void erdma_cm_disconnect_qp(struct erdma_qp *qp, bool destroy);
 
+/* ---- erdma_pma.c: the port's counters as performance management knows them -- */
+
+int erdma_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *in_wc,
+		      const struct ib_grh *in_grh, const struct ib_mad *in, struct ib_mad *out,
+		      size_t *out_size, u16 *out_pkey_index);
+
 /* ---- erdma_restrack.c: rdma netlink details ------------------------------ */
 
 int erdma_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);
 int erdma_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq);
+int erdma_fill_res_qp_entry_raw(struct sk_buff *msg, struct ib_qp *ibqp);
+int erdma_fill_res_cq_entry_raw(struct sk_buff *msg, struct ib_cq *ibcq);
 int erdma_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
 
 /* ---- erdma_diag.c: the node --------------------------------------------- */
@@ -300,6 +275,7 @@ struct erdma_adapter;
  * @endpoints_wait: woken when @endpoints becomes empty
  * @dbg: debug prints
  * @stats: software counters
+ * @traffic: the device's counters as it was last asked for them
  * @stats_paused: the last GET_STATS was not answered
  * @stats_resume: jiffies when the next one may be sent then
  * @diag_minor: number of the node, negative: it gets none
@@ -355,6 +331,7 @@ struct erdma_dev {
 	wait_queue_head_t endpoints_wait;
 	struct erdma_debug dbg;
 	struct erdma_stats stats;
+	struct erdma_traffic traffic;
 	bool stats_paused;
 	unsigned long stats_resume;
 	int diag_minor;

@@ -24,7 +24,7 @@ static const struct ib_device_ops erdma_dev_ops = {
 	.driver_id = ERDMA_RDMA_DRIVER_ID,
 	.uverbs_abi_ver = ERDMA_ABI_VERSION,
 
-	ERDMA_ALLOC_HW_STATS_OP
+	ERDMA_ALLOC_HW_STATS_OPS
 	.alloc_mr = erdma_alloc_mr,
 	.alloc_pd = erdma_alloc_pd,
 	.alloc_ucontext = erdma_alloc_ucontext,
@@ -37,8 +37,10 @@ static const struct ib_device_ops erdma_dev_ops = {
 	.destroy_qp = erdma_destroy_qp_op,
 	.disassociate_ucontext = erdma_disassociate_ucontext,
 	.fill_res_cq_entry = erdma_fill_res_cq_entry,
+	.fill_res_cq_entry_raw = erdma_fill_res_cq_entry_raw,
 	.fill_res_mr_entry = erdma_fill_res_mr_entry,
 	.fill_res_qp_entry = erdma_fill_res_qp_entry,
+	.fill_res_qp_entry_raw = erdma_fill_res_qp_entry_raw,
 	.get_dev_fw_str = erdma_get_dev_fw_str,
 	.get_dma_mr = erdma_get_dma_mr,
 	.get_hw_stats = erdma_get_hw_stats_op,
@@ -58,6 +60,7 @@ static const struct ib_device_ops erdma_dev_ops = {
 	.poll_cq = erdma_poll_cq,
 	.post_recv = erdma_post_recv,
 	.post_send = erdma_post_send,
+	.process_mad = erdma_process_mad_op,
 	.query_device = erdma_query_device,
 	.query_gid = erdma_query_gid_op,
 	.query_port = erdma_query_port_op,
@@ -440,7 +443,10 @@ static int erdma_register(struct erdma_dev *dev)
 		dev_err(&dev->pdev->dev, "no RDMA device: %pe\n", ERR_PTR(err));
 		return err;
 	}
-	err = erdma_netdev_watch(dev);
+	/* Gone with the directory they are in */
+	err = sysfs_create_group(&ibdev->dev.kobj, &erdma_attr_group);
+	if (!err)
+		err = erdma_netdev_watch(dev);
 	if (err)
 		goto err_unregister;
 	/* The adapter works without its diagnostics node */
@@ -506,6 +512,7 @@ static struct erdma_dev *erdma_alloc(struct erdma_adapter *adapter)
 	erdma_debug_copy(&dev->dbg, &adapter->dbg);
 	INIT_LIST_HEAD(&dev->deferred);
 	mutex_init(&dev->deferred_lock);
+	erdma_stats_init(dev);
 	erdma_objtab_init(&dev->qps);
 	erdma_objtab_init(&dev->cqs);
 	return dev;

@@ -104,6 +104,20 @@ static void cm_report_failure(struct erdma_ep *ep, int err)
 		cm_reply_event(ep, err, 0);
 }
 
+/* In which stage connections fail */
+static void cm_count_failure(struct erdma_ep *ep)
+{
+	static const enum erdma_sw_stat stat[ERDMA_EP_STATE_COUNT] = {
+		[ERDMA_EP_CONNECTING] = ERDMA_STAT_CM_CONNECTING_FAILED,
+		[ERDMA_EP_WAIT_REPLY] = ERDMA_STAT_CM_WAIT_REPLY_FAILED,
+		[ERDMA_EP_WAIT_REQUEST] = ERDMA_STAT_CM_WAIT_REQUEST_FAILED,
+		[ERDMA_EP_REQUESTED] = ERDMA_STAT_CM_REQUESTED_FAILED,
+	};
+
+	if (stat[ep->state])
+		erdma_stat_inc(&ep->dev->stats, stat[ep->state]);
+}
+
 /**
  * erdma_cm_fail - a connection did not come about
  * @ep: endpoint, locked, held by the caller; any state before CONNECTED
@@ -118,6 +132,7 @@ void erdma_cm_fail(struct erdma_ep *ep, int err)
 	erdma_dbg(ep->dev, CM, INFO, "connection failed while %s: %pe\n",
 		  erdma_ep_state_name(ep->state), ERR_PTR(err));
 
+	cm_count_failure(ep);
 	if (err == -EPROTO)
 		erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_MPA_ERR);
 	switch (ep->state) {

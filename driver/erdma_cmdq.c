@@ -109,6 +109,8 @@ static void ctx_complete(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
 	q->stuck = 0;
 	erdma_stat_inc(q->stats, ctx->syndrome ? ERDMA_STAT_CMDQ_FAILED :
 						  ERDMA_STAT_CMDQ_COMPLETED);
+	erdma_stat_cmd(q->stats, ctx->submod, ctx->opcode,
+		       ctx->syndrome ? ERDMA_CMD_COUNT_REFUSED : ERDMA_CMD_COUNT_OK);
 	if (ctx->state == ERDMA_CMD_QUARANTINED) {
 		erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_LATE);
 		erdma_resp_buf_free(ctx->buf);
@@ -398,6 +400,7 @@ static struct erdma_cmd_ctx *cmdq_submit(struct erdma_cmdq *q, u8 submod, u8 opc
 	q->in_flight++;
 	q->max_in_flight = max(q->max_in_flight, q->in_flight);
 	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_SUBMITTED);
+	erdma_stat_cmd(q->stats, submod, opcode, ERDMA_CMD_COUNT_SENT);
 	cmdq_post(q, ctx, req, size);
 	return ctx;
 }
@@ -535,6 +538,7 @@ static int ctx_abandon(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, u32 time
 		return -ENODEV;
 
 	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_TIMEOUTS);
+	erdma_stat_cmd(q->stats, ctx->submod, ctx->opcode, ERDMA_CMD_COUNT_TIMEOUTS);
 	dev_err_ratelimited(q->dma_dev, "%s was not answered within %u ms\n", ctx_name(ctx),
 			    timeout_ms);
 	/* A query that was in a hurry says nothing about the device's health */

@@ -108,7 +108,19 @@ static bool cq_retire(struct erdma_cq *cq, struct erdma_qp *qp, u32 hdr, u16 ind
 	}
 }
 
-static void cq_fill_wc(struct ib_wc *wc, const struct erdma_cqe *cqe, u32 hdr)
+/* A failed request: counts the cause. Return: one that has a result. */
+static noinline u32 cq_count_failure(struct erdma_cq *cq, u32 syndrome)
+{
+	static_assert(ERDMA_STAT_WC_RETRY_EXC - ERDMA_STAT_WC_GENERAL_ERR == ERDMA_WC_COUNT - 2);
+
+	if (syndrome >= ERDMA_WC_COUNT)
+		syndrome = ERDMA_WC_GENERAL_ERR;
+	erdma_stat_inc(&dev_of(cq->ibcq.device)->stats,
+		       ERDMA_STAT_WC_GENERAL_ERR + syndrome - ERDMA_WC_GENERAL_ERR);
+	return syndrome;
+}
+
+static void cq_fill_wc(struct erdma_cq *cq, struct ib_wc *wc, const struct erdma_cqe *cqe, u32 hdr)
 {
 	u32 opcode = FIELD_GET(ERDMA_CQE_OPCODE, hdr);
 	u32 syndrome = FIELD_GET(ERDMA_CQE_SYNDROME, hdr);
@@ -120,8 +132,8 @@ static void cq_fill_wc(struct ib_wc *wc, const struct erdma_cqe *cqe, u32 hdr)
 				 ERDMA_OP_RECV : ERDMA_OP_SEND;
 		syndrome = syndrome ?: ERDMA_WC_GENERAL_ERR;
 	}
-	if (syndrome >= ERDMA_WC_COUNT)
-		syndrome = ERDMA_WC_GENERAL_ERR;
+	if (unlikely(syndrome))
+		syndrome = cq_count_failure(cq, syndrome);
 
 	wc->opcode = wc_opcodes[opcode];
 	wc->status = wc_results[syndrome].status;
@@ -193,7 +205,7 @@ static int cq_poll_one(struct erdma_cq *cq, struct ib_wc *wc)
 			  cq->cqn, qpn, index, hdr);
 		return 0;
 	}
-	cq_fill_wc(wc, cqe, hdr);
+	cq_fill_wc(cq, wc, cqe, hdr);
 	wc->qp = &qp->ibqp;
 	return 1;
 }

@@ -6,8 +6,10 @@
  * timeout each, none while many commands are lost to timeouts, and
  * no object is held while the device thinks.
  */
+#include <linux/security.h>
 #include <linux/wait.h>
 
+#include "compat/compat.h"
 #include "erdma_diag_int.h"
 
 /* Offset of a bus address in a response */
@@ -112,6 +114,59 @@ bool erdma_diag_has_hw(const struct erdma_dev *dev)
 	return dev->attrs.flags & ERDMA_FLAG_QUERY_QC;
 }
 
+/* Zero the bus addresses of a context */
+static void hw_hide(const struct hw_query *query, struct erdma_diag_hw *hw)
+{
+	const u16 *secret;
+
+	for (secret = query->secret; *secret; secret++)
+		memset(hw->data + *secret, 0, sizeof(__le64));
+}
+
+/* Once, and not while many commands wait for an answer in vain */
+static int hw_ask(struct erdma_dev *dev, const struct hw_query *query, u32 index,
+		  struct erdma_diag_hw *hw)
+{
+	u8 syndrome = 0;
+	int ret;
+
+	if (READ_ONCE(dev->cmdq.quarantined) >= ERDMA_DIAG_HW_MAX_STUCK)
+		return -EBUSY;
+	ret = erdma_exec_query(dev, query->submod, query->opcode, index, hw->data, query->len,
+			       &syndrome, ERDMA_DIAG_HW_MS);
+	hw->syndrome = syndrome;
+	hw->len = ret ? 0 : query->len;
+	return ret;
+}
+
+/**
+ * erdma_diag_raw_hw - the context of an object, for rdma netlink
+ * @dev: device
+ * @obj: ERDMA_DIAG_OBJ_*
+ * @id: its number; need not exist
+ * @hw: zeroed by the caller; its data and length are filled
+ *
+ * The caller is an administrator: the core asks for raw contexts on behalf of nobody
+ * else. Bus addresses are zero if the kernel is locked down for confidentiality.
+ *
+ * Context: process; sends a command.
+ * Return: 0; -EOPNOTSUPP: the device has no such query; else see erdma_exec_query().
+ */
+int erdma_diag_raw_hw(struct erdma_dev *dev, u32 obj, u32 id, struct erdma_diag_hw *hw)
+{
+	const struct hw_query *query;
+	u32 index;
+	int ret;
+
+	query = hw_find(obj, id, &index);
+	if (!query || !erdma_diag_has_hw(dev))
+		return -EOPNOTSUPP;
+	ret = hw_ask(dev, query, index, hw);
+	if (!ret && security_locked_down(ERDMA_LOCKDOWN_SECRETS))
+		hw_hide(query, hw);
+	return ret;
+}
+
 /**
  * erdma_diag_query_hw - ask the device for the context of an object
  * @dev: device
@@ -124,8 +179,6 @@ void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req
 			 u32 obj, u32 id, struct erdma_diag_hw *hw)
 {
 	const struct hw_query *query;
-	const u16 *secret;
-	u8 syndrome = 0;
 	u32 index;
 	int ret;
 
@@ -136,20 +189,14 @@ void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req
 	}
 	ret = hw_take_credit(req->diag);
 	if (!ret) {
-		if (READ_ONCE(dev->cmdq.quarantined) >= ERDMA_DIAG_HW_MAX_STUCK)
-			ret = -EBUSY;
-		else
-			ret = erdma_exec_query(dev, query->submod, query->opcode, index,
-					       hw->data, query->len, &syndrome, ERDMA_DIAG_HW_MS);
+		ret = hw_ask(dev, query, index, hw);
 		hw_give_credit(req->diag);
-		hw->syndrome = syndrome;
 	}
 	if (ret) {
 		memset(hw->data, 0, sizeof(hw->data));
 		hw->status = -ret;
 		return;
 	}
-	hw->len = query->len;
-	for (secret = query->secret; *secret && !req->who->secrets; secret++)
-		memset(hw->data + *secret, 0, sizeof(__le64));
+	if (!req->who->secrets)
+		hw_hide(query, hw);
 }

@@ -206,6 +206,7 @@ struct erdma_eq *erdma_diag_find_eq(struct erdma_dev *dev, u32 id);
 /* ---- erdma_diag_hw.c ---------------------------------------------------- */
 
 bool erdma_diag_has_hw(const struct erdma_dev *dev);
+int erdma_diag_raw_hw(struct erdma_dev *dev, u32 obj, u32 id, struct erdma_diag_hw *hw);
 void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req,
 			 u32 obj, u32 id, struct erdma_diag_hw *hw);
 

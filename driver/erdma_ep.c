@@ -89,6 +89,23 @@ void erdma_ep_put(struct erdma_ep *ep)
 	kref_put(&ep->refs, ep_free);
 }
 
+/* How many endpoints reached a stage */
+static void ep_count_stage(struct erdma_ep *ep, enum erdma_ep_state to)
+{
+	static const enum erdma_sw_stat stat[ERDMA_EP_STATE_COUNT] = {
+		[ERDMA_EP_LISTEN] = ERDMA_STAT_CM_STAGE_LISTEN,
+		[ERDMA_EP_CONNECTING] = ERDMA_STAT_CM_STAGE_CONNECTING,
+		[ERDMA_EP_WAIT_REPLY] = ERDMA_STAT_CM_STAGE_WAIT_REPLY,
+		[ERDMA_EP_WAIT_REQUEST] = ERDMA_STAT_CM_STAGE_WAIT_REQUEST,
+		[ERDMA_EP_REQUESTED] = ERDMA_STAT_CM_STAGE_REQUESTED,
+		[ERDMA_EP_CONNECTED] = ERDMA_STAT_CM_STAGE_CONNECTED,
+		[ERDMA_EP_CLOSED] = ERDMA_STAT_CM_STAGE_CLOSED,
+	};
+
+	if (to != ERDMA_EP_NEW)		/* nothing becomes new */
+		erdma_stat_inc(&ep->dev->stats, stat[to]);
+}
+
 /**
  * erdma_ep_set_state - the only place that changes an endpoint's state
  * @ep: endpoint, locked
@@ -104,6 +121,7 @@ void erdma_ep_set_state(struct erdma_ep *ep, enum erdma_ep_state to)
 	erdma_dbg(ep->dev, CM, DBG, "endpoint %p: %s -> %s\n", ep,
 		  ep_state_names[ep->state], ep_state_names[to]);
 	WRITE_ONCE(ep->state, to);
+	ep_count_stage(ep, to);
 }
 
 /**

@@ -25,31 +25,17 @@ static void eq_count_unknown(struct erdma_dev *dev, struct erdma_eq *eq, enum er
 
 /* ---- AEQ ----------------------------------------------------------------- */
 
-static void aeq_count(struct erdma_dev *dev, u32 type)
-{
-	static const enum erdma_sw_stat stat[ERDMA_AE_COUNT] = {
-		[ERDMA_AE_QP_FATAL] = ERDMA_STAT_AEQ_QP_FATAL,
-		[ERDMA_AE_RQ_ERR] = ERDMA_STAT_AEQ_RQ_ERR,
-		[ERDMA_AE_ACCESS_ERR] = ERDMA_STAT_AEQ_ACCESS_ERR,
-		[ERDMA_AE_CQ_ERR] = ERDMA_STAT_AEQ_CQ_ERR,
-		[ERDMA_AE_OTHER] = ERDMA_STAT_AEQ_OTHER,
-	};
-
-	erdma_stat_inc(&dev->stats, ERDMA_STAT_AEQ_EVENTS);
-	erdma_stat_inc(&dev->stats, type < ERDMA_AE_COUNT ? stat[type] : ERDMA_STAT_AEQ_OTHER);
-	atomic64_inc(&dev->aeq.by_type[min_t(u32, type, ERDMA_AE_COUNT)]);
-}
-
 static void aeq_entry(struct erdma_dev *dev, const struct erdma_aeqe *entry)
 {
 	u32 type = FIELD_GET(ERDMA_AEQE_TYPE, le32_to_cpu(entry->hdr));
+	u32 subtype = FIELD_GET(ERDMA_AEQE_SUBTYPE, le32_to_cpu(entry->hdr));
 	u32 object = le32_to_cpu(entry->object);
 	bool known;
 
-	aeq_count(dev, type);
+	erdma_stat_async_event(&dev->stats, type, subtype);
+	atomic64_inc(&dev->aeq.by_type[min_t(u32, type, ERDMA_AE_COUNT)]);
 	erdma_dbg(dev, EQ, INFO, "async event %u (%s), subtype %u, object %u, data %#x\n", type,
-		  erdma_name_ae_type(type) ?: "unknown",
-		  FIELD_GET(ERDMA_AEQE_SUBTYPE, le32_to_cpu(entry->hdr)), object,
+		  erdma_name_ae_type(type) ?: "unknown", subtype, object,
 		  le32_to_cpu(entry->data));
 
 	/* Unknown types are treated like a QP error (7.2) */

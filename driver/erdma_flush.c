@@ -64,6 +64,7 @@ static int flush_one_queue(struct erdma_kqueue *q, int num, struct ib_wc *wc)
 		};
 		ci += is_sq ? max_t(u8, q->blocks[slot], 1) : 1;
 	}
+	atomic64_add(n, &q->qp->dev->stats.v[ERDMA_STAT_WC_FLUSHED]);
 	/* From here on the slots may be used again */
 	smp_store_release(&q->ci, ci);
 	return n;

@@ -283,6 +283,8 @@ static void netdev_link_changed(struct erdma_dev *dev)
 	if (up == dev->link_up)
 		return;
 	dev->link_up = up;
+	if (!up)
+		erdma_stat_inc(&dev->stats, ERDMA_STAT_LINK_DOWNED);
 	erdma_dbg(dev, INIT, INFO, "port %s\n", up ? "active" : "down");
 	if (!ERDMA_CORE_REPORTS_PORT)
 		netdev_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);

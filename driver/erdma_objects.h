@@ -48,6 +48,7 @@ int erdma_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *att
 int erdma_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid);
 int erdma_get_port_immutable(struct ib_device *ibdev, u32 port,
 			     struct ib_port_immutable *immutable);
+extern const struct attribute_group erdma_attr_group;
 void erdma_get_dev_fw_str(struct ib_device *ibdev, char *str);
 
 /* ---- erdma_idtab.c: numbers ---------------------------------------------- */

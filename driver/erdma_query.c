@@ -5,6 +5,7 @@
  */
 #include <linux/ethtool.h>
 #include <linux/rtnetlink.h>
+#include <linux/sysfs.h>
 
 #include "compat/compat_rdma.h"
 #include "erdma.h"
@@ -94,6 +95,43 @@ void erdma_get_dev_fw_str(struct ib_device *ibdev, char *str)
 		 (u32)FIELD_GET(ERDMA_FW_MEDIUM, version),
 		 (u32)FIELD_GET(ERDMA_FW_MINOR, version));
 }
+
+/* ---- what monitors look for beside the counters ------------------------------- */
+
+static ssize_t hw_rev_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	struct erdma_dev *dev = rdma_device_to_drv_device(device, struct erdma_dev, ibdev);
+
+	return sysfs_emit(buf, "%#x\n", dev->pdev->revision);
+}
+static DEVICE_ATTR_RO(hw_rev);
+
+static ssize_t hca_type_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", "eRDMA");
+}
+static DEVICE_ATTR_RO(hca_type);
+
+/* node_exporter up to 1.9 ignores a device that has none */
+static ssize_t board_id_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	struct erdma_dev *dev = rdma_device_to_drv_device(device, struct erdma_dev, ibdev);
+
+	return sysfs_emit(buf, "%04x:%04x\n", dev->pdev->vendor, dev->pdev->device);
+}
+static DEVICE_ATTR_RO(board_id);
+
+static struct attribute *erdma_attrs_of_device[] = {
+	&dev_attr_hw_rev.attr,
+	&dev_attr_hca_type.attr,
+	&dev_attr_board_id.attr,
+	NULL
+};
+
+/* Files in /sys/class/infiniband/NAME */
+const struct attribute_group erdma_attr_group = {
+	.attrs = erdma_attrs_of_device,
+};
 
 /*
  * Paravirtual interfaces often do not know their speed, and ib_get_eth_speed()

@@ -25,6 +25,8 @@ ERDMA_COUNTER_GROUPS(GROUP_CONST)
 static const struct counter_row counters[] = {
 	ERDMA_DEVICE_COUNTERS(COUNTER_ROW)
 	ERDMA_DRIVER_COUNTERS(COUNTER_ROW)
+	ERDMA_SUM_COUNTERS(COUNTER_ROW)
+	ERDMA_DETAIL_COUNTERS(COUNTER_ROW)
 };
 
 static const struct counter_row *counter_find(const char *name)

@@ -114,6 +114,8 @@ static const struct meaning meanings[] = {
 #define COUNTER(id, name, group, error, text) { SPACE_COUNTER, -1, name, text },
 	ERDMA_DEVICE_COUNTERS(COUNTER)
 	ERDMA_DRIVER_COUNTERS(COUNTER)
+	ERDMA_SUM_COUNTERS(COUNTER)
+	ERDMA_DETAIL_COUNTERS(COUNTER)
 #define SPACE "counter-group"
 	WORD("traffic", "counters of the device: requests, packets, bytes, drops"),
 	WORD("cmdq", "commands to the device"),

@@ -342,16 +342,14 @@ static int counter_file(const struct dirent *e)
 	return e->d_name[0] != '.' && strcmp(e->d_name, "lifespan");
 }
 
-/* The same counters, one file each, where rdma netlink is of no use */
-static int sysfs_counters(const struct dev *dev, unsigned int port, counter_fn fn, void *arg)
+/* Counters that have a file each */
+static int sysfs_counters(const char *dir, counter_fn fn, void *arg)
 {
-	char dir[PATH_MAX], line[32], *end;
 	struct dirent **entries;
 	unsigned long long v;
+	char line[32], *end;
 	int i, n;
 
-	snprintf(dir, sizeof(dir), "%s/class/infiniband/%s/ports/%u/hw_counters", sysfs_root(),
-		 dev->name, port);
 	n = scandir(dir, &entries, counter_file, by_address);
 	if (n < 0)
 		return -errno;
@@ -367,14 +365,35 @@ static int sysfs_counters(const struct dev *dev, unsigned int port, counter_fn f
 	return 0;
 }
 
+/* The same counters as rdma netlink has, where that is of no use */
+static int port_counters(const struct source *src, const struct dev *dev, unsigned int port,
+			 counter_fn fn, void *arg)
+{
+	char dir[PATH_MAX];
+
+	snprintf(dir, sizeof(dir), "%s/class/infiniband/%s/ports/%u/hw_counters", sysfs_root(),
+		 dev->name, port);
+	if (!sysfs_counters(dir, fn, arg))
+		return 0;
+	return src->netlink_err ? src->netlink_err : -ENODEV;
+}
+
 static int kernel_counters(struct source *src, struct dev *dev, unsigned int port,
 			   counter_fn fn, void *arg)
 {
+	char dir[PATH_MAX];
+	int ret;
+
 	if (src->priv && dev->index >= 0)
-		return netlink_counters(src, dev, port, fn, arg);
-	if (!sysfs_counters(dev, port, fn, arg))
-		return 0;
-	return src->netlink_err ? src->netlink_err : -ENODEV;
+		ret = netlink_counters(src, dev, port, fn, arg);
+	else
+		ret = port_counters(src, dev, port, fn, arg);
+	if (ret)
+		return ret;
+	/* Those of the RDMA device are not in rdma netlink; other drivers have none */
+	snprintf(dir, sizeof(dir), "%s/class/infiniband/%s/hw_counters", sysfs_root(), dev->name);
+	sysfs_counters(dir, fn, arg);
+	return 0;
 }
 
 /* ---- without the node --------------------------------------------------- */

@@ -307,6 +307,17 @@ static void qp_that_goes_away_is_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 0);
 }
 
+static u64 failures_of(struct kunit *test, u32 syndrome)
+{
+	static const enum erdma_sw_stat stat[ERDMA_WC_COUNT] = {
+#define BY_CAUSE(id, name, group, error, text) \
+		[ERDMA_##id] = ERDMA_STAT_##id,
+		ERDMA_WC_COUNTERS(BY_CAUSE)
+	};
+
+	return atomic64_read(&fake_of(test)->dev->stats.v[stat[syndrome]]);
+}
+
 static void internal_opcode_is_no_success(struct kunit *test)
 {
 	static const u8 opcodes[] = { 7, 8, 10, 11, ERDMA_OP_COUNT, 255 };
@@ -320,6 +331,26 @@ static void internal_opcode_is_no_success(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, wc.status, IB_WC_GENERAL_ERR);
 		KUNIT_EXPECT_EQ(test, wc.wr_id, 1000ULL + i);
 	}
+	KUNIT_EXPECT_EQ(test, failures_of(test, ERDMA_WC_GENERAL_ERR), (u64)ARRAY_SIZE(opcodes));
+}
+
+/* Each cause has its counter; what is unknown is a general error */
+static void failures_are_counted_by_cause(struct kunit *test)
+{
+	struct cq_setup *s = setup_of(test);
+	struct ib_wc wc;
+	u32 syndrome;
+
+	for (syndrome = 0; syndrome < 256; syndrome++) {
+		complete_recv(s, QPN, syndrome, ERDMA_OP_RECV);
+		s->cq.kernel.buf[syndrome].hdr |= cpu_to_be32(FIELD_PREP(ERDMA_CQE_SYNDROME,
+									 syndrome));
+		KUNIT_ASSERT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 1);
+		KUNIT_EXPECT_EQ(test, wc.status == IB_WC_SUCCESS, !syndrome);
+	}
+	for (syndrome = ERDMA_WC_GENERAL_ERR + 1; syndrome < ERDMA_WC_COUNT; syndrome++)
+		KUNIT_EXPECT_EQ(test, failures_of(test, syndrome), 1ULL);
+	KUNIT_EXPECT_EQ(test, failures_of(test, ERDMA_WC_GENERAL_ERR), 256ULL - 16);
 }
 
 /* ---- purging -------------------------------------------------------------- */
@@ -370,6 +401,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(qp_of_another_cq_is_not_looked_at),
 	KUNIT_CASE(qp_that_goes_away_is_forgotten),
 	KUNIT_CASE(internal_opcode_is_no_success),
+	KUNIT_CASE(failures_are_counted_by_cause),
 	KUNIT_CASE(purge_reaches_the_whole_ring_and_nobody_else),
 	KUNIT_CASE(purge_ends_with_a_ring_that_is_written_meanwhile),
 	{}

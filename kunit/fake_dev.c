@@ -409,6 +409,7 @@ static int fake_cmdq(struct fake_dev *f)
 	q->dma_dev = &f->platform->dev;
 	q->dbrec_pool = dev->dbrec_pool;
 	q->stats = &dev->stats;
+	erdma_stats_init(dev);
 	q->timeout_ms = FAKE_TIMEOUT_MS;
 	return erdma_cmdq_init(q);
 }

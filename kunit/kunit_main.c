@@ -30,6 +30,8 @@ static struct kunit_suite *suites[] = {
 	&erdma_diag_objects_suite,
 	&erdma_diag_ring_suite,
 	&erdma_restrack_suite,
+	&erdma_stats_suite,
+	&erdma_pma_suite,
 };
 
 static char *only;

@@ -73,15 +73,19 @@ static void commands_are_named_per_submodule(struct kunit *test)
 static const char * const stat_names[] = {
 	ERDMA_DEVICE_COUNTERS(STAT_NAME)
 	ERDMA_DRIVER_COUNTERS(STAT_NAME)
+	ERDMA_SUM_COUNTERS(STAT_NAME)
+	ERDMA_DETAIL_COUNTERS(STAT_NAME)
 };
 
 static void counter_names_are_unique_words(struct kunit *test)
 {
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
 	u32 i, j;
 
-	KUNIT_ASSERT_EQ(test, ARRAY_SIZE(stat_names), ERDMA_HW_STATS_COUNT + ERDMA_STAT_COUNT);
+	KUNIT_ASSERT_EQ(test, ARRAY_SIZE(stat_names),
+			ERDMA_HW_STATS_COUNT + ERDMA_STAT_COUNT + 2);
 	for (i = 0; i < ARRAY_SIZE(stat_names); i++) {
-		KUNIT_EXPECT_EQ(test, strspn(stat_names[i], "abcdefghijklmnopqrstuvwxyz_"),
+		KUNIT_EXPECT_EQ(test, strspn(stat_names[i], letters),
 				strlen(stat_names[i]));
 		for (j = i + 1; j < ARRAY_SIZE(stat_names); j++)
 			KUNIT_EXPECT_STRNEQ(test, stat_names[i], stat_names[j]);

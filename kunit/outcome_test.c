@@ -470,6 +470,7 @@ static void reading_counters_does_not_use_up_contexts(struct kunit *test)
 
 	/* It is asked again after a while */
 	o->dev->stats_resume = jiffies - 1;
+	o->dev->traffic.next = jiffies - 1;
 	erdma_get_hw_stats(&o->dev->ibdev, stats, 1, 0);
 	KUNIT_EXPECT_EQ(test, o->f->total, 2);
 	rdma_free_hw_stats_struct(stats);

@@ -90,28 +90,31 @@ static inline struct ib_mr *erdma_reg_user_mr_dmabuf_op(struct ib_pd *ibpd, u64 
 }
 #endif
 
-/* Line of struct ib_device_ops */
+/* Lines of struct ib_device_ops */
 #ifdef ERDMA_COMPAT_HW_STATS_DESCS
-#define ERDMA_ALLOC_HW_STATS_OP .alloc_hw_port_stats = erdma_alloc_hw_port_stats,
+#define ERDMA_ALLOC_HW_STATS_OPS				\
+	.alloc_hw_device_stats = erdma_alloc_hw_device_stats,	\
+	.alloc_hw_port_stats = erdma_alloc_hw_port_stats,
 #else
-#define ERDMA_ALLOC_HW_STATS_OP .alloc_hw_stats = erdma_alloc_hw_stats_op,
+#define ERDMA_ALLOC_HW_STATS_OPS .alloc_hw_stats = erdma_alloc_hw_stats_op,
 
 /**
  * erdma_alloc_hw_stats_op - ib_device_ops.alloc_hw_stats
  * @ibdev: device
- * @port: 0 for counters of the device, of which there are none
+ * @port: 0 for counters of the device
  *
  * Return: see erdma_alloc_hw_port_stats().
  */
 static inline struct rdma_hw_stats *erdma_alloc_hw_stats_op(struct ib_device *ibdev, u8 port)
 {
-	return port ? erdma_alloc_hw_port_stats(ibdev, port) : NULL;
+	return port ? erdma_alloc_hw_port_stats(ibdev, port) : erdma_alloc_hw_device_stats(ibdev);
 }
 #endif
 
 #ifdef ERDMA_COMPAT_PORT_NUM_U32
 #define erdma_get_hw_stats_op erdma_get_hw_stats
 #define erdma_get_port_immutable_op erdma_get_port_immutable
+#define erdma_process_mad_op erdma_process_mad
 #define erdma_query_gid_op erdma_query_gid
 #define erdma_query_port_op erdma_query_port
 #else
@@ -125,6 +128,15 @@ static inline int erdma_get_port_immutable_op(struct ib_device *ibdev, u8 port,
 					      struct ib_port_immutable *immutable)
 {
 	return erdma_get_port_immutable(ibdev, port, immutable);
+}
+
+static inline int erdma_process_mad_op(struct ib_device *ibdev, int flags, u8 port,
+				       const struct ib_wc *in_wc, const struct ib_grh *in_grh,
+				       const struct ib_mad *in, struct ib_mad *out,
+				       size_t *out_size, u16 *out_pkey_index)
+{
+	return erdma_process_mad(ibdev, flags, port, in_wc, in_grh, in, out, out_size,
+				 out_pkey_index);
 }
 
 static inline int erdma_query_gid_op(struct ib_device *ibdev, u8 port, int index,

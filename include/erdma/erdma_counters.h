@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The port counters, one list for who counts and who shows them. Each list is an
+ * The counters, one list for who counts and who shows them. Each list is an
  * X-macro of X(suffix of the enum, name, suffix of the group, is error, what it counts):
  * the name is that of rdma netlink and sysfs; an error counts what went wrong.
+ *
+ * Those of the port are in rdma netlink, too, which has room for a page of them:
+ * what is counted in detail is a counter of the RDMA device, in sysfs only.
  */
 #ifndef ERDMA_COUNTERS_H
 #define ERDMA_COUNTERS_H
@@ -133,6 +136,130 @@
 	X(DEREG_MR, "dereg_mr", VERBS, 0, "regions deregistered") \
 	X(DEREG_MR_FAILED, "dereg_mr_failed", VERBS, 1, \
 	  "regions whose deregistration failed at the device") \
-	X(MMAP_FAILED, "mmap_failed", VERBS, 1, "doorbell pages that could not be mapped")
+	X(MMAP_FAILED, "mmap_failed", VERBS, 1, "doorbell pages that could not be mapped") \
+	X(LINK_DOWNED, "link_downed", EVENTS, 1, "times that the port went down")
+
+/* Of the port, too: what is made from others, and named as generic monitors expect */
+#define ERDMA_SUM_COUNTERS(X) \
+	X(TX_DROPS, "tx_drops", TRAFFIC, 1, "packets not sent, for any reason") \
+	X(RX_DROPS, "rx_drops", TRAFFIC, 1, "packets dropped on arrival, for any reason")
+
+/* ---- in detail: of the RDMA device -------------------------------------------- */
+
+/* Commands that the driver sends: Y(X, sub-module, suffix of the opcode, name) */
+#define ERDMA_COUNTED_CMDS(Y, X) \
+	Y(X, RDMA, QUERY_DEVICE, "query_device") \
+	Y(X, RDMA, CREATE_QP, "create_qp") \
+	Y(X, RDMA, DESTROY_QP, "destroy_qp") \
+	Y(X, RDMA, MODIFY_QP, "modify_qp") \
+	Y(X, RDMA, CREATE_CQ, "create_cq") \
+	Y(X, RDMA, DESTROY_CQ, "destroy_cq") \
+	Y(X, RDMA, REFLUSH, "reflush") \
+	Y(X, RDMA, REG_MR, "reg_mr") \
+	Y(X, RDMA, DEREG_MR, "dereg_mr") \
+	Y(X, RDMA, QUERY_QPC, "query_qpc") \
+	Y(X, RDMA, QUERY_CQC, "query_cqc") \
+	Y(X, COMMON, CREATE_EQ, "create_eq") \
+	Y(X, COMMON, DESTROY_EQ, "destroy_eq") \
+	Y(X, COMMON, QUERY_FW_INFO, "query_fw_info") \
+	Y(X, COMMON, CONF_MTU, "conf_mtu") \
+	Y(X, COMMON, GET_STATS, "get_stats") \
+	Y(X, COMMON, CONF_DEVICE, "conf_device") \
+	Y(X, COMMON, QUERY_EQC, "query_eqc") \
+	Y(X, COMMON, ALLOC_DB, "alloc_db") \
+	Y(X, COMMON, FREE_DB, "free_db")
+
+/*
+ * The states of a command, in the order of enum erdma_cmd_count. One that was not
+ * answered in time and is answered later counts as both.
+ */
+#define ERDMA_CMD_COUNTER_ROWS(X, submod, id, name) \
+	X(CMD_##id##_SENT, "cmd_" name "_sent", CMDQ, 0, "commands " name " sent") \
+	X(CMD_##id##_OK, "cmd_" name "_ok", CMDQ, 0, "commands " name " that the device did") \
+	X(CMD_##id##_REFUSED, "cmd_" name "_refused", CMDQ, 1, \
+	  "commands " name " that the device refused") \
+	X(CMD_##id##_TIMEOUTS, "cmd_" name "_timeouts", CMDQ, 1, \
+	  "commands " name " without an answer in time")
+
+enum erdma_cmd_count {
+	ERDMA_CMD_COUNT_SENT,
+	ERDMA_CMD_COUNT_OK,
+	ERDMA_CMD_COUNT_REFUSED,
+	ERDMA_CMD_COUNT_TIMEOUTS,
+	ERDMA_CMD_COUNTS,
+};
+
+/* Asynchronous events by type, in the order of enum erdma_ae_type, the last is unknown */
+#define ERDMA_COUNTED_EVENTS(Y, X) \
+	Y(X, QP_FATAL, "qp_fatal") \
+	Y(X, RQ_ERR, "rq_err") \
+	Y(X, ACCESS_ERR, "access_err") \
+	Y(X, CQ_ERR, "cq_err") \
+	Y(X, OTHER, "other") \
+	Y(X, UNKNOWN_TYPE, "unknown_type")
+
+/* By subtype: what they mean is not known (docs/erdma-hardware.md, section 7.2) */
+#define ERDMA_EVENT_COUNTER_ROWS(X, id, name) \
+	X(AEQ_##id##_SUB0, "aeq_" name "_sub0", EVENTS, 1, \
+	  "events " name " of subtype 0") \
+	X(AEQ_##id##_SUB1, "aeq_" name "_sub1", EVENTS, 1, \
+	  "events " name " of subtype 1") \
+	X(AEQ_##id##_SUB2, "aeq_" name "_sub2", EVENTS, 1, \
+	  "events " name " of subtype 2") \
+	X(AEQ_##id##_SUB3, "aeq_" name "_sub3", EVENTS, 1, \
+	  "events " name " of subtype 3") \
+	X(AEQ_##id##_SUBX, "aeq_" name "_subx", EVENTS, 1, \
+	  "events " name " of any other subtype")
+#define ERDMA_EVENT_SUBTYPES	5	/* the last one stands for all others */
+
+/* Failed requests of kernel consumers by cause, in the order of enum erdma_wc_syndrome */
+#define ERDMA_WC_COUNTERS(X) \
+	X(WC_GENERAL_ERR, "wc_general_error", VERBS, 1, "failed requests of the kernel: general error") \
+	X(WC_RQE_FORMAT, "wc_rqe_format", VERBS, 1, "failed requests of the kernel: rqe format") \
+	X(WC_RECV_STAG, "wc_recv_key_invalid", VERBS, 1, "failed requests of the kernel: recv key invalid") \
+	X(WC_RECV_BOUNDS, "wc_recv_out_of_bounds", VERBS, 1, "failed requests of the kernel: recv out of bounds") \
+	X(WC_RECV_RIGHTS, "wc_recv_no_right", VERBS, 1, "failed requests of the kernel: recv no right") \
+	X(WC_RECV_PD, "wc_recv_wrong_pd", VERBS, 1, "failed requests of the kernel: recv wrong pd") \
+	X(WC_RECV_WRAP, "wc_recv_address_wrap", VERBS, 1, "failed requests of the kernel: recv address wrap") \
+	X(WC_SQE_FORMAT, "wc_sqe_format", VERBS, 1, "failed requests of the kernel: sqe format") \
+	X(WC_ORD, "wc_ord_exceeded", VERBS, 1, "failed requests of the kernel: ord exceeded") \
+	X(WC_SEND_STAG, "wc_send_key_invalid", VERBS, 1, "failed requests of the kernel: send key invalid") \
+	X(WC_SEND_BOUNDS, "wc_send_out_of_bounds", VERBS, 1, "failed requests of the kernel: send out of bounds") \
+	X(WC_SEND_RIGHTS, "wc_send_no_right", VERBS, 1, "failed requests of the kernel: send no right") \
+	X(WC_SEND_PD, "wc_send_wrong_pd", VERBS, 1, "failed requests of the kernel: send wrong pd") \
+	X(WC_SEND_WRAP, "wc_send_address_wrap", VERBS, 1, "failed requests of the kernel: send address wrap") \
+	X(WC_FLUSHED, "wc_flushed", VERBS, 0, "failed requests of the kernel: flushed") \
+	X(WC_RETRY_EXC, "wc_retry_exceeded", VERBS, 1, "failed requests of the kernel: retry exceeded")
+
+/* Endpoints by the stage they reached, and by the one in which they failed */
+#define ERDMA_STAGE_COUNTERS(X) \
+	X(CM_STAGE_LISTEN, "cm_stage_listen", CM, 0, \
+	  "connections that reached the stage: listen") \
+	X(CM_STAGE_CONNECTING, "cm_stage_connecting", CM, 0, \
+	  "connections that reached the stage: connecting") \
+	X(CM_STAGE_WAIT_REPLY, "cm_stage_wait_reply", CM, 0, \
+	  "connections that reached the stage: wait reply") \
+	X(CM_STAGE_WAIT_REQUEST, "cm_stage_wait_request", CM, 0, \
+	  "connections that reached the stage: wait request") \
+	X(CM_STAGE_REQUESTED, "cm_stage_requested", CM, 0, \
+	  "connections that reached the stage: requested") \
+	X(CM_STAGE_CONNECTED, "cm_stage_connected", CM, 0, \
+	  "connections that reached the stage: connected") \
+	X(CM_STAGE_CLOSED, "cm_stage_closed", CM, 0, \
+	  "connections that reached the stage: closed") \
+	X(CM_CONNECTING_FAILED, "cm_connecting_failed", CM, 1, \
+	  "connections that failed in the stage: connecting") \
+	X(CM_WAIT_REPLY_FAILED, "cm_wait_reply_failed", CM, 1, \
+	  "connections that failed in the stage: wait reply") \
+	X(CM_WAIT_REQUEST_FAILED, "cm_wait_request_failed", CM, 1, \
+	  "connections that failed in the stage: wait request") \
+	X(CM_REQUESTED_FAILED, "cm_requested_failed", CM, 1, \
+	  "connections that failed in the stage: requested")
+
+#define ERDMA_DETAIL_COUNTERS(X) \
+	ERDMA_COUNTED_CMDS(ERDMA_CMD_COUNTER_ROWS, X) \
+	ERDMA_COUNTED_EVENTS(ERDMA_EVENT_COUNTER_ROWS, X) \
+	ERDMA_WC_COUNTERS(X) \
+	ERDMA_STAGE_COUNTERS(X)
 
 #endif /* ERDMA_COUNTERS_H */

@@ -200,6 +200,22 @@ Hint: there is no module erdma for Linux $(uname -r): 'dkms status erdma'"* ]]
 	[[ "$output" == *'"value":18446744073709551615,'*'"value":7,'* ]]
 	[ "$("$EADM" stat --style vendor hw_tx_bytes_cnt)" = "hw_tx_bytes_cnt : 7" ]
 }
+@test "real: counters of the device stand beside those of the port" {
+	working
+	local dir=$EADM_SYSFS/class/infiniband/erdma_0
+	mkdir -p "$dir/ports/1/hw_counters" "$dir/hw_counters"
+	echo 7 > "$dir/ports/1/hw_counters/tx_bytes"
+	echo 3 > "$dir/hw_counters/cmd_reg_mr_refused"
+	echo 4 > "$dir/hw_counters/aeq_qp_fatal_sub0"
+	echo 50 > "$dir/hw_counters/lifespan"
+	run --separate-stderr "$EADM" stat -j
+	show
+	[ "$status" -eq 0 ]
+	[ "$(jq -c '[.data[0].counters[] | [.name, .group, .value]]' <<< "$output")" = \
+		'[["tx_bytes","traffic",7],["aeq_qp_fatal_sub0","events",4],["cmd_reg_mr_refused","cmdq",3]]' ]
+	run --separate-stderr "$EADM" stat --errors
+	[[ "$output" == *cmd_reg_mr_refused* && "$output" != *tx_bytes* ]]
+}
 @test "real: help, version, completion without anything" {
 	local args cmd
 	for cmd in "help" "help dump" "version" "-V" "--help" "completion bash" "explain 2" "list qp --help" \

@@ -14,7 +14,7 @@ from .paths import BUILD, LOGS, TOP, relative
 
 sys.path.insert(0, os.path.join(TOP, 'tools'))
 
-UNAVAILABLE = 3         # exit status of tools/setup: this machine cannot have it
+UNAVAILABLE = 3         # exit status of a recipe: this machine cannot have it
 
 _built = {}
 
@@ -69,6 +69,21 @@ def _unpack():
     return ['sh', '-ec', UNPACK, 'sh', build('debs'), os.path.join(BUILD, 'installed')]
 
 
+# Of the archive that the host's packages come from; the guest runs it from the checkout.
+EXPORTER = '''
+    if [ ! -x "$1/usr/bin/prometheus-node-exporter" ]; then
+        mkdir -p "$1"
+        cd "$1"
+        if ! apt-get -q -o Acquire::http::Timeout=30 download prometheus-node-exporter >&2; then
+            echo "setup: prometheus-node-exporter cannot be downloaded" >&2
+            exit 3
+        fi
+        dpkg-deb -x prometheus-node-exporter_*.deb .
+    fi
+    echo "$1"
+'''
+
+
 # name -> (limit in seconds, function that returns argv). What it prints is the product's path.
 PRODUCTS = {
     'driver': (600, lambda: _make('-C', 'driver', _kdir())),
@@ -82,6 +97,7 @@ PRODUCTS = {
     'unit-model': (900, lambda: _make('-C', 'qemu-model', 'unit')),
     'unit-eadm': (900, lambda: _make('-C', 'eadm', 'unit')),
     'kubernetes-schema': (1200, lambda: _setup('kubernetes-schema')),
+    'exporter': (300, lambda: ['sh', '-ec', EXPORTER, 'sh', os.path.join(BUILD, 'exporter')]),
     'debs': (1800, lambda: ['sh', '-ec', DEBS, 'sh', os.path.join(BUILD, 'deb')]),
     'installed-eadm': (300, _unpack),
     'image': (1200, lambda: _setup('image')),
@@ -132,7 +148,7 @@ def _run(name):
     if done.returncode:
         with open(log, encoding='utf-8', errors='replace') as f:
             lines = [x.rstrip() for x in f]
-        if done.returncode == UNAVAILABLE and argv[0].endswith('setup'):
+        if done.returncode == UNAVAILABLE and argv[0] != 'make':
             why = [x.partition(': ')[2] for x in lines if x.startswith('setup: ')]
             raise Unavailable(why[0] if why else name)
         last = '\n'.join('  | ' + x for x in lines[-10:])

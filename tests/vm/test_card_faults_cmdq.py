@@ -131,7 +131,7 @@ def test_lost_interrupt_costs_little(vm, name):
 @pytest.mark.group('vm')
 def test_lost_command_is_given_up(vm, card):
     """Whoever waits for it gets an error, and nobody else waits."""
-    before = vm.counters()
+    before, details = vm.counters(), vm.driver.details()
     card.fault('drop command opcode=reg_mr count=1')
     with seconds('giving up a lost command', 15 + 10 * vm.spec.slow):
         out = run_ops(vm, 'send')
@@ -142,6 +142,20 @@ def test_lost_command_is_given_up(vm, card):
     now = vm.counters()
     assert now['cmdq_timeouts'] == before['cmdq_timeouts'] + 1
     assert now['lost_cmdq_dead'] == before['lost_cmdq_dead']
+    assert vm.driver.details()['cmd_reg_mr_timeouts'] == details['cmd_reg_mr_timeouts'] + 1
+
+
+@pytest.mark.group('vm')
+def test_refused_command_is_counted_by_opcode(vm, card):
+    before = vm.driver.details()
+    card.fault('corrupt command status=255 opcode=reg_mr count=1')
+    assert 'open failed' in run_ops(vm, 'send')
+    clear(card)
+    now = vm.driver.details()
+    changed = {name for name in now if name.endswith('_refused') and now[name] != before[name]}
+    assert changed == {'cmd_reg_mr_refused'}
+    assert now['cmd_reg_mr_refused'] == before['cmd_reg_mr_refused'] + 1
+    assert now['cmd_reg_mr_sent'] > before['cmd_reg_mr_sent']
 
 
 def test_lost_get_stats_does_not_use_up_contexts(vm, card):

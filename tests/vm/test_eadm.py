@@ -230,9 +230,14 @@ def test_eadm_stat_equals_rdma_statistic(vm, dump):
     """While nothing moves. eadm asks the device with commands: those counters may differ."""
     def chosen(counters):
         return {k: v for k, v in counters.items()
-                if re.match('(tx|rx|cm|create|destroy|reg)_', k)}
+                if re.match('(tx|rx|cm|wc|aeq|create|destroy|reg)_|cmd_create_', k)}
     expected = chosen(vm.counters())
     assert len(expected) > 20
+    assert {'tx_drops', 'rx_drops'} < set(expected)
+    details = chosen(vm.driver.details())
+    assert len(details) > 50 and details['cmd_create_qp_ok'] >= 2
+    assert details['cm_stage_connected'] >= 2
+    expected.update(details)
     assert chosen({c['name']: c['value'] for c in data(vm, 'stat')[0]['counters']}) == expected
 
 

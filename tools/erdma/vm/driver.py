@@ -102,6 +102,13 @@ class Driver:
         row = self.rdma('statistic', 'show', 'link', f'{self.device(card)}/1')[0]
         return {k: v for k, v in row.items() if isinstance(v, int) and k != 'port'}
 
+    def details(self, card=1):
+        """The counters of a card's RDMA device itself, which rdma netlink does not have."""
+        folder = f'/sys/class/infiniband/{self.device(card)}/hw_counters'
+        rows = [x.split(':') for x in
+                self._vm.run(f'cd {folder} && grep -H . *').out.splitlines()]
+        return {name: int(value) for name, value in rows if name != 'lifespan'}
+
     def objects(self, kinds=('qp', 'mr')):
         """What users have open: lines of "rdma resource show" (QPs: without the GSI's)."""
         found = []
