@@ -83,13 +83,13 @@ static const struct hw_query *hw_find(u32 obj, u32 id, u32 *index)
 	}
 }
 
-static int hw_take_credit(struct erdma_diag *diag)
+static int hw_take_credit(struct erdma_diag *diag, u32 timeout_ms)
 {
 	long ret;
 
 	ret = wait_event_killable_timeout(diag->hw_wait,
 					  atomic_dec_if_positive(&diag->hw_credits) >= 0,
-					  msecs_to_jiffies(ERDMA_DIAG_HW_MS));
+					  msecs_to_jiffies(timeout_ms));
 	if (ret < 0)
 		return -EINTR;
 	return ret ? 0 : -EBUSY;
@@ -118,10 +118,11 @@ bool erdma_diag_has_hw(const struct erdma_dev *dev)
  * @req: the call
  * @obj: ERDMA_DIAG_OBJ_*
  * @id: number of an object that existed a moment ago; not held
+ * @timeout_ms: for the wait until it is this call's turn, and for the answer
  * @hw: zeroed by the caller; a failure is reported in its status
  */
 void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req,
-			 u32 obj, u32 id, struct erdma_diag_hw *hw)
+			 u32 obj, u32 id, u32 timeout_ms, struct erdma_diag_hw *hw)
 {
 	const struct hw_query *query;
 	const u16 *secret;
@@ -134,13 +135,13 @@ void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req
 		hw->status = EOPNOTSUPP;
 		return;
 	}
-	ret = hw_take_credit(req->diag);
+	ret = hw_take_credit(req->diag, timeout_ms);
 	if (!ret) {
 		if (READ_ONCE(dev->cmdq.quarantined) >= ERDMA_DIAG_HW_MAX_STUCK)
 			ret = -EBUSY;
 		else
 			ret = erdma_exec_query(dev, query->submod, query->opcode, index,
-					       hw->data, query->len, &syndrome, ERDMA_DIAG_HW_MS);
+					       hw->data, query->len, &syndrome, timeout_ms);
 		hw_give_credit(req->diag);
 		hw->syndrome = syndrome;
 	}
