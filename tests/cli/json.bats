@@ -4,8 +4,8 @@
 
 load helper
 
-ALL=("list dev" "list qp" "list cq" "list eq" "info" "info dev" "info qp 17,18" "info cq 5"
-     "info eq 1" "info cmdq" "dump qp" "dump qp 17" "dump cq 5,6" "dump eq aeq" "dump eq cmdq"
+ALL=("list dev" "list qp" "list cq" "list eq" "list mr" "list pd" "list ctx" "list cm"
+     "info" "info dev" "info qp 17,18" "info cq 5" "info eq 1" "info cmdq" "dump qp" "dump qp 17" "dump cq 5,6" "dump eq aeq" "dump eq cmdq"
      "dump cmdq" "stat" "stat --style vendor" "debug-level" "explain" "version" "ver" "schema")
 
 # One document, with a schema; data, or an error and the exit status in it
@@ -68,6 +68,10 @@ every_command()
 	eadm.qp.list/1 list qp
 	eadm.cq.list/1 list cq
 	eadm.eq.list/1 list eq
+	eadm.mr.list/1 list mr
+	eadm.pd.list/1 list pd
+	eadm.ctx.list/1 list ctx
+	eadm.cm.list/1 list cm
 	eadm.dev.info/1 info
 	eadm.qp.info/1 info qp 17
 	eadm.cq.info/1 info cq 5
