@@ -101,11 +101,13 @@ static int cm_origin(const struct erdma_ep *ep, struct erdma_qp *qp,
 static int cm_fill_live(struct erdma_ep *ep, const struct erdma_diag_who *who,
 			struct erdma_diag_cm_id *out)
 {
-	enum erdma_ep_state state = smp_load_acquire(&ep->state);
 	struct erdma_diag_origin origin;
+	enum erdma_ep_state state;
 	struct erdma_qp *qp;
 	int ret;
 
+	/* See erdma_ep_set_state(): before owner and addresses */
+	state = smp_load_acquire(&ep->state);
 	if (state == ERDMA_EP_NEW || state == ERDMA_EP_CLOSED)
 		return -ENOENT;
 	qp = cm_fill_ties(ep, out);

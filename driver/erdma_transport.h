@@ -457,7 +457,7 @@ struct erdma_db_pages {
  * @send_nxt: next sequence number to send
  * @recv_nxt: next sequence number expected
  * @peer_cookie: of the peer's CREATE_QP
- * @mss: maximum segment size that the peer announced; the device is not told
+ * @mss: maximum segment size that the peer announced; not handed to the device
  * @cc: enum erdma_cc
  * @passive: this side accepted
  */

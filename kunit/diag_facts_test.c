@@ -193,7 +193,7 @@ static void queue_of_a_lost_device_names_no_command(struct kunit *test)
 }
 
 /* Both handlers run at each interrupt of vector 0 */
-static void interrupts_of_a_shared_vector_are_told_apart(struct kunit *test)
+static void interrupts_of_a_shared_vector_are_separate(struct kunit *test)
 {
 	const struct erdma_diag_rec *rec = context(test, ERDMA_DIAG_OBJ_EQ, ERDMA_DIAG_EQ_AEQ);
 	struct erdma_eq *aeq = &setup_of(test)->f->dev->aeq;
@@ -236,7 +236,7 @@ static void info(struct kunit *test, struct erdma_diag_info *arg)
 	erdma_diag_handle_info(setup_of(test)->f->dev, &setup_of(test)->req);
 }
 
-static void info_tells_of_losses(struct kunit *test)
+static void info_shows_losses(struct kunit *test)
 {
 	struct diag_setup *s = setup_of(test);
 	struct erdma_diag_info arg;
@@ -262,7 +262,7 @@ static void info_tells_of_losses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arg.lost_ns, 200ULL);
 }
 
-static void info_tells_of_the_last_mtu(struct kunit *test)
+static void info_shows_the_last_mtu(struct kunit *test)
 {
 	struct erdma_dev *dev = setup_of(test)->f->dev;
 	struct erdma_diag_info arg;
@@ -301,10 +301,10 @@ static struct kunit_case facts_cases[] = {
 	KUNIT_CASE(device_is_not_asked_for_others),
 	KUNIT_CASE(dead_queue_says_which_command_showed_it),
 	KUNIT_CASE(queue_of_a_lost_device_names_no_command),
-	KUNIT_CASE(interrupts_of_a_shared_vector_are_told_apart),
+	KUNIT_CASE(interrupts_of_a_shared_vector_are_separate),
 	KUNIT_CASE(lost_interrupts_are_counted_per_queue),
-	KUNIT_CASE(info_tells_of_losses),
-	KUNIT_CASE(info_tells_of_the_last_mtu),
+	KUNIT_CASE(info_shows_losses),
+	KUNIT_CASE(info_shows_the_last_mtu),
 	KUNIT_CASE(info_has_the_limits_that_are_enforced),
 	{}
 };

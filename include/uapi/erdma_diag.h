@@ -272,7 +272,7 @@ struct erdma_diag_cq {
  * @unknown: entries that named an object which does not exist (any more)
  * @by_type: AEQ only: entries per enum erdma_ae_type, [5] = unknown types
  * @served: handler runs that found entries. The AEQ and the command EQ share a
- *	vector, and an interrupt runs the handlers of both: this tells which of them
+ *	vector, and an interrupt runs the handlers of both: this shows which of them
  *	it was for
  * @lost_irqs: entries found without the interrupt that should have come
  */
@@ -354,7 +354,7 @@ struct erdma_diag_cmdq {
 #define ERDMA_DIAG_DEAD_UNPLUGGED	2	/* the device has left the bus */
 #define ERDMA_DIAG_DEAD_NO_ANSWER	3	/* it answers no command any more */
 #define ERDMA_DIAG_DEAD_NO_CONTEXT	4	/* all command contexts wait for an answer */
-#define ERDMA_DIAG_DEAD_LOST		5	/* the device was lost for another reason; no command */
+#define ERDMA_DIAG_DEAD_LOST		5	/* the device was lost otherwise; no command */
 
 /**
  * struct erdma_diag_mr - memory region
@@ -365,7 +365,7 @@ struct erdma_diag_cmdq {
  * @type: enum erdma_mr_type
  * @flags: ERDMA_DIAG_MR_*
  * @access: IB_ACCESS_* as asked for; 0 for fast registration, whose requests say it
- * @rights: ERDMA_RIGHT_* that the device was told
+ * @rights: ERDMA_RIGHT_* as registered at the device
  * @iova: address by which work requests refer to the region
  * @length: bytes; 0 with ERDMA_DIAG_MR_ALL
  * @addr: user address, or offset in the dma-buf; 0 for kernel objects
