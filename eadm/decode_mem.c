@@ -11,7 +11,7 @@
 struct tail {
 	uint64_t now;
 	uint64_t created;
-	uint32_t res_id;
+	const uint32_t *res_id;		/* the core begins at 0; NULL: it has no such number */
 	const struct erdma_diag_owner *owner;
 	const struct erdma_diag_owner_more *more;
 };
@@ -33,7 +33,8 @@ static void mem_tail(struct obj *o, const struct tail *t)
 	uint32_t flags = t->more->flags;
 
 	mem_age(o, ML_AGE, t->now, t->created);
-	mem_nonzero(o, ML_RES_ID, t->res_id);
+	if (t->res_id)
+		obj_u64(o, ML_RES_ID, *t->res_id);
 	obj_u64(o, ML_KERNEL, t->owner->kernel);
 	mem_nonzero(o, ML_PID, t->owner->pid);
 	if (t->owner->comm[0])
@@ -88,7 +89,7 @@ static void mr_memory(struct obj *o, const struct erdma_diag_mr *mr)
  */
 void decode_mr_row(struct obj *o, const struct erdma_diag_mr *mr, uint64_t now_ns)
 {
-	const struct tail tail = { now_ns, mr->created_ns, mr->res_id, &mr->owner,
+	const struct tail tail = { now_ns, mr->created_ns, &mr->res_id, &mr->owner,
 				   &mr->owner_more };
 
 	obj_u64(o, MR_INDEX, mr->index);
@@ -112,7 +113,7 @@ void decode_mr_row(struct obj *o, const struct erdma_diag_mr *mr, uint64_t now_n
  */
 void decode_pd_row(struct obj *o, const struct erdma_diag_pd *pd, uint64_t now_ns)
 {
-	const struct tail tail = { now_ns, pd->created_ns, pd->res_id, &pd->owner,
+	const struct tail tail = { now_ns, pd->created_ns, &pd->res_id, &pd->owner,
 				   &pd->owner_more };
 
 	obj_u64(o, PD_PDN, pd->pdn);
@@ -130,7 +131,7 @@ void decode_pd_row(struct obj *o, const struct erdma_diag_pd *pd, uint64_t now_n
  */
 void decode_ctx_row(struct obj *o, const struct erdma_diag_ctx *ctx, uint64_t now_ns)
 {
-	const struct tail tail = { now_ns, ctx->created_ns, ctx->res_id, &ctx->owner,
+	const struct tail tail = { now_ns, ctx->created_ns, &ctx->res_id, &ctx->owner,
 				   &ctx->owner_more };
 
 	obj_u64(o, CX_ID, ctx->id);
@@ -187,7 +188,7 @@ static void cm_connection(struct obj *o, const struct erdma_diag_cm_id *cm)
  */
 void decode_cm_row(struct obj *o, const struct erdma_diag_cm_id *cm, uint64_t now_ns)
 {
-	const struct tail tail = { now_ns, cm->created_ns, 0, &cm->owner, &cm->owner_more };
+	const struct tail tail = { now_ns, cm->created_ns, NULL, &cm->owner, &cm->owner_more };
 
 	obj_u64(o, CM_ID, cm->id);
 	decode_name(o, CM_STATE, cm_state_name(cm->state), cm->state);

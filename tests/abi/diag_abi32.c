@@ -89,7 +89,7 @@ static bool test_list(void)
 	};
 
 	return !call(ERDMA_DIAG_LIST, &l) && l.out_count >= 3 &&
-	       ((struct erdma_diag_rec *)buf)->len == 168;
+	       ((struct erdma_diag_rec *)buf)->len == 184;
 }
 
 static bool test_context(void)
@@ -99,7 +99,7 @@ static bool test_context(void)
 		.buf_len = sizeof(buf),
 	};
 
-	return !call(ERDMA_DIAG_CONTEXT, &c) && c.out_len == 192 && c.time_ns &&
+	return !call(ERDMA_DIAG_CONTEXT, &c) && c.out_len == 256 && c.time_ns &&
 	       ((struct erdma_diag_cmdq *)(buf + 8))->credits == 128;
 }
 
@@ -107,7 +107,7 @@ static bool test_needed_size(void)
 {
 	struct erdma_diag_context c = { .size = sizeof(c), .obj = ERDMA_DIAG_OBJ_CMDQ };
 
-	return call(ERDMA_DIAG_CONTEXT, &c) == -EMSGSIZE && c.out_len == 192;
+	return call(ERDMA_DIAG_CONTEXT, &c) == -EMSGSIZE && c.out_len == 256;
 }
 
 static bool test_ring_read(void)
@@ -130,8 +130,8 @@ static bool test_debug(void)
 
 static bool test_errors(void)
 {
-	struct erdma_diag_info i = { .size = sizeof(i) - 1 };
-	struct erdma_diag_list l = { .size = sizeof(l), .flags = 1 };
+	struct erdma_diag_info i = { .size = 343 };	/* less than the first version */
+	struct erdma_diag_list l = { .size = sizeof(l), .flags = 1U << 31 };
 
 	return call(ERDMA_DIAG_INFO, &i) == -EINVAL && call(ERDMA_DIAG_LIST, &l) == -EOPNOTSUPP;
 }
