@@ -228,7 +228,9 @@ struct erdma_adapter;
  * @ibdev: core's part
  * @adapter: whose device it is
  * @pdev: PCI function
+ * @probed_ns: ktime_get_ns() when it was brought up, 0 before
  * @lost: enum erdma_lost_reason, set once by erdma_device_lost()
+ * @lost_ns: ktime_get_ns() of that
  * @lost_lock: protects @lost_watch
  * @lost_watch: a loss starts @stop_work
  * @stop_work: stops a lost device and its QPs
@@ -243,6 +245,8 @@ struct erdma_adapter;
  * @mtu: last MTU configured at the device, 0 = not known
  * @mtu_tries: how often @mtu_work failed in a row
  * @mtu_work: configures a new MTU at the device
+ * @mtu_cmd: its last command: MTU asked for, errno (positive), failures in a row,
+ *	ktime_get_ns() of the answer; written by it alone
  * @mmio: BAR0
  * @proto: enum erdma_proto
  * @vectors: MSI-X vectors in use
@@ -262,8 +266,9 @@ struct erdma_adapter;
  * @next_look: number of the CQ that it looks at next
  * @qps: QPs by number
  * @cqs: CQs by number
- * @pd_ids: PD numbers
- * @mr_ids: MR indices
+ * @pds: PDs by number
+ * @mrs: memory regions by index
+ * @ctxs: user contexts by number
  * @n_ctx: user contexts
  * @n_qp: QPs
  * @n_cq: CQs
@@ -273,6 +278,8 @@ struct erdma_adapter;
  * @ep_lock: protects @endpoints
  * @endpoints: all connection endpoints
  * @endpoints_wait: woken when @endpoints becomes empty
+ * @eps: the same endpoints by number
+ * @next_ep: next number
  * @dbg: debug prints
  * @stats: software counters
  * @traffic: the device's counters as it was last asked for them
@@ -286,7 +293,9 @@ struct erdma_dev {
 	struct ib_device ibdev;
 	struct erdma_adapter *adapter;
 	struct pci_dev *pdev;
+	u64 probed_ns;
 	enum erdma_lost_reason lost;
+	u64 lost_ns;
 	spinlock_t lost_lock;
 	bool lost_watch;
 	struct delayed_work stop_work;
@@ -300,6 +309,12 @@ struct erdma_dev {
 	u32 mtu;
 	u32 mtu_tries;
 	struct delayed_work mtu_work;
+	struct {
+		u32 mtu;
+		u32 err;
+		u32 failures;
+		u64 ns;
+	} mtu_cmd;
 	struct erdma_mmio mmio;
 	u32 proto;
 	int vectors;
@@ -318,8 +333,9 @@ struct erdma_dev {
 	u32 next_look;
 	struct erdma_objtab qps;
 	struct erdma_objtab cqs;
-	struct erdma_idtab pd_ids;
-	struct erdma_idtab mr_ids;
+	struct erdma_objtab pds;
+	struct erdma_objtab mrs;
+	struct erdma_objtab ctxs;
 	atomic_t n_ctx;
 	atomic_t n_qp;
 	atomic_t n_cq;
@@ -329,6 +345,8 @@ struct erdma_dev {
 	spinlock_t ep_lock;
 	struct list_head endpoints;
 	wait_queue_head_t endpoints_wait;
+	struct xarray eps;
+	u32 next_ep;
 	struct erdma_debug dbg;
 	struct erdma_stats stats;
 	struct erdma_traffic traffic;
@@ -428,7 +446,7 @@ static inline bool erdma_page_size_fits(unsigned long size)
 	return size <= BIT(ERDMA_DB_PAGE_SHIFT);
 }
 
-/* ---- QPs and CQs by number: erdma_objtab.c --------------------------------- */
+/* ---- objects by number: erdma_objtab.c --------------------------------------- */
 
 static inline struct erdma_qp *qp_of_ref(struct erdma_ref *ref)
 {
@@ -502,6 +520,51 @@ static inline struct erdma_cq *erdma_cq_get(struct erdma_dev *dev, u32 cqn)
 static inline struct erdma_cq *erdma_cq_get_from(struct erdma_dev *dev, u32 cqn)
 {
 	return cq_of_ref(erdma_objtab_get_from(&dev->cqs, cqn));
+}
+
+/**
+ * erdma_pd_get - erdma_objtab_get() of a PD
+ * @dev: device
+ * @pdn: number, need not exist
+ *
+ * Context: any.
+ * Return: PD, to be given to erdma_pd_put(); NULL: unknown or going away.
+ */
+static inline struct erdma_pd *erdma_pd_get(struct erdma_dev *dev, u32 pdn)
+{
+	struct erdma_ref *ref = erdma_objtab_get(&dev->pds, pdn);
+
+	return ref ? container_of(ref, struct erdma_pd, ref) : NULL;
+}
+
+/**
+ * erdma_mr_get - erdma_objtab_get() of a memory region
+ * @dev: device
+ * @index: number, need not exist
+ *
+ * Context: any.
+ * Return: region, to be given to erdma_mr_put(); NULL: unknown or going away.
+ */
+static inline struct erdma_mr *erdma_mr_get(struct erdma_dev *dev, u32 index)
+{
+	struct erdma_ref *ref = erdma_objtab_get(&dev->mrs, index);
+
+	return ref ? container_of(ref, struct erdma_mr, ref) : NULL;
+}
+
+/**
+ * erdma_ucontext_get - erdma_objtab_get() of a user context
+ * @dev: device
+ * @id: number, need not exist
+ *
+ * Context: any.
+ * Return: context, to be given to erdma_ucontext_put(); NULL: unknown or going away.
+ */
+static inline struct erdma_ucontext *erdma_ucontext_get(struct erdma_dev *dev, u32 id)
+{
+	struct erdma_ref *ref = erdma_objtab_get(&dev->ctxs, id);
+
+	return ref ? container_of(ref, struct erdma_ucontext, ref) : NULL;
 }
 
 #endif /* ERDMA_H */

@@ -251,6 +251,7 @@ static void erdma_bringup_exit(struct erdma_dev *dev)
 	if (!dev->dma_off) {
 		dev_err(&dev->pdev->dev,
 			"neither the reset nor the end of bus mastering was confirmed: memory is leaked, the device may still write to buffers of consumers\n");
+		erdma_cmdq_forget_caller(&dev->cmdq);
 		return;
 	}
 	erdma_cmdq_exit(&dev->cmdq);
@@ -354,6 +355,35 @@ static int erdma_attrs_init(struct erdma_dev *dev)
 	return 0;
 }
 
+static void tables_exit(struct erdma_dev *dev)
+{
+	erdma_objtab_exit(&dev->cqs);
+	erdma_objtab_exit(&dev->qps);
+	erdma_objtab_exit(&dev->ctxs);
+	erdma_objtab_exit(&dev->mrs);
+	erdma_objtab_exit(&dev->pds);
+}
+
+/* The first number is 1; the lowest may be handed out once it is its turn (6.4) */
+static int tables_init(struct erdma_dev *dev)
+{
+	int err;
+
+	err = erdma_objtab_size(&dev->pds, 0, ERDMA_MAX_PD - 1) ?:
+	      erdma_objtab_size(&dev->mrs, 0, dev->attrs.max_mr - 1) ?:
+	      erdma_objtab_size(&dev->ctxs, 1, ERDMA_MAX_CONTEXTS) ?:
+	      erdma_objtab_size(&dev->qps, 1, max(dev->attrs.max_qp, 1U) - 1) ?:
+	      erdma_objtab_size(&dev->cqs, 1, max(dev->attrs.max_cq, 1U) - 1);
+	if (err) {
+		tables_exit(dev);
+		return err;
+	}
+	if (!erdma_has_local_dma_key(&dev->attrs))
+		erdma_idtab_reserve(&dev->mrs.ids, FIELD_GET(ERDMA_STAG_INDEX,
+							     dev->attrs.local_dma_key));
+	return 0;
+}
+
 /* Numbers, tables and work queues of the objects */
 static int erdma_objects_init(struct erdma_dev *dev)
 {
@@ -365,35 +395,14 @@ static int erdma_objects_init(struct erdma_dev *dev)
 	if (!dev->reflusher)
 		return -ENOMEM;
 
-	/* First number 1; the lowest may be handed out once it is its turn (6.4) */
-	err = erdma_idtab_init(&dev->pd_ids, 1, 0, ERDMA_MAX_PD - 1);
-	if (err)
-		goto err_reflusher;
-	err = erdma_idtab_init(&dev->mr_ids, 1, 0, dev->attrs.max_mr - 1);
-	if (err)
-		goto err_pd_ids;
-	err = erdma_objtab_size(&dev->qps, max(dev->attrs.max_qp, 1U) - 1);
-	if (err)
-		goto err_mr_ids;
-	err = erdma_objtab_size(&dev->cqs, max(dev->attrs.max_cq, 1U) - 1);
-	if (err)
-		goto err_qps;
-	if (!erdma_has_local_dma_key(&dev->attrs))
-		erdma_idtab_reserve(&dev->mr_ids, FIELD_GET(ERDMA_STAG_INDEX,
-							    dev->attrs.local_dma_key));
+	err = tables_init(dev);
+	if (err) {
+		destroy_workqueue(dev->reflusher);
+		return err;
+	}
 	erdma_cm_dev_init(dev);
 	erdma_lost_watch(dev);
 	return 0;
-
-err_qps:
-	erdma_objtab_exit(&dev->qps);
-err_mr_ids:
-	erdma_idtab_exit(&dev->mr_ids);
-err_pd_ids:
-	erdma_idtab_exit(&dev->pd_ids);
-err_reflusher:
-	destroy_workqueue(dev->reflusher);
-	return err;
 }
 
 static void erdma_objects_exit(struct erdma_dev *dev)
@@ -401,10 +410,7 @@ static void erdma_objects_exit(struct erdma_dev *dev)
 	erdma_cm_dev_exit(dev);
 	erdma_lost_unwatch(dev);
 	destroy_workqueue(dev->reflusher);
-	erdma_objtab_exit(&dev->cqs);
-	erdma_objtab_exit(&dev->qps);
-	erdma_idtab_exit(&dev->mr_ids);
-	erdma_idtab_exit(&dev->pd_ids);
+	tables_exit(dev);
 }
 
 /* ---- registration -------------------------------------------------------- */
@@ -513,6 +519,9 @@ static struct erdma_dev *erdma_alloc(struct erdma_adapter *adapter)
 	INIT_LIST_HEAD(&dev->deferred);
 	mutex_init(&dev->deferred_lock);
 	erdma_stats_init(dev);
+	erdma_objtab_init(&dev->pds);
+	erdma_objtab_init(&dev->mrs);
+	erdma_objtab_init(&dev->ctxs);
 	erdma_objtab_init(&dev->qps);
 	erdma_objtab_init(&dev->cqs);
 	return dev;
@@ -547,6 +556,7 @@ int erdma_up(struct erdma_adapter *adapter)
 			goto err_undo;
 	}
 	adapter->dev = dev;
+	WRITE_ONCE(dev->probed_ns, ktime_get_ns());
 	erdma_get_dev_fw_str(&dev->ibdev, fw);
 	ibdev_info(&dev->ibdev, "paired with %s, firmware %s, completion vectors: %u\n",
 		   netdev_name(dev->netdev), fw, dev->n_comp_eqs);

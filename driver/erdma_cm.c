@@ -285,6 +285,8 @@ static int cm_start_connect(struct erdma_ep *ep, struct iw_cm_id *id,
 	ep->ord = param->ord;
 	id->add_ref(id);
 	ep->cm_id = id;
+	WRITE_ONCE(ep->dip, remote.sin_addr.s_addr);
+	WRITE_ONCE(ep->dport, remote.sin_port);
 	erdma_ep_set_state(ep, ERDMA_EP_CONNECTING);
 	erdma_ep_set_deadline(ep, ERDMA_MPA_CONNECT_MS);
 
@@ -653,6 +655,7 @@ void erdma_cm_dev_init(struct erdma_dev *dev)
 {
 	spin_lock_init(&dev->ep_lock);
 	INIT_LIST_HEAD(&dev->endpoints);
+	xa_init_flags(&dev->eps, XA_FLAGS_ALLOC1);
 	init_waitqueue_head(&dev->endpoints_wait);
 }
 

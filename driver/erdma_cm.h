@@ -49,6 +49,7 @@ enum erdma_ep_state {
  * @lock: protects what has no other lock here. Taken before qp->state_lock and
  *	dev->ep_lock. Two at once only: a listening endpoint, then a new child
  * @state: written under @lock
+ * @num: number in dev->eps, for those who look
  * @dev_node: in dev->endpoints until freed, under dev->ep_lock
  * @sock: NULL once CLOSED
  * @saved_data_ready: callback of the socket before it was ours
@@ -57,9 +58,20 @@ enum erdma_ep_state {
  * @timer: limit of the state
  * @timed: @timer counts
  * @deadline: jiffies, when @timed
+ * @asked: process in whose call the listener was made, with a reference, and of the
+ *	connections it brings; NULL: the kernel's, or not known
+ * @asked_kernel: the kernel's
+ * @passive: accepted from a listener
+ * @sip: local address, set once
+ * @dip: remote address, ditto
+ * @sport: local port, ditto
+ * @dport: remote port, ditto
+ * @created_ns: ktime_get_coarse_ns()
+ * @state_ns: ktime_get_coarse_ns() of the last change of @state
  * @cm_id: of the IW CM, with a reference; of a listening endpoint written under
  *	dev->ep_lock, too
- * @qp: attached QP, with a reference; qp->ep points back, under dev->ep_lock
+ * @qp: attached QP, with a reference, written under dev->ep_lock, too; qp->ep points
+ *	back, under dev->ep_lock
  * @id: number by which the IW CM names a requested connection, 0 = none
  * @parent: listening endpoint, with a reference, while its backlog counts this
  *	one; under dev->ep_lock
@@ -81,6 +93,7 @@ struct erdma_ep {
 	struct erdma_dev *dev;
 	struct mutex lock;	/* see above */
 	enum erdma_ep_state state;
+	u32 num;
 	struct list_head dev_node;
 	struct socket *sock;
 	void (*saved_data_ready)(struct sock *sk);
@@ -89,6 +102,15 @@ struct erdma_ep {
 	struct delayed_work timer;
 	bool timed;
 	unsigned long deadline;
+	struct task_struct *asked;
+	bool asked_kernel;
+	bool passive;
+	__be32 sip;
+	__be32 dip;
+	__be16 sport;
+	__be16 dport;
+	u64 created_ns;
+	u64 state_ns;
 	struct iw_cm_id *cm_id;
 	struct erdma_qp *qp;
 	u32 id;
@@ -115,6 +137,9 @@ void erdma_ep_put(struct erdma_ep *ep);
 struct erdma_ep *erdma_ep_by_qp(struct erdma_qp *qp, bool last);
 struct erdma_ep *erdma_ep_by_id(struct erdma_dev *dev, u32 id);
 struct erdma_ep *erdma_ep_next_live(struct erdma_dev *dev);
+struct erdma_ep *erdma_ep_get(struct erdma_dev *dev, u32 num);
+bool erdma_ep_next(struct erdma_dev *dev, u32 *num);
+void erdma_ep_set_asked(struct erdma_ep *ep, struct task_struct *asked, bool kernel);
 void erdma_ep_set_state(struct erdma_ep *ep, enum erdma_ep_state to);
 const char *erdma_ep_state_name(enum erdma_ep_state state);
 void erdma_ep_queue(struct erdma_ep *ep);

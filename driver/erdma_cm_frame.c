@@ -130,6 +130,7 @@ int erdma_cm_snapshot(struct erdma_ep *ep, struct erdma_conn *conn)
 		.send_nxt = tp->write_seq,
 		.recv_nxt = tp->rcv_nxt,
 		.peer_cookie = ep->peer.cookie,
+		.mss = tp->rx_opt.mss_clamp,
 		.cc = erdma_mpa_pick_cc(ep->dev->attrs.cc, ep->peer.cc),
 	};
 	release_sock(sk);

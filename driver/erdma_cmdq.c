@@ -18,6 +18,7 @@
 #include <linux/device.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/sched/task.h>
 
 #include "erdma.h"
 #include "erdma/erdma_names.h"
@@ -58,6 +59,29 @@ static void ctx_set_state(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx,
 	ctx->state = to;
 }
 
+static const char * const death_reasons[] = {
+	[ERDMA_DIAG_DEAD_OVERTAKEN] = "the device overtakes its oldest command",
+	[ERDMA_DIAG_DEAD_UNPLUGGED] = "the device has left the bus",
+	[ERDMA_DIAG_DEAD_NO_ANSWER] = "the device answers no command any more",
+	[ERDMA_DIAG_DEAD_NO_CONTEXT] = "no command context is left, all wait for an answer",
+};
+
+/* Who waits for the command is sleeping in cmdq_wait_irq() or polling, or is the caller */
+static void death_record(struct erdma_cmdq *q, const struct erdma_cmd_ctx *ctx, u32 reason)
+{
+	struct erdma_cmdq_death *death = &q->death;
+
+	lockdep_assert_held(&q->lock);
+	death->reason = reason;
+	death->ns = ktime_get_ns();
+	if (!ctx)
+		return;
+	death->submod = ctx->submod;
+	death->opcode = ctx->opcode;
+	death->waited_ns = death->ns - ctx->submit_ns;
+	death->caller = get_task_struct(ctx->task);
+}
+
 /* Commands in flight will not be answered and no new ones are accepted */
 static void cmdq_set_dead(struct erdma_cmdq *q)
 {
@@ -74,10 +98,13 @@ static void cmdq_set_dead(struct erdma_cmdq *q)
 	up(&q->credits);
 }
 
-static void cmdq_die(struct erdma_cmdq *q, const struct erdma_cmd_ctx *ctx, const char *why)
+static void cmdq_die(struct erdma_cmdq *q, const struct erdma_cmd_ctx *ctx, u32 reason)
 {
+	const char *why = death_reasons[reason];
+
 	if (q->state == ERDMA_DIAG_CMDQ_DEAD)
 		return;
+	death_record(q, ctx, reason);
 	dev_err(q->dma_dev,
 		"command queue is dead: %s (%s, submitted %llu ms ago). Every command fails until the device is replaced\n",
 		why, ctx_name(ctx), div_u64(ktime_get_ns() - ctx->submit_ns, NSEC_PER_MSEC));
@@ -305,8 +332,10 @@ void erdma_cmdq_kill(struct erdma_cmdq *q)
 	unsigned long flags;
 
 	spin_lock_irqsave(&q->lock, flags);
-	if (q->state != ERDMA_DIAG_CMDQ_DOWN)
+	if (q->state != ERDMA_DIAG_CMDQ_DOWN && q->state != ERDMA_DIAG_CMDQ_DEAD) {
+		death_record(q, NULL, ERDMA_DIAG_DEAD_LOST);
 		cmdq_set_dead(q);
+	}
 	spin_unlock_irqrestore(&q->lock, flags);
 }
 
@@ -357,7 +386,7 @@ static void cmdq_post(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, const voi
 static bool cmdq_retire(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
 {
 	if (ctx->state != ERDMA_CMD_QUARANTINED) {
-		cmdq_die(q, ctx, "the device overtakes its oldest command");
+		cmdq_die(q, ctx, ERDMA_DIAG_DEAD_OVERTAKEN);
 		return false;
 	}
 	dev_warn_ratelimited(q->dma_dev, "%s at sq index %u was not answered, expected before all later commands\n",
@@ -394,6 +423,7 @@ static struct erdma_cmd_ctx *cmdq_submit(struct erdma_cmdq *q, u8 submod, u8 opc
 	ctx->submod = submod;
 	ctx->opcode = opcode;
 	ctx->syndrome = 0;
+	ctx->task = current;
 	ctx->submit_ns = ktime_get_coarse_ns();
 	ctx_set_state(q, ctx, ERDMA_CMD_SUBMITTED);
 	q->slot_ctx[pos] = ctx - q->ctxs;
@@ -441,7 +471,7 @@ static void cmdq_check_gone(struct erdma_cmdq *q, struct cmdq_wait *w)
 	if (!erdma_device_is_gone(q->mmio))
 		return;
 	spin_lock_irqsave(&q->lock, flags);
-	cmdq_die(q, w->ctx, "the device has left the bus");
+	cmdq_die(q, w->ctx, ERDMA_DIAG_DEAD_UNPLUGGED);
 	spin_unlock_irqrestore(&q->lock, flags);
 }
 
@@ -545,11 +575,11 @@ static int ctx_abandon(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, u32 time
 	if (timeout_ms >= q->timeout_ms)
 		q->stuck++;
 	if (erdma_device_is_gone(q->mmio))
-		cmdq_die(q, ctx, "the device has left the bus");
+		cmdq_die(q, ctx, ERDMA_DIAG_DEAD_UNPLUGGED);
 	else if (q->stuck >= ERDMA_CMDQ_MAX_STUCK)
-		cmdq_die(q, ctx, "the device answers no command any more");
+		cmdq_die(q, ctx, ERDMA_DIAG_DEAD_NO_ANSWER);
 	else if (q->quarantined == ERDMA_CMDQ_SLOTS)
-		cmdq_die(q, ctx, "no command context is left, all wait for an answer");
+		cmdq_die(q, ctx, ERDMA_DIAG_DEAD_NO_CONTEXT);
 	return -ETIMEDOUT;
 }
 

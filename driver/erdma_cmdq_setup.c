@@ -6,6 +6,8 @@
 #include <linux/dmapool.h>
 #include <linux/slab.h>
 
+#include <linux/sched/task.h>
+
 #include "erdma.h"
 
 #define CMDQ_SQ_BYTES	(ERDMA_CMDQ_DEPTH * ERDMA_WQEBB_SIZE)
@@ -137,6 +139,19 @@ int erdma_cmdq_init(struct erdma_cmdq *q)
 }
 
 /**
+ * erdma_cmdq_forget_caller - drop the reference of who is in @q->death
+ * @q: command queue, which nobody looks at any more
+ *
+ * Context: process.
+ */
+void erdma_cmdq_forget_caller(struct erdma_cmdq *q)
+{
+	if (q->death.caller)
+		put_task_struct(q->death.caller);
+	q->death.caller = NULL;
+}
+
+/**
  * erdma_cmdq_exit - free the command queue
  * @q: command queue; nobody waits in it, the device has been reset, the handler
  *	of vector 0 is gone
@@ -154,6 +169,7 @@ void erdma_cmdq_exit(struct erdma_cmdq *q)
 	WRITE_ONCE(q->state, ERDMA_DIAG_CMDQ_DOWN);
 	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
 		erdma_resp_buf_free(q->ctxs[i].buf);
+	erdma_cmdq_forget_caller(q);
 	list_for_each_entry_safe(buf, next, &q->lost_bufs, list)
 		erdma_resp_buf_free(buf);
 	atomic64_add(atomic64_read(&q->eq.notifies), &q->stats->v[ERDMA_STAT_CMDQ_EQ_ARMS]);

@@ -429,6 +429,7 @@ static int cq_init_user(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_ud
 		return PTR_ERR(cq->user.dbrec_page);
 	}
 	cq->db = ctx->db;
+	cq->ctx = ctx;
 
 	mem->page_code = mtt->page_shift - ilog2(SZ_4K);
 	mem->level = mtt->level;
@@ -560,6 +561,8 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	ibcq->cqe = cq->depth;
 	atomic_inc(&dev->n_cq);
+	if (cq->ctx)
+		atomic_inc(&cq->ctx->n_cq);
 	erdma_eqs_watch(dev);
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_CREATE_CQ);
 	erdma_dbg(dev, CQ, INFO, "cq %u created: %u entries, eq %u\n", cq->cqn, cq->depth, cq->eqn);
@@ -587,6 +590,8 @@ int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	struct erdma_dev *dev = dev_of(ibcq->device);
 	struct erdma_cq *cq = cq_of(ibcq);
 
+	if (cq->ctx)
+		atomic_dec(&cq->ctx->n_cq);
 	if (cq_release(dev, cq))
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DESTROY_CQ_FAILED);
 	else

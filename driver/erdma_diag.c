@@ -49,8 +49,17 @@ static u32 diag_##name##_rsvd(const void *arg)						\
 DIAG_BUF(list)
 DIAG_BUF(context)
 DIAG_BUF(ring_read)
-DIAG_RSVD(list)
 DIAG_RSVD(ring_read)
+
+/* The reserved field, and the time for asking the device: for those who ask, and bounded */
+static u32 diag_list_rsvd(const void *arg)
+{
+	const struct erdma_diag_list *a = arg;
+
+	if (!(a->flags & ERDMA_DIAG_LIST_HW))
+		return a->rsvd | a->hw_budget_ms;
+	return a->rsvd || !a->hw_budget_ms || a->hw_budget_ms > ERDMA_DIAG_LIST_HW_MAX_MS;
+}
 
 /* What DEBUG looks at only to set */
 static u32 diag_debug_rsvd(const void *arg)
@@ -76,7 +85,8 @@ static u32 diag_debug_rsvd(const void *arg)
 /* Indexed by number */
 static const struct erdma_diag_op diag_ops[] = {
 	DIAG_OP(INFO, info, time_real_ns),
-	DIAG_OP(LIST, list, rsvd, .buf = diag_list_buf, .rsvd = diag_list_rsvd),
+	DIAG_OP(LIST, list, rsvd, .flags = ERDMA_DIAG_LIST_HW, .buf = diag_list_buf,
+		.rsvd = diag_list_rsvd),
 	DIAG_OP(CONTEXT, context, time_ns, .flags = ERDMA_DIAG_CONTEXT_HW,
 		.buf = diag_context_buf),
 	DIAG_OP(RING_READ, ring_read, out_time_ns, .buf = diag_ring_read_buf,

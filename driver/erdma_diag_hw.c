@@ -85,13 +85,13 @@ static const struct hw_query *hw_find(u32 obj, u32 id, u32 *index)
 	}
 }
 
-static int hw_take_credit(struct erdma_diag *diag)
+static int hw_take_credit(struct erdma_diag *diag, u32 timeout_ms)
 {
 	long ret;
 
 	ret = wait_event_killable_timeout(diag->hw_wait,
 					  atomic_dec_if_positive(&diag->hw_credits) >= 0,
-					  msecs_to_jiffies(ERDMA_DIAG_HW_MS));
+					  msecs_to_jiffies(timeout_ms));
 	if (ret < 0)
 		return -EINTR;
 	return ret ? 0 : -EBUSY;
@@ -125,7 +125,7 @@ static void hw_hide(const struct hw_query *query, struct erdma_diag_hw *hw)
 
 /* Once, and not while many commands wait for an answer in vain */
 static int hw_ask(struct erdma_dev *dev, const struct hw_query *query, u32 index,
-		  struct erdma_diag_hw *hw)
+		  u32 timeout_ms, struct erdma_diag_hw *hw)
 {
 	u8 syndrome = 0;
 	int ret;
@@ -133,7 +133,7 @@ static int hw_ask(struct erdma_dev *dev, const struct hw_query *query, u32 index
 	if (READ_ONCE(dev->cmdq.quarantined) >= ERDMA_DIAG_HW_MAX_STUCK)
 		return -EBUSY;
 	ret = erdma_exec_query(dev, query->submod, query->opcode, index, hw->data, query->len,
-			       &syndrome, ERDMA_DIAG_HW_MS);
+			       &syndrome, timeout_ms);
 	hw->syndrome = syndrome;
 	hw->len = ret ? 0 : query->len;
 	return ret;
@@ -161,7 +161,7 @@ int erdma_diag_raw_hw(struct erdma_dev *dev, u32 obj, u32 id, struct erdma_diag_
 	query = hw_find(obj, id, &index);
 	if (!query || !erdma_diag_has_hw(dev))
 		return -EOPNOTSUPP;
-	ret = hw_ask(dev, query, index, hw);
+	ret = hw_ask(dev, query, index, ERDMA_DIAG_HW_MS, hw);
 	if (!ret && security_locked_down(ERDMA_LOCKDOWN_SECRETS))
 		hw_hide(query, hw);
 	return ret;
@@ -173,10 +173,11 @@ int erdma_diag_raw_hw(struct erdma_dev *dev, u32 obj, u32 id, struct erdma_diag_
  * @req: the call
  * @obj: ERDMA_DIAG_OBJ_*
  * @id: number of an object that existed a moment ago; not held
+ * @timeout_ms: for the wait until it is this call's turn, and for the answer
  * @hw: zeroed by the caller; a failure is reported in its status
  */
 void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req,
-			 u32 obj, u32 id, struct erdma_diag_hw *hw)
+			 u32 obj, u32 id, u32 timeout_ms, struct erdma_diag_hw *hw)
 {
 	const struct hw_query *query;
 	u32 index;
@@ -187,9 +188,9 @@ void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req
 		hw->status = EOPNOTSUPP;
 		return;
 	}
-	ret = hw_take_credit(req->diag);
+	ret = hw_take_credit(req->diag, timeout_ms);
 	if (!ret) {
-		ret = hw_ask(dev, query, index, hw);
+		ret = hw_ask(dev, query, index, timeout_ms, hw);
 		hw_give_credit(req->diag);
 	}
 	if (ret) {

@@ -5,15 +5,30 @@
 #include <net/net_namespace.h>
 
 #include "erdma_diag_int.h"
+#include "erdma_recovery.h"
+
+static_assert(ERDMA_DIAG_LOSS_NONE == (int)ERDMA_LOST_NOT);
+static_assert(ERDMA_DIAG_LOSS_CMDQ_DEAD == (int)ERDMA_LOST_CMDQ_DEAD);
+static_assert(ERDMA_DIAG_LOSS_QP_STOP == (int)ERDMA_LOST_QP_STOP);
+static_assert(ERDMA_DIAG_LOSS_EQ_HIDDEN == (int)ERDMA_LOST_EQ_HIDDEN);
+static_assert(ERDMA_DIAG_LOSS_PCI_ERROR == (int)ERDMA_LOST_PCI_ERROR);
+static_assert(ERDMA_DIAG_LOSS_PCI_RESET == (int)ERDMA_LOST_PCI_RESET);
+static_assert(ERDMA_DIAG_LOSS_SUSPEND == (int)ERDMA_LOST_SUSPEND);
+static_assert(ERDMA_DIAG_LOSS_UNPLUGGED == (int)ERDMA_LOST_UNPLUGGED);
+static_assert(ERDMA_DIAG_LOSS_UNPLUGGED + 1 == (int)ERDMA_LOST_COUNT);
 
 static void info_fill_abi(const struct erdma_dev *dev, struct erdma_diag_info *info)
 {
 	info->abi_cmds = BIT(_IOC_NR(ERDMA_DIAG_INFO)) | BIT(_IOC_NR(ERDMA_DIAG_LIST)) |
 			 BIT(_IOC_NR(ERDMA_DIAG_CONTEXT)) | BIT(_IOC_NR(ERDMA_DIAG_RING_READ)) |
 			 BIT(_IOC_NR(ERDMA_DIAG_DEBUG));
-	info->abi_flags = erdma_diag_has_hw(dev) ? ERDMA_DIAG_ABI_HW_CONTEXT : 0;
+	info->abi_flags = ERDMA_DIAG_ABI_LIST_HW;
+	if (erdma_diag_has_hw(dev))
+		info->abi_flags |= ERDMA_DIAG_ABI_HW_CONTEXT;
 	info->abi_objs = BIT(ERDMA_DIAG_OBJ_QP) | BIT(ERDMA_DIAG_OBJ_CQ) |
-			 BIT(ERDMA_DIAG_OBJ_EQ) | BIT(ERDMA_DIAG_OBJ_CMDQ);
+			 BIT(ERDMA_DIAG_OBJ_EQ) | BIT(ERDMA_DIAG_OBJ_CMDQ) |
+			 BIT(ERDMA_DIAG_OBJ_MR) | BIT(ERDMA_DIAG_OBJ_PD) |
+			 BIT(ERDMA_DIAG_OBJ_CTX) | BIT(ERDMA_DIAG_OBJ_CM_ID);
 	info->abi_rings = BIT(ERDMA_DIAG_RING_SQ) | BIT(ERDMA_DIAG_RING_RQ) |
 			  BIT(ERDMA_DIAG_RING_CQ) | BIT(ERDMA_DIAG_RING_EQ) |
 			  BIT(ERDMA_DIAG_RING_CMDQ_SQ) | BIT(ERDMA_DIAG_RING_CMDQ_CQ);
@@ -87,10 +102,47 @@ static void info_fill_limits(struct erdma_dev *dev, struct erdma_diag_info *info
 
 	info->n_qp = atomic_read(&dev->n_qp);
 	info->n_cq = atomic_read(&dev->n_cq);
-	info->n_mr = atomic_read(&dev->mr_ids.used);
-	info->n_pd = atomic_read(&dev->pd_ids.used);
+	info->n_mr = atomic_read(&dev->mrs.ids.used);
+	info->n_pd = atomic_read(&dev->pds.ids.used);
 	info->n_ctx = atomic_read(&dev->n_ctx);
 	info->n_eq = dev->n_comp_eqs + 2;
+}
+
+/* Of this device, else of the one before it */
+static void info_fill_loss(const struct erdma_dev *dev, struct erdma_diag_info *info)
+{
+	const struct erdma_adapter *adapter = dev->adapter;
+
+	info->probed_ns = READ_ONCE(dev->probed_ns);
+	info->generation = READ_ONCE(adapter->generation);
+	info->last_loss = READ_ONCE(dev->lost);
+	info->lost_ns = READ_ONCE(dev->lost_ns);
+	if (info->last_loss == ERDMA_DIAG_LOSS_NONE) {
+		info->last_loss = READ_ONCE(adapter->reason);
+		info->lost_ns = READ_ONCE(adapter->lost_ns);
+	}
+}
+
+static void info_fill_mtu(const struct erdma_dev *dev, struct erdma_diag_info *info)
+{
+	info->mtu_device = READ_ONCE(dev->mtu);
+	info->mtu_asked = READ_ONCE(dev->mtu_cmd.mtu);
+	info->mtu_status = READ_ONCE(dev->mtu_cmd.err);
+	info->mtu_failures = READ_ONCE(dev->mtu_cmd.failures);
+	info->mtu_ns = READ_ONCE(dev->mtu_cmd.ns);
+}
+
+static void info_fill_effective(struct erdma_diag_info *info)
+{
+	info->max_send_sge = ERDMA_MAX_SEND_SGE;
+	info->max_recv_sge = ERDMA_MAX_RECV_SGE;
+	info->max_read_sge = ERDMA_MAX_READ_SGE;
+	info->max_inline = ERDMA_MAX_INLINE;
+	info->max_ird = ERDMA_MAX_IRD;
+	info->max_ord = ERDMA_MAX_ORD;
+	info->max_frmr_pages = ERDMA_FRMR_PAGES_REPORTED;
+	info->max_private_data = ERDMA_MPA_MAX_PDATA;
+	info->page_sizes = ERDMA_PAGE_SIZE_CAP;
 }
 
 /**
@@ -110,6 +162,9 @@ int erdma_diag_handle_info(struct erdma_dev *dev, struct erdma_diag_req *req)
 	info_fill_netdev(dev, info);
 	info_fill_hardware(dev, req->who, info);
 	info_fill_limits(dev, info);
+	info_fill_effective(info);
+	info_fill_loss(dev, info);
+	info_fill_mtu(dev, info);
 	info->time_mono_ns = ktime_get_ns();
 	info->time_real_ns = ktime_get_real_ns();
 	return 0;

@@ -4,7 +4,10 @@
  *   erdma_diag.c           life of the node, dispatcher
  *   erdma_diag_scope.c     who may see what
  *   erdma_diag_info.c      INFO, DEBUG
+ *   erdma_diag_owner.c     whose an object is
  *   erdma_diag_objects.c   LIST, CONTEXT
+ *   erdma_diag_memory.c    records of memory regions, PDs, user contexts
+ *   erdma_diag_cm.c        records of listeners and connections
  *   erdma_diag_hw.c        contexts asked from the device
  *   erdma_diag_queue.c     one ring as the driver knows it
  *   erdma_diag_ring.c      RING_READ
@@ -31,14 +34,19 @@
 /* Every user-visible size; a 32-bit caller sees the same numbers */
 static_assert(sizeof(struct erdma_diag_rec) == 8);
 static_assert(sizeof(struct erdma_diag_owner) == 24);
+static_assert(sizeof(struct erdma_diag_owner_more) == 16);
 static_assert(sizeof(struct erdma_diag_queue) == 48);
-static_assert(sizeof(struct erdma_diag_qp) == 248);
-static_assert(sizeof(struct erdma_diag_cq) == 128);
-static_assert(sizeof(struct erdma_diag_eq) == 160);
-static_assert(sizeof(struct erdma_diag_cmdq) == 184);
+static_assert(sizeof(struct erdma_diag_qp) == 280);
+static_assert(sizeof(struct erdma_diag_cq) == 152);
+static_assert(sizeof(struct erdma_diag_eq) == 176);
+static_assert(sizeof(struct erdma_diag_cmdq) == 248);
+static_assert(sizeof(struct erdma_diag_mr) == 152);
+static_assert(sizeof(struct erdma_diag_pd) == 72);
+static_assert(sizeof(struct erdma_diag_ctx) == 88);
+static_assert(sizeof(struct erdma_diag_cm_id) == 144);
 static_assert(sizeof(struct erdma_diag_hw) == 272);
-static_assert(sizeof(struct erdma_diag_info) == 344);
-static_assert(sizeof(struct erdma_diag_list) == 48);
+static_assert(sizeof(struct erdma_diag_info) == 432);
+static_assert(sizeof(struct erdma_diag_list) == 56);
 static_assert(sizeof(struct erdma_diag_context) == 40);
 static_assert(sizeof(struct erdma_diag_ring_read) == 72);
 static_assert(sizeof(struct erdma_diag_debug) == 136);
@@ -108,12 +116,34 @@ struct erdma_diag_who {
 };
 
 void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *file);
-enum erdma_diag_rel erdma_diag_relation(const struct erdma_diag_who *who,
-					const struct rdma_restrack_entry *res);
+enum erdma_diag_rel erdma_diag_task_relation(const struct erdma_diag_who *who,
+					     struct task_struct *task);
 bool erdma_diag_is_allowed(const struct erdma_diag_who *who, enum erdma_diag_scope scope,
 			   enum erdma_diag_rel rel);
-void erdma_diag_fill_owner(const struct rdma_restrack_entry *res,
-			   struct erdma_diag_owner *owner);
+
+/* ---- erdma_diag_owner.c ------------------------------------------------- */
+
+/**
+ * struct erdma_diag_origin - whose an object is
+ * @kernel: the kernel's
+ * @comm: @kernel: who in the kernel
+ * @task: process, with a reference; NULL: the kernel's, or not known
+ */
+struct erdma_diag_origin {
+	bool kernel;
+	char comm[ERDMA_DIAG_COMM_LEN];
+	struct task_struct *task;
+};
+
+int erdma_diag_origin_of_res(struct rdma_restrack_entry *res, struct erdma_diag_origin *origin);
+void erdma_diag_origin_of_task(struct task_struct *task, struct erdma_diag_origin *origin);
+void erdma_diag_put_origin(struct erdma_diag_origin *origin);
+bool erdma_diag_may_see(const struct erdma_diag_who *who,
+			const struct erdma_diag_origin *origin);
+enum erdma_diag_rel erdma_diag_relation(const struct erdma_diag_who *who,
+					struct rdma_restrack_entry *res);
+void erdma_diag_fill_owner(const struct erdma_diag_origin *origin,
+			   struct erdma_diag_owner *owner, struct erdma_diag_owner_more *more);
 
 /* ---- erdma_diag.c: dispatcher ------------------------------------------- */
 
@@ -133,6 +163,7 @@ void erdma_diag_fill_owner(const struct rdma_restrack_entry *res,
  * @copied: bytes of earlier chunks
  * @cursor: the handler's own; 0 on its first call
  * @ident: the handler's own; 0 on its first call
+ * @deadline: the handler's own; 0 on its first call
  */
 struct erdma_diag_req {
 	struct erdma_diag *diag;
@@ -145,6 +176,7 @@ struct erdma_diag_req {
 	u32 copied;
 	u64 cursor;
 	u64 ident;
+	unsigned long deadline;
 };
 
 /**
@@ -191,6 +223,42 @@ int erdma_diag_handle_list(struct erdma_dev *dev, struct erdma_diag_req *req);
 int erdma_diag_handle_context(struct erdma_dev *dev, struct erdma_diag_req *req);
 int erdma_diag_handle_ring_read(struct erdma_dev *dev, struct erdma_diag_req *req);
 
+/* ---- erdma_diag_objects.c ------------------------------------------------ */
+
+/* The structure of a record, without its header */
+union erdma_diag_object {
+	struct erdma_diag_qp qp;
+	struct erdma_diag_cq cq;
+	struct erdma_diag_eq eq;
+	struct erdma_diag_cmdq cmdq;
+	struct erdma_diag_mr mr;
+	struct erdma_diag_pd pd;
+	struct erdma_diag_ctx ctx;
+	struct erdma_diag_cm_id cm_id;
+};
+
+/**
+ * struct erdma_diag_object_ops - one type of object
+ * @rec: type of its record
+ * @hw_rec: type of the record of the device's view; 0: the device has no such context
+ * @size: bytes of its structure in the record
+ * @next: advance to the first number >= *id that is in use; false: none
+ * @fill: fill the zeroed structure, return 0, -ENOENT or -EPERM; may set record flags
+ */
+struct erdma_diag_object_ops {
+	u16 rec;
+	u16 hw_rec;
+	u32 size;
+	bool (*next)(struct erdma_dev *dev, u32 *id);
+	int (*fill)(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 id,
+		    union erdma_diag_object *data, u16 *flags);
+};
+
+extern const struct erdma_diag_object_ops erdma_diag_mr_ops;
+extern const struct erdma_diag_object_ops erdma_diag_pd_ops;
+extern const struct erdma_diag_object_ops erdma_diag_ctx_ops;
+extern const struct erdma_diag_object_ops erdma_diag_cm_ops;
+
 /* ---- erdma_diag_queue.c ------------------------------------------------- */
 
 void erdma_diag_fill_sq(struct erdma_qp *qp, struct erdma_diag_queue *q);
@@ -208,7 +276,7 @@ struct erdma_eq *erdma_diag_find_eq(struct erdma_dev *dev, u32 id);
 bool erdma_diag_has_hw(const struct erdma_dev *dev);
 int erdma_diag_raw_hw(struct erdma_dev *dev, u32 obj, u32 id, struct erdma_diag_hw *hw);
 void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req,
-			 u32 obj, u32 id, struct erdma_diag_hw *hw);
+			 u32 obj, u32 id, u32 timeout_ms, struct erdma_diag_hw *hw);
 
 /* ---- erdma_diag_ring.c -------------------------------------------------- */
 

@@ -1,48 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * ERDMA_DIAG_LIST and ERDMA_DIAG_CONTEXT: records of QPs, CQs, EQs and the
- * command queue.
+ * ERDMA_DIAG_LIST and ERDMA_DIAG_CONTEXT; records of QPs, CQs, EQs and the
+ * command queue. Those of other objects are in erdma_diag_memory.c and
+ * erdma_diag_cm.c.
  *
  * Objects are looked up by number and held just while their record is filled
  * into kernel memory. They may come and go between two records.
  */
+#include <linux/jiffies.h>
+#include <linux/math64.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/socket.h>
 
 #include "erdma_diag_int.h"
 
-union object_data {
-	struct erdma_diag_qp qp;
-	struct erdma_diag_cq cq;
-	struct erdma_diag_eq eq;
-	struct erdma_diag_cmdq cmdq;
-};
-
 struct object_rec {
 	struct erdma_diag_rec hdr;
-	union object_data data;
+	union erdma_diag_object data;
 };
 
 struct object_hw_rec {
 	struct erdma_diag_rec hdr;
 	struct erdma_diag_hw data;
-};
-
-/**
- * struct object_ops - one type of object
- * @rec: type of its record
- * @hw_rec: type of the record of the device's view
- * @size: bytes of its structure in the record
- * @next: advance to the first number >= *id that is in use; false: none
- * @fill: fill the structure, return 0, -ENOENT or -EPERM; may set record flags
- */
-struct object_ops {
-	u16 rec;
-	u16 hw_rec;
-	u32 size;
-	bool (*next)(struct erdma_dev *dev, u32 *id);
-	int (*fill)(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 id,
-		    union object_data *data, u16 *flags);
 };
 
 static void object_hide_queue(const struct erdma_diag_who *who, struct erdma_diag_queue *q,
@@ -69,6 +49,7 @@ static void qp_fill_conn(const struct erdma_qp *qp, struct erdma_diag_qp *out)
 		return;
 	out->flags |= conn->passive ? ERDMA_DIAG_QP_PASSIVE : ERDMA_DIAG_QP_ACTIVE;
 	out->peer_cookie = conn->peer_cookie;
+	out->peer_mss = conn->mss;
 	out->cc = conn->cc;
 	out->family = AF_INET;
 	out->sport = ntohs(conn->sport);
@@ -107,6 +88,8 @@ static void qp_fill_static(const struct erdma_qp *qp, struct erdma_diag_qp *out)
 	out->max_send_sge = qp->cap.max_send_sge;
 	out->max_inline = qp->cap.max_inline_data;
 	out->created_ns = qp->created_ns;
+	out->ctx = qp->pd->ctx ? qp->pd->ctx->id : 0;
+	out->res_id = READ_ONCE(qp->ibqp.res.id);
 	if (qp->sig_all)
 		out->flags |= ERDMA_DIAG_QP_SIG_ALL;
 	if (qp->db.valid) {
@@ -131,21 +114,25 @@ static void qp_fill_held(struct erdma_dev *dev, const struct erdma_diag_who *who
 		out->last_ae_type = READ_ONCE(qp->last_ae_type);
 	if (READ_ONCE(qp->fatal))
 		out->flags |= ERDMA_DIAG_QP_FATAL;
-	erdma_diag_fill_owner(&qp->ibqp.res, &out->owner);
 }
 
 static int qp_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 id,
-		   union object_data *data, u16 *flags)
+		   union erdma_diag_object *data, u16 *flags)
 {
 	struct erdma_qp *qp = erdma_qp_get(dev, id);
-	int ret = -EPERM;
+	struct erdma_diag_origin origin;
+	int ret;
 
 	if (!qp)
 		return -ENOENT;
-	if (erdma_diag_is_allowed(who, ERDMA_DIAG_SCOPE_METADATA,
-				  erdma_diag_relation(who, &qp->ibqp.res))) {
-		qp_fill_held(dev, who, qp, &data->qp, flags);
-		ret = 0;
+	ret = erdma_diag_origin_of_res(&qp->ibqp.res, &origin);
+	if (!ret) {
+		ret = erdma_diag_may_see(who, &origin) ? 0 : -EPERM;
+		if (!ret) {
+			qp_fill_held(dev, who, qp, &data->qp, flags);
+			erdma_diag_fill_owner(&origin, &data->qp.owner, &data->qp.owner_more);
+		}
+		erdma_diag_put_origin(&origin);
 	}
 	erdma_qp_put(qp);
 	return ret;
@@ -176,21 +163,27 @@ static void cq_fill_held(const struct erdma_diag_who *who, struct erdma_cq *cq,
 	out->created_ns = cq->created_ns;
 	out->events = atomic64_read(&cq->events);
 	out->async_events = atomic_read(&cq->async_events);
-	erdma_diag_fill_owner(&cq->ibcq.res, &out->owner);
+	out->ctx = cq->ctx ? cq->ctx->id : 0;
+	out->res_id = READ_ONCE(cq->ibcq.res.id);
 }
 
 static int cq_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 id,
-		   union object_data *data, u16 *flags)
+		   union erdma_diag_object *data, u16 *flags)
 {
 	struct erdma_cq *cq = erdma_cq_get(dev, id);
-	int ret = -EPERM;
+	struct erdma_diag_origin origin;
+	int ret;
 
 	if (!cq)
 		return -ENOENT;
-	if (erdma_diag_is_allowed(who, ERDMA_DIAG_SCOPE_METADATA,
-				  erdma_diag_relation(who, &cq->ibcq.res))) {
-		cq_fill_held(who, cq, &data->cq, flags);
-		ret = 0;
+	ret = erdma_diag_origin_of_res(&cq->ibcq.res, &origin);
+	if (!ret) {
+		ret = erdma_diag_may_see(who, &origin) ? 0 : -EPERM;
+		if (!ret) {
+			cq_fill_held(who, cq, &data->cq, flags);
+			erdma_diag_fill_owner(&origin, &data->cq.owner, &data->cq.owner_more);
+		}
+		erdma_diag_put_origin(&origin);
 	}
 	erdma_cq_put(cq);
 	return ret;
@@ -207,7 +200,7 @@ static bool eq_next(struct erdma_dev *dev, u32 *id)
 }
 
 static int eq_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 id,
-		   union object_data *data, u16 *flags)
+		   union erdma_diag_object *data, u16 *flags)
 {
 	const struct erdma_eq *eq = erdma_diag_find_eq(dev, id);
 	struct erdma_diag_eq *out = &data->eq;
@@ -225,6 +218,10 @@ static int eq_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 
 	out->interrupts = atomic64_read(&eq->interrupts);
 	out->notifies = atomic64_read(&eq->notifies);
 	out->unknown = atomic64_read(&eq->unknown);
+	out->served = atomic64_read(&eq->served);
+	out->lost_irqs = id == ERDMA_DIAG_EQ_CMDQ ?
+			 atomic64_read(&dev->stats.v[ERDMA_STAT_CMDQ_LOST_IRQS]) :
+			 atomic64_read(&eq->lost_irqs);
 	for (i = 0; id == ERDMA_DIAG_EQ_AEQ && i < ARRAY_SIZE(out->by_type); i++)
 		out->by_type[i] = atomic64_read(&eq->by_type[i]);
 	return 0;
@@ -264,11 +261,34 @@ static void cmdq_fill_counters(struct erdma_dev *dev, struct erdma_diag_cmdq *ou
 	out->bad_cqes = atomic64_read(&stats->v[ERDMA_STAT_CMDQ_BAD_CQES]);
 }
 
+/* @death: a copy; its caller has a reference, which is dropped here */
+static void cmdq_fill_death(const struct erdma_diag_who *who, const struct erdma_cmdq_death *death,
+			    struct erdma_diag_cmdq *out, u16 *flags)
+{
+	struct erdma_diag_origin origin;
+
+	out->dead_reason = death->reason;
+	out->dead_submod = death->submod;
+	out->dead_opcode = death->opcode;
+	out->dead_waited_ms = div_u64(death->waited_ns, NSEC_PER_MSEC);
+	out->dead_ns = death->ns;
+	if (!death->caller)
+		return;
+	erdma_diag_origin_of_task(death->caller, &origin);
+	put_task_struct(death->caller);
+	if (erdma_diag_may_see(who, &origin))
+		erdma_diag_fill_owner(&origin, &out->dead_caller, &out->dead_caller_more);
+	else
+		*flags |= ERDMA_DIAG_REC_F_HIDDEN;
+	erdma_diag_put_origin(&origin);
+}
+
 static int cmdq_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 id,
-		     union object_data *data, u16 *flags)
+		     union erdma_diag_object *data, u16 *flags)
 {
 	struct erdma_diag_cmdq *out = &data->cmdq;
 	struct erdma_cmdq *cmdq = &dev->cmdq;
+	struct erdma_cmdq_death death;
 	unsigned long irq;
 
 	if (id)
@@ -282,6 +302,9 @@ static int cmdq_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u3
 	out->quarantined = cmdq->quarantined;
 	out->max_in_flight = cmdq->max_in_flight;
 	out->oldest_ns = cmdq_oldest_ns(cmdq, ktime_get_ns());
+	death = cmdq->death;
+	if (death.caller)
+		get_task_struct(death.caller);
 	spin_unlock_irqrestore(&cmdq->lock, irq);
 
 	erdma_diag_fill_cmdq_sq(cmdq, &out->sq);
@@ -289,56 +312,67 @@ static int cmdq_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u3
 	object_hide_queue(who, &out->sq, flags);
 	object_hide_queue(who, &out->cq, flags);
 	cmdq_fill_counters(dev, out);
+	cmdq_fill_death(who, &death, out, flags);
 	return 0;
 }
 
 /* ---- commands ----------------------------------------------------------- */
 
-static const struct object_ops object_ops[] = {
-	[ERDMA_DIAG_OBJ_QP] = {
-		.rec = ERDMA_DIAG_REC_QP,
-		.hw_rec = ERDMA_DIAG_REC_QP_HW,
-		.size = sizeof(struct erdma_diag_qp),
-		.next = qp_next,
-		.fill = qp_fill,
-	},
-	[ERDMA_DIAG_OBJ_CQ] = {
-		.rec = ERDMA_DIAG_REC_CQ,
-		.hw_rec = ERDMA_DIAG_REC_CQ_HW,
-		.size = sizeof(struct erdma_diag_cq),
-		.next = cq_next,
-		.fill = cq_fill,
-	},
-	[ERDMA_DIAG_OBJ_EQ] = {
-		.rec = ERDMA_DIAG_REC_EQ,
-		.hw_rec = ERDMA_DIAG_REC_EQ_HW,
-		.size = sizeof(struct erdma_diag_eq),
-		.next = eq_next,
-		.fill = eq_fill,
-	},
-	[ERDMA_DIAG_OBJ_CMDQ] = {
-		.rec = ERDMA_DIAG_REC_CMDQ,
-		.hw_rec = ERDMA_DIAG_REC_CQ_HW,
-		.size = sizeof(struct erdma_diag_cmdq),
-		.next = cmdq_next,
-		.fill = cmdq_fill,
-	},
+static const struct erdma_diag_object_ops qp_ops = {
+	.rec = ERDMA_DIAG_REC_QP,
+	.hw_rec = ERDMA_DIAG_REC_QP_HW,
+	.size = sizeof(struct erdma_diag_qp),
+	.next = qp_next,
+	.fill = qp_fill,
 };
 
-static const struct object_ops *object_find(u32 obj)
+static const struct erdma_diag_object_ops cq_ops = {
+	.rec = ERDMA_DIAG_REC_CQ,
+	.hw_rec = ERDMA_DIAG_REC_CQ_HW,
+	.size = sizeof(struct erdma_diag_cq),
+	.next = cq_next,
+	.fill = cq_fill,
+};
+
+static const struct erdma_diag_object_ops eq_ops = {
+	.rec = ERDMA_DIAG_REC_EQ,
+	.hw_rec = ERDMA_DIAG_REC_EQ_HW,
+	.size = sizeof(struct erdma_diag_eq),
+	.next = eq_next,
+	.fill = eq_fill,
+};
+
+static const struct erdma_diag_object_ops cmdq_ops = {
+	.rec = ERDMA_DIAG_REC_CMDQ,
+	.hw_rec = ERDMA_DIAG_REC_CQ_HW,
+	.size = sizeof(struct erdma_diag_cmdq),
+	.next = cmdq_next,
+	.fill = cmdq_fill,
+};
+
+static const struct erdma_diag_object_ops *object_find(u32 obj)
 {
-	if (obj >= ARRAY_SIZE(object_ops) || !object_ops[obj].fill)
-		return NULL;
-	return &object_ops[obj];
+	static const struct erdma_diag_object_ops * const all[] = {
+		[ERDMA_DIAG_OBJ_QP] = &qp_ops,
+		[ERDMA_DIAG_OBJ_CQ] = &cq_ops,
+		[ERDMA_DIAG_OBJ_EQ] = &eq_ops,
+		[ERDMA_DIAG_OBJ_CMDQ] = &cmdq_ops,
+		[ERDMA_DIAG_OBJ_MR] = &erdma_diag_mr_ops,
+		[ERDMA_DIAG_OBJ_PD] = &erdma_diag_pd_ops,
+		[ERDMA_DIAG_OBJ_CTX] = &erdma_diag_ctx_ops,
+		[ERDMA_DIAG_OBJ_CM_ID] = &erdma_diag_cm_ops,
+	};
+
+	return obj < ARRAY_SIZE(all) ? all[obj] : NULL;
 }
 
-static u32 object_rec_len(const struct object_ops *ops)
+static u32 object_rec_len(const struct erdma_diag_object_ops *ops)
 {
 	return sizeof(struct erdma_diag_rec) + ops->size;
 }
 
 static int object_fill_rec(struct erdma_dev *dev, const struct erdma_diag_who *who,
-			   const struct object_ops *ops, u32 id, struct object_rec *rec)
+			   const struct erdma_diag_object_ops *ops, u32 id, struct object_rec *rec)
 {
 	memset(rec, 0, object_rec_len(ops));
 	rec->hdr.len = object_rec_len(ops);
@@ -346,12 +380,82 @@ static int object_fill_rec(struct erdma_dev *dev, const struct erdma_diag_who *w
 	return ops->fill(dev, who, id, &rec->data, &rec->hdr.flags);
 }
 
-/* Where the next record of @len bytes goes, NULL: there is no room now */
-static struct object_rec *object_list_slot(const struct erdma_diag_req *req, u32 room, u32 len)
+static void object_fill_hw_rec(struct erdma_dev *dev, const struct erdma_diag_req *req,
+			       const struct erdma_diag_object_ops *ops, u32 obj, u32 id,
+			       u32 timeout_ms, void *to)
+{
+	struct object_hw_rec *rec = to;
+
+	memset(rec, 0, sizeof(*rec));
+	rec->hdr.len = sizeof(*rec);
+	rec->hdr.type = ops->hw_rec;
+	erdma_diag_query_hw(dev, req, obj, id, timeout_ms, &rec->data);
+	if (!req->who->secrets)
+		rec->hdr.flags |= ERDMA_DIAG_REC_F_HIDDEN;
+}
+
+/* ---- LIST ---------------------------------------------------------------- */
+
+static void list_begin(struct erdma_diag_req *req)
+{
+	struct erdma_diag_list *arg = req->arg;
+
+	req->cursor = arg->start_id + 1ULL;
+	req->deadline = jiffies + msecs_to_jiffies(arg->hw_budget_ms);
+	arg->out_len = 0;
+	arg->out_count = 0;
+	arg->next_id = 0;
+	arg->more = 0;
+	arg->out_hw = 0;
+}
+
+/* How long the device may take for the next object; 0: it is not asked */
+static u32 list_hw_ms(const struct erdma_diag_req *req, const struct erdma_diag_object_ops *ops)
+{
+	const struct erdma_diag_list *arg = req->arg;
+	unsigned long now = jiffies;
+
+	if (!(arg->flags & ERDMA_DIAG_LIST_HW) || !ops->hw_rec ||
+	    time_after_eq(now, req->deadline))
+		return 0;
+	return min_t(u32, jiffies_to_msecs(req->deadline - now), ERDMA_DIAG_HW_MS);
+}
+
+/* Where the next @len bytes go, NULL: there is no room now */
+static void *list_slot(const struct erdma_diag_req *req, u32 room, u32 len)
 {
 	if (len > room - req->chunk_len || len > req->chunk_size - req->chunk_len)
 		return NULL;
-	return (struct object_rec *)(req->chunk + req->chunk_len);
+	return req->chunk + req->chunk_len;
+}
+
+/* The object is in the chunk, and so is what the device says of it */
+static void list_take(struct erdma_dev *dev, struct erdma_diag_req *req,
+		      const struct erdma_diag_object_ops *ops, u32 id, u32 hw_ms)
+{
+	struct erdma_diag_list *arg = req->arg;
+	u32 len = object_rec_len(ops);
+
+	if (hw_ms) {
+		object_fill_hw_rec(dev, req, ops, arg->obj, id, hw_ms,
+				   req->chunk + req->chunk_len + len);
+		len += sizeof(struct object_hw_rec);
+		arg->out_hw++;
+	}
+	req->chunk_len += len;
+	arg->out_len += len;
+	arg->out_count++;
+}
+
+/* There is no room for @len bytes of an object in the user's buffer */
+static int list_is_full(struct erdma_diag_list *arg, u32 id, u32 len)
+{
+	arg->next_id = id;
+	arg->more = 1;
+	if (arg->out_count)
+		return 0;
+	arg->out_len = len;
+	return -EMSGSIZE;
 }
 
 /**
@@ -359,29 +463,24 @@ static struct object_rec *object_list_slot(const struct erdma_diag_req *req, u32
  * @dev: device
  * @req: struct erdma_diag_list; the cursor is the next id plus one
  *
- * Objects the caller may not see are left out.
+ * Objects the caller may not see are left out. After each question to the device the
+ * dispatcher lets go of the adapter: a removal waits for one of them.
  *
  * Return: 0, ERDMA_DIAG_MORE, or -errno.
  */
 int erdma_diag_handle_list(struct erdma_dev *dev, struct erdma_diag_req *req)
 {
 	struct erdma_diag_list *arg = req->arg;
-	const struct object_ops *ops = object_find(arg->obj);
+	const struct erdma_diag_object_ops *ops = object_find(arg->obj);
 	u32 room = min_t(u32, req->buf_len, ERDMA_DIAG_LIST_MAX_BYTES) - req->copied;
 	struct object_rec *slot, spare;
+	u32 len, found, hw_ms;
 	u64 id;
-	u32 len, found;
 
 	if (!ops)
 		return -EOPNOTSUPP;
-	len = object_rec_len(ops);
-	if (!req->cursor) {
-		req->cursor = arg->start_id + 1ULL;
-		arg->out_len = 0;
-		arg->out_count = 0;
-		arg->next_id = 0;
-		arg->more = 0;
-	}
+	if (!req->cursor)
+		list_begin(req);
 
 	for (id = req->cursor - 1; id <= U32_MAX; id++) {
 		found = id;
@@ -391,40 +490,25 @@ int erdma_diag_handle_list(struct erdma_dev *dev, struct erdma_diag_req *req)
 		if (!ops->next(dev, &found))
 			return 0;
 		id = found;
-		slot = object_list_slot(req, room, len);
+		hw_ms = list_hw_ms(req, ops);
+		len = object_rec_len(ops) + (hw_ms ? sizeof(struct object_hw_rec) : 0);
+		slot = list_slot(req, room, len);
 		if (object_fill_rec(dev, req->who, ops, found, slot ?: &spare))
 			continue;	/* gone, or not the caller's business */
-		if (len > room - req->chunk_len) {
-			arg->next_id = found;
-			arg->more = 1;
-			if (arg->out_count)
-				return 0;
-			arg->out_len = len;
-			return -EMSGSIZE;
-		}
-		if (!slot) {
-			req->cursor = id + 1;
+		if (len > room - req->chunk_len)
+			return list_is_full(arg, found, len);
+		req->cursor = id + 1;
+		if (!slot)
 			return ERDMA_DIAG_MORE;
-		}
-		req->chunk_len += len;
-		arg->out_len += len;
-		arg->out_count++;
+		list_take(dev, req, ops, found, hw_ms);
+		req->cursor++;
+		if (hw_ms)
+			return ERDMA_DIAG_MORE;
 	}
 	return 0;
 }
 
-static void object_fill_hw_rec(struct erdma_dev *dev, const struct erdma_diag_req *req,
-			       const struct object_ops *ops, struct object_hw_rec *rec)
-{
-	const struct erdma_diag_context *arg = req->arg;
-
-	memset(rec, 0, sizeof(*rec));
-	rec->hdr.len = sizeof(*rec);
-	rec->hdr.type = ops->hw_rec;
-	erdma_diag_query_hw(dev, req, arg->obj, arg->id, &rec->data);
-	if (!req->who->secrets)
-		rec->hdr.flags |= ERDMA_DIAG_REC_F_HIDDEN;
-}
+/* ---- CONTEXT ------------------------------------------------------------- */
 
 /**
  * erdma_diag_handle_context - ERDMA_DIAG_CONTEXT
@@ -436,9 +520,9 @@ static void object_fill_hw_rec(struct erdma_dev *dev, const struct erdma_diag_re
 int erdma_diag_handle_context(struct erdma_dev *dev, struct erdma_diag_req *req)
 {
 	struct erdma_diag_context *arg = req->arg;
-	const struct object_ops *ops = object_find(arg->obj);
-	struct object_hw_rec *hw_rec;
+	const struct erdma_diag_object_ops *ops = object_find(arg->obj);
 	struct object_rec rec;
+	bool hw;
 	u32 len;
 	int ret;
 
@@ -448,19 +532,17 @@ int erdma_diag_handle_context(struct erdma_dev *dev, struct erdma_diag_req *req)
 	if (ret)
 		return ret;
 
+	hw = arg->flags & ERDMA_DIAG_CONTEXT_HW && ops->hw_rec;
 	len = rec.hdr.len;
-	arg->out_len = len;
-	if (arg->flags & ERDMA_DIAG_CONTEXT_HW)
-		arg->out_len += sizeof(*hw_rec);
+	arg->out_len = len + (hw ? sizeof(struct object_hw_rec) : 0);
 	arg->time_ns = ktime_get_ns();
 	if (arg->out_len > req->chunk_size)
 		return -EMSGSIZE;
 
 	memcpy(req->chunk, &rec, len);
-	if (arg->flags & ERDMA_DIAG_CONTEXT_HW) {
-		hw_rec = (void *)(req->chunk + len);
-		object_fill_hw_rec(dev, req, ops, hw_rec);
-	}
+	if (hw)
+		object_fill_hw_rec(dev, req, ops, arg->obj, arg->id, ERDMA_DIAG_HW_MS,
+				   req->chunk + len);
 	req->chunk_len = arg->out_len;
 	return 0;
 }

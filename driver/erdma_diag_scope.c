@@ -9,7 +9,6 @@
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/fs.h>
-#include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -18,8 +17,6 @@
 
 #include "compat/compat.h"
 #include "erdma_diag_int.h"
-
-static_assert(ERDMA_DIAG_COMM_LEN == TASK_COMM_LEN);
 
 static bool scope_is_capable(const struct file *file, int cap)
 {
@@ -51,12 +48,18 @@ static bool scope_has_same_ids(const struct cred *c, const struct cred *t)
 	       gid_eq(c->gid, t->gid) && gid_eq(c->gid, t->egid) && gid_eq(c->gid, t->sgid);
 }
 
-/*
+/**
+ * erdma_diag_task_relation - whose process is it?
+ * @who: caller
+ * @task: process, held by the caller of this function
+ *
  * What ptrace_may_access(PTRACE_MODE_READ_REALCREDS) checks, as far as a module
  * can: that function is not exported, nor is the hook of security modules.
+ *
+ * Return: ERDMA_DIAG_REL_SELF, ERDMA_DIAG_REL_USER or ERDMA_DIAG_REL_OTHER.
  */
-static enum erdma_diag_rel scope_task_relation(const struct erdma_diag_who *who,
-					       struct task_struct *task)
+enum erdma_diag_rel erdma_diag_task_relation(const struct erdma_diag_who *who,
+					     struct task_struct *task)
 {
 	const struct cred *mine = current_cred(), *tcred;
 	bool user, same;
@@ -79,21 +82,6 @@ static enum erdma_diag_rel scope_task_relation(const struct erdma_diag_who *who,
 	if (same && erdma_task_is_dumpable(task))
 		return ERDMA_DIAG_REL_SELF;
 	return user ? ERDMA_DIAG_REL_USER : ERDMA_DIAG_REL_OTHER;
-}
-
-/**
- * erdma_diag_relation - whose object is it?
- * @who: caller
- * @res: of the object, which the caller of this function holds
- *
- * Return: see enum erdma_diag_rel.
- */
-enum erdma_diag_rel erdma_diag_relation(const struct erdma_diag_who *who,
-					const struct rdma_restrack_entry *res)
-{
-	if (rdma_is_kernel_res(res) || !res->task)
-		return ERDMA_DIAG_REL_KERNEL;
-	return scope_task_relation(who, res->task);
 }
 
 /**
@@ -123,27 +111,4 @@ bool erdma_diag_is_allowed(const struct erdma_diag_who *who, enum erdma_diag_sco
 	default:
 		return false;
 	}
-}
-
-/**
- * erdma_diag_fill_owner - who created an object
- * @res: of the object, which the caller of this function holds
- * @owner: zeroed by the caller
- */
-void erdma_diag_fill_owner(const struct rdma_restrack_entry *res,
-			   struct erdma_diag_owner *owner)
-{
-	char comm[TASK_COMM_LEN];
-
-	if (rdma_is_kernel_res(res) || !res->task) {
-		owner->kernel = 1;
-		if (res->kern_name)
-			strscpy(owner->comm, res->kern_name, sizeof(owner->comm));
-		return;
-	}
-	owner->pid = task_tgid_nr_ns(res->task, task_active_pid_ns(current));
-	get_task_comm(comm, res->task);
-	/* The name has no meaning in a namespace that cannot see the process */
-	if (owner->pid)
-		memcpy(owner->comm, comm, sizeof(owner->comm));
 }

@@ -65,6 +65,9 @@ static void ep_free(struct kref *refs)
 	struct erdma_dev *dev = ep->dev;
 
 	WARN_ON_ONCE(ep->state != ERDMA_EP_CLOSED);
+	xa_erase(&dev->eps, ep->num);
+	if (ep->asked)
+		put_task_struct(ep->asked);
 
 	/* The device may go as soon as the lock is free: nothing of it behind that */
 	spin_lock(&dev->ep_lock);
@@ -118,9 +121,11 @@ void erdma_ep_set_state(struct erdma_ep *ep, enum erdma_ep_state to)
 	WARN_ONCE(!(ep_successors[ep->state] & BIT(to)),
 		  "erdma: endpoint goes from \"%s\" to \"%s\"\n",
 		  ep_state_names[ep->state], ep_state_names[to]);
-	erdma_dbg(ep->dev, CM, DBG, "endpoint %p: %s -> %s\n", ep,
+	erdma_dbg(ep->dev, CM, DBG, "endpoint %u: %s -> %s\n", ep->num,
 		  ep_state_names[ep->state], ep_state_names[to]);
-	WRITE_ONCE(ep->state, to);
+	WRITE_ONCE(ep->state_ns, ktime_get_coarse_ns());
+	/* Who looks without the lock finds what was recorded before */
+	smp_store_release(&ep->state, to);
 	ep_count_stage(ep, to);
 }
 
@@ -233,6 +238,15 @@ static void ep_sk_event(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
+/* For those who look, who do not have the lock */
+static void ep_record_addr(struct erdma_ep *ep, const struct inet_sock *inet)
+{
+	WRITE_ONCE(ep->sip, inet->inet_saddr);
+	WRITE_ONCE(ep->dip, inet->inet_daddr);
+	WRITE_ONCE(ep->sport, inet->inet_sport);
+	WRITE_ONCE(ep->dport, inet->inet_dport);
+}
+
 /**
  * erdma_ep_adopt_sock - make a socket the endpoint's
  * @ep: endpoint, locked; owns @sock from now on
@@ -258,6 +272,7 @@ void erdma_ep_adopt_sock(struct erdma_ep *ep, struct socket *sock,
 	sk->sk_state_change = ep_sk_event;
 	__rcu_assign_sk_user_data_with_flags(sk, ep, SK_USER_DATA_NOCOPY);
 	write_unlock_bh(&sk->sk_callback_lock);
+	ep_record_addr(ep, inet_sk(sk));
 }
 
 /**
@@ -429,8 +444,8 @@ static void ep_detach_qp(struct erdma_ep *ep)
 	spin_lock(&ep->dev->ep_lock);
 	if (qp->ep == ep)
 		qp->ep = NULL;
-	spin_unlock(&ep->dev->ep_lock);
 	ep->qp = NULL;
+	spin_unlock(&ep->dev->ep_lock);
 	erdma_qp_put(qp);
 }
 
@@ -491,12 +506,20 @@ struct erdma_ep *erdma_ep_alloc(struct erdma_dev *dev)
 	kref_init(&ep->refs);
 	kref_get(&ep->refs);
 	ep->dev = dev;
+	ep->created_ns = ktime_get_coarse_ns();
+	ep->state_ns = ep->created_ns;
 	mutex_init(&ep->lock);
 	INIT_WORK(&ep->work, ep_work);
 	INIT_DELAYED_WORK(&ep->timer, ep_timeout);
 	INIT_LIST_HEAD(&ep->sibling);
 	INIT_LIST_HEAD(&ep->children);
 	INIT_LIST_HEAD(&ep->listen_node);
+	if (xa_alloc_cyclic(&dev->eps, &ep->num, ep, xa_limit_32b, &dev->next_ep,
+			    GFP_KERNEL) < 0) {
+		mutex_destroy(&ep->lock);
+		kfree(ep);
+		return NULL;
+	}
 
 	spin_lock(&dev->ep_lock);
 	list_add_tail(&ep->dev_node, &dev->endpoints);
@@ -553,6 +576,61 @@ struct erdma_ep *erdma_ep_next_live(struct erdma_dev *dev)
 	}
 	spin_unlock(&dev->ep_lock);
 	return NULL;
+}
+
+/**
+ * erdma_ep_get - find an endpoint by its number
+ * @dev: device
+ * @num: number, need not exist
+ *
+ * Context: process.
+ * Return: endpoint with a reference, not locked, in any state; NULL: there is none.
+ */
+struct erdma_ep *erdma_ep_get(struct erdma_dev *dev, u32 num)
+{
+	struct erdma_ep *ep;
+
+	xa_lock(&dev->eps);
+	ep = xa_load(&dev->eps, num);
+	if (ep && !kref_get_unless_zero(&ep->refs))
+		ep = NULL;
+	xa_unlock(&dev->eps);
+	return ep;
+}
+
+/**
+ * erdma_ep_next - the lowest number of an endpoint
+ * @dev: device
+ * @num: at least this; becomes that number
+ *
+ * Context: process.
+ * Return: false if there is none.
+ */
+bool erdma_ep_next(struct erdma_dev *dev, u32 *num)
+{
+	unsigned long index = *num;
+
+	if (!xa_find(&dev->eps, &index, U32_MAX, XA_PRESENT))
+		return false;
+	*num = index;
+	return true;
+}
+
+/**
+ * erdma_ep_set_asked - record for whom an endpoint is, while it has no QP
+ * @ep: endpoint in NEW, locked
+ * @asked: process, NULL: the kernel, or not known
+ * @kernel: the kernel
+ *
+ * Context: process.
+ */
+void erdma_ep_set_asked(struct erdma_ep *ep, struct task_struct *asked, bool kernel)
+{
+	lockdep_assert_held(&ep->lock);
+
+	/* Those who look see the state first: it is not NEW any more */
+	ep->asked = asked ? get_task_struct(asked) : NULL;
+	ep->asked_kernel = kernel;
 }
 
 /**

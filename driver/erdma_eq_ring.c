@@ -128,6 +128,8 @@ void erdma_eq_arm(struct erdma_eq *eq)
  */
 void erdma_eq_rearm(struct erdma_eq *eq, bool found)
 {
+	if (found)
+		atomic64_inc(&eq->served);
 	eq->empty = found ? 0 : eq->empty + 1;
 	if (eq->empty <= EQ_MAX_EMPTY)
 		erdma_eq_arm(eq);
@@ -157,6 +159,7 @@ bool erdma_eq_look(struct erdma_eq *eq)
 	eq->waiting_ci = ci;
 	if (!eq->waiting || !before || before_ci != ci)
 		return false;
+	atomic64_inc(&eq->lost_irqs);
 	erdma_eq_arm(eq);
 	return true;
 }

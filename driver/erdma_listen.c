@@ -20,6 +20,7 @@
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/inetdevice.h>
+#include <linux/sched/task.h>
 #include <net/ipv6.h>
 
 #include "compat/compat_rdma.h"
@@ -35,6 +36,8 @@
  * struct erdma_listener - a listening id of the IW CM
  * @dev: device
  * @cm_id: id; its provider_data points here
+ * @asked: process that asked for it, with a reference; NULL: the kernel, or not known
+ * @asked_kernel: the kernel
  * @node: in wildcards if @any
  * @socks: listening endpoints
  * @any: every IPv4 address of the interface
@@ -44,6 +47,8 @@
 struct erdma_listener {
 	struct erdma_dev *dev;
 	struct iw_cm_id *cm_id;
+	struct task_struct *asked;
+	bool asked_kernel;
 	struct list_head node;
 	struct list_head socks;
 	bool any;
@@ -102,6 +107,8 @@ static int listen_accept(struct erdma_ep *ep)
 
 	mutex_lock_nested(&child->lock, SINGLE_DEPTH_NESTING);
 	erdma_ep_adopt_sock(child, sock, ep);
+	child->passive = true;
+	erdma_ep_set_asked(child, ep->asked, ep->asked_kernel);
 	listen_add_child(ep, child);
 	erdma_ep_set_state(child, ERDMA_EP_WAIT_REQUEST);
 	erdma_ep_set_deadline(child, ERDMA_MPA_REQUEST_MS);
@@ -160,6 +167,7 @@ static int listen_open(struct erdma_listener *l, struct erdma_ep *ep)
 	ep->cm_id = id;
 	spin_unlock(&ep->dev->ep_lock);
 	ep->backlog = l->backlog;
+	erdma_ep_set_asked(ep, l->asked, l->asked_kernel);
 	erdma_ep_set_state(ep, ERDMA_EP_LISTEN);
 	/* A full queue costs the peer a second, until it repeats its SYN */
 	return kernel_listen(ep->sock, max_t(u32, l->backlog, LISTEN_TCP_BACKLOG));
@@ -332,7 +340,20 @@ static void listen_destroy(struct erdma_listener *l)
 	list_for_each_entry_safe(ep, next, &l->socks, listen_node)
 		listen_remove(ep);
 	mutex_unlock(&listen_mutex);
+	if (l->asked)
+		put_task_struct(l->asked);
 	kfree(l);
+}
+
+/*
+ * rdma_cm repeats the listeners of all for a device that is registered: then it is
+ * not known whose it is.
+ */
+static void listen_record_caller(struct erdma_listener *l)
+{
+	l->asked_kernel = current->flags & PF_KTHREAD;
+	if (!l->asked_kernel && current != READ_ONCE(l->dev->registering))
+		l->asked = get_task_struct(current->group_leader);
 }
 
 static bool listen_is_ipv6_only(const struct iw_cm_id *id)
@@ -398,6 +419,7 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
 
 	l->dev = dev_of(id->device);
 	l->cm_id = id;
+	listen_record_caller(l);
 	l->any = any;
 	l->port = port;
 	l->backlog = clamp(backlog, 1, LISTEN_MAX_BACKLOG);

@@ -33,6 +33,7 @@ static bool lost_mark(struct erdma_dev *dev, enum erdma_lost_reason reason)
 
 	if (cmpxchg(&dev->lost, ERDMA_LOST_NOT, reason) != ERDMA_LOST_NOT)
 		return false;
+	WRITE_ONCE(dev->lost_ns, ktime_get_ns());
 	erdma_stat_inc(&dev->stats, lost_reasons[reason].stat);
 	dev_err(&dev->pdev->dev, "the device is lost: %s\n", lost_reasons[reason].text);
 

@@ -73,12 +73,13 @@ static struct erdma_mr *mr_alloc(struct erdma_dev *dev, u32 type, u32 rights)
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	index = erdma_idtab_alloc(&dev->mr_ids);
+	index = erdma_objtab_alloc(&dev->mrs);
 	if (index < 0) {
 		kfree(mr);
 		return ERR_PTR(index);
 	}
 	mr->index = index;
+	erdma_ref_init(&mr->ref);
 	mr->type = type;
 	mr->rights = rights;
 	mr->ibmr.lkey = mr_new_key(index);
@@ -89,7 +90,7 @@ static struct erdma_mr *mr_alloc(struct erdma_dev *dev, u32 type, u32 rights)
 static void mr_free(struct erdma_dev *dev, struct erdma_mr *mr)
 {
 	erdma_mtt_exit(dev, &mr->mtt);
-	erdma_idtab_free(&dev->mr_ids, mr->index);
+	erdma_objtab_free(&dev->mrs, mr->index);
 	kfree(mr);
 }
 
@@ -111,8 +112,12 @@ static const struct erdma_free_kind mr_free_kind = {
 static int mr_release(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd)
 {
 	u32 stag = FIELD_PREP(ERDMA_STAG_INDEX, mr->index) | (mr->ibmr.lkey & ERDMA_STAG_KEY);
-	int err = erdma_exec_dereg_mr(dev, stag);
+	int err;
 
+	/* Nobody finds the region any more; its number stays taken for now */
+	erdma_objtab_publish(&dev->mrs, mr->index, NULL);
+	err = erdma_exec_dereg_mr(dev, stag);
+	erdma_ref_end(&mr->ref);
 	if (erdma_defer_free(dev, &mr_free_kind, mr, mr->index, err)) {
 		WRITE_ONCE(pd_of(ibpd)->retained, true);
 		kfree(mr);
@@ -120,6 +125,17 @@ static int mr_release(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *
 		mr_free(dev, mr);
 	}
 	return err;
+}
+
+static void mr_publish(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd)
+{
+	mr->pd = pd_of(ibpd);
+	mr->created_ns = ktime_get_coarse_ns();
+	erdma_pd_count_mr(mr->pd, 1);
+	erdma_objtab_publish(&dev->mrs, mr->index, &mr->ref);
+	erdma_dbg(dev, MR, INFO, "mr %u type %u rights %#x length %llu: %u pages of %lu, level %u\n",
+		  mr->index, mr->type, mr->rights, mr->range.len, mr->mtt.page_cnt,
+		  BIT(mr->mtt.page_shift), mr->mtt.level);
 }
 
 /* Makes the region known to the device; on failure it is freed */
@@ -157,10 +173,7 @@ static int mr_register(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd 
 	else if (err)
 		mr_free(dev, mr);
 	else
-		erdma_dbg(dev, MR, INFO,
-			  "mr %u type %u rights %#x length %llu: %u pages of %lu, level %u\n",
-			  mr->index, mr->type, mr->rights, len, mr->mtt.page_cnt,
-			  BIT(mr->mtt.page_shift), mr->mtt.level);
+		mr_publish(dev, mr, ibpd);
 	return err;
 }
 
@@ -204,6 +217,7 @@ static int mr_pin(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd
 		mr_free(dev, mr);
 		return err;
 	}
+	mr->range = *range;
 	return mr_register(dev, mr, ibpd, range->iova, range->len);
 }
 
@@ -374,6 +388,7 @@ int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	struct erdma_mr *mr = mr_of(ibmr);
 
 	erdma_dbg(dev, MR, INFO, "mr %u deregistered\n", mr->index);
+	erdma_pd_count_mr(mr->pd, -1);
 	if (mr_release(dev, mr, ibmr->pd))
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DEREG_MR_FAILED);
 	else

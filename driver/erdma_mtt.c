@@ -70,6 +70,25 @@ static void mtt_free_table(struct erdma_dev *dev, const struct erdma_mtt_table *
 		dma_free_coherent(&dev->pdev->dev, table->size, table->va, table->dma);
 }
 
+/**
+ * erdma_mtt_size - what the tables of a translation take
+ * @mtt: translation
+ * @tables: their number
+ * @bytes: of memory
+ *
+ * Context: any.
+ */
+void erdma_mtt_size(const struct erdma_mtt *mtt, u32 *tables, u64 *bytes)
+{
+	const struct erdma_mtt_table *table = mtt_tables(mtt);
+	u32 i;
+
+	*tables = mtt->n_tables;
+	*bytes = 0;
+	for (i = 0; i < mtt->n_tables; i++)
+		*bytes += table[i].size;
+}
+
 static void mtt_free_tables(struct erdma_dev *dev, struct erdma_mtt *mtt)
 {
 	struct erdma_mtt_table *tables = mtt_tables(mtt);

@@ -243,21 +243,33 @@ void erdma_netdev_unpair(struct erdma_dev *dev)
 	dev->netdev = NULL;
 }
 
+/* For those who look */
+static void netdev_record_mtu(struct erdma_dev *dev, u32 mtu, int err)
+{
+	WRITE_ONCE(dev->mtu_cmd.mtu, mtu);
+	WRITE_ONCE(dev->mtu_cmd.err, -err);
+	WRITE_ONCE(dev->mtu_cmd.failures, err ? dev->mtu_cmd.failures + 1 : 0);
+	WRITE_ONCE(dev->mtu_cmd.ns, ktime_get_ns());
+}
+
 /* Section 5.3.4. A device that did not confirm an MTU is asked again, and not for ever. */
 static void netdev_mtu_work(struct work_struct *work)
 {
 	struct erdma_dev *dev = container_of(to_delayed_work(work), struct erdma_dev, mtu_work);
 	u32 mtu = READ_ONCE(dev->netdev->mtu);
+	int err;
 
 	if (mtu == dev->mtu)
 		return;
-	if (!erdma_exec_conf_mtu(dev, mtu)) {
-		dev->mtu = mtu;
+	err = erdma_exec_conf_mtu(dev, mtu);
+	netdev_record_mtu(dev, mtu, err);
+	if (!err) {
+		WRITE_ONCE(dev->mtu, mtu);
 		dev->mtu_tries = 0;
 		erdma_dbg(dev, INIT, INFO, "MTU %u\n", mtu);
 		return;
 	}
-	dev->mtu = 0;
+	WRITE_ONCE(dev->mtu, 0);
 	ibdev_warn_ratelimited(&dev->ibdev, "the device does not know the new MTU %u\n", mtu);
 	if (++dev->mtu_tries < MTU_TRIES)
 		queue_delayed_work(netdev_wq, &dev->mtu_work, msecs_to_jiffies(MTU_RETRY_MS));

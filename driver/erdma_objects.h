@@ -105,7 +105,7 @@ void erdma_ref_init(struct erdma_ref *ref);
 void erdma_ref_put(struct erdma_ref *ref);
 void erdma_ref_end(struct erdma_ref *ref);
 void erdma_objtab_init(struct erdma_objtab *tab);
-int erdma_objtab_size(struct erdma_objtab *tab, u32 max);
+int erdma_objtab_size(struct erdma_objtab *tab, u32 min, u32 max);
 void erdma_objtab_exit(struct erdma_objtab *tab);
 int erdma_objtab_alloc(struct erdma_objtab *tab);
 void erdma_objtab_free(struct erdma_objtab *tab, u32 id);
@@ -121,16 +121,33 @@ bool erdma_objtab_next(struct erdma_objtab *tab, u32 *id);
  * struct erdma_pd - protection domain
  * @ibpd: core's part
  * @pdn: number
+ * @ref: in dev->pds; every lookup holds it
  * @retained: the device may have an object that names @pdn
+ * @ctx: the application's context, NULL: the kernel's. It outlives the PD
+ * @n_qp: QPs in it
+ * @n_mr: memory regions in it
+ * @created_ns: ktime_get_coarse_ns()
  */
 struct erdma_pd {
 	struct ib_pd ibpd;
 	u32 pdn;
+	struct erdma_ref ref;
 	bool retained;
+	struct erdma_ucontext *ctx;
+	atomic_t n_qp;
+	atomic_t n_mr;
+	u64 created_ns;
 };
 
 int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+void erdma_pd_count_qp(struct erdma_pd *pd, int n);
+void erdma_pd_count_mr(struct erdma_pd *pd, int n);
+
+static inline void erdma_pd_put(struct erdma_pd *pd)
+{
+	erdma_ref_put(&pd->ref);
+}
 
 /* ---- erdma_ucontext.c: contexts of applications, doorbell pages ------------ */
 
@@ -147,6 +164,8 @@ struct erdma_mmap_entry {
 /**
  * struct erdma_ucontext - an application's context
  * @ibucontext: core's part
+ * @id: number
+ * @ref: in dev->ctxs; every lookup holds it
  * @db: doorbell pages
  * @retained: the device may have an object that these pages ring
  * @sq_page: mmap entry of the SQ doorbell page
@@ -154,9 +173,16 @@ struct erdma_mmap_entry {
  * @cq_page: mmap entry of the CQ doorbell page
  * @dbrec_lock: protects @dbrec_pages
  * @dbrec_pages: pinned pages of doorbell records (struct erdma_dbrec_page)
+ * @n_pd: PDs made in it
+ * @n_mr: memory regions made in it
+ * @n_cq: CQs made in it
+ * @n_qp: QPs made in it
+ * @created_ns: ktime_get_coarse_ns()
  */
 struct erdma_ucontext {
 	struct ib_ucontext ibucontext;
+	u32 id;
+	struct erdma_ref ref;
 	struct erdma_db_pages db;
 	bool retained;
 	struct rdma_user_mmap_entry *sq_page;
@@ -164,7 +190,17 @@ struct erdma_ucontext {
 	struct rdma_user_mmap_entry *cq_page;
 	struct mutex dbrec_lock;
 	struct list_head dbrec_pages;
+	atomic_t n_pd;
+	atomic_t n_mr;
+	atomic_t n_cq;
+	atomic_t n_qp;
+	u64 created_ns;
 };
+
+static inline void erdma_ucontext_put(struct erdma_ucontext *ctx)
+{
+	erdma_ref_put(&ctx->ref);
+}
 
 int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
 void erdma_dealloc_ucontext(struct ib_ucontext *ibctx);
@@ -301,6 +337,7 @@ u32 erdma_mtt_tree_level(u32 page_cnt);
 void erdma_mtt_set(struct erdma_mtt *mtt, u32 i, u64 page);
 u64 erdma_mtt_entry(const struct erdma_mtt *mtt, u32 i);
 void erdma_mtt_exit(struct erdma_dev *dev, struct erdma_mtt *mtt);
+void erdma_mtt_size(const struct erdma_mtt *mtt, u32 *tables, u64 *bytes);
 
 /* ---- erdma_mr.c: memory regions ----------------------------------------- */
 
@@ -309,8 +346,12 @@ void erdma_mtt_exit(struct erdma_dev *dev, struct erdma_mtt *mtt);
  * @ibmr: core's part
  * @mtt: translation
  * @index: MR index
+ * @ref: in dev->mrs; every lookup holds it
+ * @pd: PD
  * @type: enum erdma_mr_type
  * @rights: ERDMA_RIGHT_*
+ * @range: user memory: what was asked for
+ * @created_ns: ktime_get_coarse_ns()
  * @frmr_max_pages: FRMR: room in the level 1 table
  * @frmr_pages: FRMR: pages of the next REG_MR work request, in that table
  */
@@ -318,11 +359,20 @@ struct erdma_mr {
 	struct ib_mr ibmr;
 	struct erdma_mtt mtt;
 	u32 index;
+	struct erdma_ref ref;
+	struct erdma_pd *pd;
 	u32 type;
 	u32 rights;
+	struct erdma_user_range range;
+	u64 created_ns;
 	u32 frmr_max_pages;
 	u32 frmr_pages;
 };
+
+static inline void erdma_mr_put(struct erdma_mr *mr)
+{
+	erdma_ref_put(&mr->ref);
+}
 
 struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 len, u64 virt,
@@ -349,6 +399,7 @@ u32 erdma_mr_rights(const struct erdma_dev *dev, int access);
  * @kernel: data path state of a kernel CQ
  * @user: memory of a user CQ
  * @db: doorbell pages of the owner
+ * @ctx: the application's context, NULL: the kernel's. It outlives the CQ
  * @cmdsn: completion events taken, incremented by the CEQ handler
  * @events: completion events delivered
  * @async_events: AEQ entries
@@ -389,6 +440,7 @@ struct erdma_cq {
 		} user;
 	};
 	struct erdma_db_pages db;
+	struct erdma_ucontext *ctx;
 	atomic_t cmdsn;
 	atomic64_t events;
 	atomic_t async_events;

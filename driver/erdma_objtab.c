@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Queue pairs and completion queues by number, and who holds them (docs/locking.md,
- * "References instead of locks").
+ * Objects by number, and who holds them (docs/locking.md, "References instead of
+ * locks").
  *
  * Pointers are in leaves of one page, which are made when a number of theirs is handed
  * out first and stay until the table goes: the next object needs no memory for its place.
@@ -71,12 +71,13 @@ void erdma_objtab_init(struct erdma_objtab *tab)
 /**
  * erdma_objtab_size - give a table its numbers
  * @tab: without numbers
- * @max: highest number, the lowest is 1; 0: there are none
+ * @min: lowest number, 0 or 1; the first one handed out is 1
+ * @max: highest number; 0 with @min 1: there are none
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
  */
-int erdma_objtab_size(struct erdma_objtab *tab, u32 max)
+int erdma_objtab_size(struct erdma_objtab *tab, u32 min, u32 max)
 {
 	struct erdma_ref ***leaves;
 	int err;
@@ -84,7 +85,7 @@ int erdma_objtab_size(struct erdma_objtab *tab, u32 max)
 	leaves = kvcalloc(max / OBJTAB_LEAF + 1, sizeof(*leaves), GFP_KERNEL);
 	if (!leaves)
 		return -ENOMEM;
-	err = erdma_idtab_init(&tab->ids, 1, 1, max);
+	err = erdma_idtab_init(&tab->ids, 1, min, max);
 	if (err) {
 		kvfree(leaves);
 		return err;

@@ -321,6 +321,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		goto err_count;
 
 	atomic_inc(&dev->n_qp);
+	erdma_pd_count_qp(qp->pd, 1);
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_CREATE_QP);
 	erdma_dbg(dev, QP, INFO, "qp %u created: sq %u rq %u, cqs %u %u, pd %u, cookie %#x\n",
 		  qp->qpn, qp->sq_depth, qp->rq_depth, qp->scq->cqn, qp->rcq->cqn, qp->pd->pdn,
@@ -360,6 +361,7 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DESTROY_QP);
 	put_pid(qp->owner);
 	atomic_dec(&dev->n_qp);
+	erdma_pd_count_qp(qp->pd, -1);
 	erdma_dbg(dev, QP, INFO, "qp %u destroyed\n", qp->qpn);
 	return 0;
 }

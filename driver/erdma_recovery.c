@@ -173,7 +173,7 @@ static void adapter_bring_up(struct erdma_adapter *adapter)
 		adapter_retry(adapter);
 		return;
 	}
-	adapter->generation++;
+	WRITE_ONCE(adapter->generation, adapter->generation + 1);
 	erdma_stat_inc(&adapter->dev->stats, ERDMA_STAT_RECOVERED);
 	dev_info(parent, "recovered as %s, generation %u, after: %s\n",
 		 dev_name(&adapter->dev->ibdev.dev), adapter->generation,
@@ -189,7 +189,8 @@ static void recover_work(struct work_struct *work)
 	device_lock(parent);
 	if (!adapter->removed) {
 		if (adapter->dev && erdma_is_lost(adapter->dev)) {
-			adapter->reason = adapter->dev->lost;
+			WRITE_ONCE(adapter->reason, adapter->dev->lost);
+			WRITE_ONCE(adapter->lost_ns, READ_ONCE(adapter->dev->lost_ns));
 			erdma_down(adapter);
 		}
 		if (!adapter->dev)

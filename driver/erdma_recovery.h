@@ -30,6 +30,7 @@
  * @gave_up: too many tries: bring up nothing until an administrator resets it
  * @requested: the next bring-up was asked for and is no try
  * @reason: of the latest loss
+ * @lost_ns: ktime_get_ns() of the latest loss
  * @generation: devices brought up after a loss
  * @tries: jiffies_64 of the latest tries, oldest replaced first
  * @n_tries: tries since the last reset that was asked for
@@ -39,7 +40,8 @@
  * @dbg: debug levels while there is no device
  *
  * All but @refs and @recover is protected by the lock of the PCI function's
- * struct device; the stop work reads @in_reset without it.
+ * struct device; the stop work reads @in_reset without it, diagnostics @reason,
+ * @lost_ns and @generation.
  */
 struct erdma_adapter {
 	struct kref refs;
@@ -54,6 +56,7 @@ struct erdma_adapter {
 	bool gave_up;
 	bool requested;
 	enum erdma_lost_reason reason;
+	u64 lost_ns;
 	u32 generation;
 	u64 tries[ERDMA_RECOVERY_TRIES];
 	u32 n_tries;

@@ -128,6 +128,8 @@ int erdma_wait_init(const struct erdma_mmio *m);
  * @hidden_ci: see @hidden
  * @events: entries consumed
  * @interrupts: handler runs
+ * @served: of these, those that found entries
+ * @lost_irqs: entries whose interrupt was lost
  * @notifies: doorbells rung
  * @unknown: entries naming an object that does not exist
  * @by_type: AEQ: entries per enum erdma_ae_type, [5] = other types
@@ -148,6 +150,8 @@ struct erdma_eq {
 	u32 hidden_ci;
 	atomic64_t events;
 	atomic64_t interrupts;
+	atomic64_t served;
+	atomic64_t lost_irqs;
 	atomic64_t notifies;
 	atomic64_t unknown;
 	atomic64_t by_type[8];
@@ -262,6 +266,7 @@ struct erdma_resp_buf {
  * @opcode: opcode within @submod
  * @syndrome: device status, 0 = success
  * @resp: response words
+ * @task: who waits for it, while @state is SUBMITTED
  * @submit_ns: ktime_get_coarse_ns() at submission, for messages: a few ms early
  * @buf: of a QUARANTINED command: freed when the device cannot write it any more,
  *	NULL = none
@@ -274,8 +279,27 @@ struct erdma_cmd_ctx {
 	u8 opcode;
 	u8 syndrome;
 	u64 resp[2];
+	struct task_struct *task;
 	u64 submit_ns;
 	struct erdma_resp_buf *buf;
+};
+
+/**
+ * struct erdma_cmdq_death - why a command queue is dead
+ * @reason: ERDMA_DIAG_DEAD_*
+ * @submod: enum erdma_submod of the command that showed it
+ * @opcode: its opcode
+ * @caller: who waited for it, with a reference; NULL: there was no command
+ * @waited_ns: how long it had waited
+ * @ns: ktime_get_ns()
+ */
+struct erdma_cmdq_death {
+	u32 reason;
+	u8 submod;
+	u8 opcode;
+	struct task_struct *caller;
+	u64 waited_ns;
+	u64 ns;
 };
 
 /* Commands in a row that timed out, nothing answered in between: queue is dead */
@@ -320,6 +344,7 @@ struct erdma_cmd_ctx {
  * @max_in_flight: high-water mark
  * @quarantined: contexts in ERDMA_CMD_QUARANTINED
  * @stuck: commands that timed out since the device answered one
+ * @death: if @state is DEAD
  * @timeout_ms: per command; ERDMA_CMDQ_TIMEOUT_MS, shorter in KUnit
  * @eq: EQ 0
  */
@@ -355,6 +380,7 @@ struct erdma_cmdq {
 	u32 max_in_flight;
 	u32 quarantined;
 	u32 stuck;
+	struct erdma_cmdq_death death;
 	u32 timeout_ms;
 	struct erdma_eq eq;
 };
@@ -375,6 +401,7 @@ struct erdma_resp_buf *erdma_resp_buf_alloc(struct dma_pool *pool);
 void erdma_resp_buf_free(struct erdma_resp_buf *buf);
 int erdma_cmdq_init(struct erdma_cmdq *q);
 void erdma_cmdq_exit(struct erdma_cmdq *q);
+void erdma_cmdq_forget_caller(struct erdma_cmdq *q);
 void erdma_cmdq_start_events(struct erdma_cmdq *q);
 void erdma_cmdq_irq(struct erdma_cmdq *q);
 void erdma_cmdq_kill(struct erdma_cmdq *q);
@@ -430,6 +457,7 @@ struct erdma_db_pages {
  * @send_nxt: next sequence number to send
  * @recv_nxt: next sequence number expected
  * @peer_cookie: of the peer's CREATE_QP
+ * @mss: maximum segment size that the peer announced; not handed to the device
  * @cc: enum erdma_cc
  * @passive: this side accepted
  */
@@ -441,6 +469,7 @@ struct erdma_conn {
 	u32 send_nxt;
 	u32 recv_nxt;
 	u32 peer_cookie;
+	u16 mss;
 	u8 cc;
 	bool passive;
 };

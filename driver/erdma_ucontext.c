@@ -131,13 +131,11 @@ static int ctx_respond(const struct erdma_ucontext *ctx, struct ib_udata *udata)
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
 }
 
-static int ctx_init(struct erdma_dev *dev, struct erdma_ucontext *ctx, struct ib_udata *udata)
+/* Pages and response; undone by ctx_exit_pages() */
+static int ctx_init_pages(struct erdma_dev *dev, struct erdma_ucontext *ctx,
+			  struct ib_udata *udata)
 {
 	int err;
-
-	if (udata->outlen < sizeof(struct erdma_abi_context_resp))
-		return -EINVAL;
-	erdma_dbrec_init(ctx);
 
 	err = ctx_alloc_db(dev, ctx);
 	if (err)
@@ -154,6 +152,33 @@ err_remove_pages:
 	ctx_remove_pages(ctx);
 err_free_db:
 	ctx_free_db(dev, ctx);
+	return err;
+}
+
+static void ctx_exit_pages(struct erdma_dev *dev, struct erdma_ucontext *ctx)
+{
+	ctx_remove_pages(ctx);
+	ctx_free_db(dev, ctx);
+}
+
+static int ctx_init(struct erdma_dev *dev, struct erdma_ucontext *ctx, struct ib_udata *udata)
+{
+	int err;
+
+	if (udata->outlen < sizeof(struct erdma_abi_context_resp))
+		return -EINVAL;
+	erdma_dbrec_init(ctx);
+	erdma_ref_init(&ctx->ref);
+	ctx->created_ns = ktime_get_coarse_ns();
+	err = erdma_objtab_alloc(&dev->ctxs);
+	if (err < 0)
+		return err;
+	ctx->id = err;
+	err = ctx_init_pages(dev, ctx, udata);
+	if (err)
+		erdma_objtab_free(&dev->ctxs, ctx->id);
+	else
+		erdma_objtab_publish(&dev->ctxs, ctx->id, &ctx->ref);
 	return err;
 }
 
@@ -202,9 +227,11 @@ void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
 	struct erdma_ucontext *ctx = ucontext_of(ibctx);
 	struct erdma_dev *dev = dev_of(ibctx->device);
 
-	ctx_remove_pages(ctx);
-	ctx_free_db(dev, ctx);
+	erdma_objtab_publish(&dev->ctxs, ctx->id, NULL);
+	erdma_ref_end(&ctx->ref);
+	ctx_exit_pages(dev, ctx);
 	erdma_dbrec_exit(ctx);
+	erdma_objtab_free(&dev->ctxs, ctx->id);
 	atomic_dec(&dev->n_ctx);
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_DEALLOC_UCTX);
 	erdma_dbg(dev, CTX, INFO, "context closed, doorbell pages sq %u rq %u cq %u\n",

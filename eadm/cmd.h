@@ -386,9 +386,13 @@ enum exit_code exit_of_errno(int err);
  * @TARGET_CMDQ: the command queue
  * @TARGET_DEBUG: debug levels
  * @TARGET_STAT: counters
+ * @TARGET_MR: a memory region
+ * @TARGET_PD: a protection domain
+ * @TARGET_CTX: a user context
+ * @TARGET_CM: a listener or connection
  */
 enum target { TARGET_DEV, TARGET_QP, TARGET_CQ, TARGET_EQ, TARGET_CMDQ, TARGET_DEBUG,
-	      TARGET_STAT };
+	      TARGET_STAT, TARGET_MR, TARGET_PD, TARGET_CTX, TARGET_CM };
 
 const char *target_path(struct ctx *c, const struct dev *dev, enum target t, uint32_t id);
 int ctx_call_failed(struct ctx *c, const struct dev *dev, int err, enum target t, uint32_t id);
@@ -443,6 +447,10 @@ int cmd_list_dev(struct ctx *c, const struct args *a);
 int cmd_list_qp(struct ctx *c, const struct args *a);
 int cmd_list_cq(struct ctx *c, const struct args *a);
 int cmd_list_eq(struct ctx *c, const struct args *a);
+int cmd_list_mr(struct ctx *c, const struct args *a);
+int cmd_list_pd(struct ctx *c, const struct args *a);
+int cmd_list_ctx(struct ctx *c, const struct args *a);
+int cmd_list_cm(struct ctx *c, const struct args *a);
 int cmd_info_dev(struct ctx *c, const struct args *a);
 int cmd_info_qp(struct ctx *c, const struct args *a);
 int cmd_info_cq(struct ctx *c, const struct args *a);

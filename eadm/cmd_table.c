@@ -2,6 +2,7 @@
 /* The one table of commands and options: parser, help, man page, completion. */
 #include "cmd.h"
 #include "schema.h"
+#include "schema_mem.h"
 
 const struct opt_def global_opts[] = {
 	{ 0, "device", 'd', "DEV", NULL,
@@ -130,6 +131,19 @@ const struct cmd cmd_table[] = {
 	{ .verb = "list", .object = "eq", .operands = "", .opts = list_opts, .section = SEE,
 	  .help = "event queues and their interrupts",
 	  .schema = &schema_eq_list, .takes = LIST, .run = cmd_list_eq },
+	{ .verb = "list", .object = "mr", .operands = "", .opts = list_opts, .section = SEE,
+	  .help = "memory regions: keys, range, access, translation, owner",
+	  .more = "The keys need CAP_NET_ADMIN.",
+	  .schema = &schema_mr_list, .takes = LIST & ~TAKES_HW, .run = cmd_list_mr },
+	{ .verb = "list", .object = "pd", .operands = "", .opts = list_opts, .section = SEE,
+	  .help = "protection domains and how much is in them",
+	  .schema = &schema_pd_list, .takes = LIST & ~TAKES_HW, .run = cmd_list_pd },
+	{ .verb = "list", .object = "ctx", .operands = "", .opts = list_opts, .section = SEE,
+	  .help = "user contexts: doorbell pages, objects, owner",
+	  .schema = &schema_ctx_list, .takes = LIST & ~TAKES_HW, .run = cmd_list_ctx },
+	{ .verb = "list", .object = "cm", .operands = "", .opts = list_opts, .section = SEE,
+	  .help = "listeners and connections: state, addresses, queue pair, owner",
+	  .schema = &schema_cm_list, .takes = LIST & ~TAKES_HW, .run = cmd_list_cm },
 	{ .verb = "info", .object = "dev", .operands = "", .section = SEE,
 	  .help = "identity, firmware, capabilities, limits and use of a device",
 	  .more = "'eadm info' without an object is the same.",

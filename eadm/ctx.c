@@ -204,6 +204,10 @@ static const struct {
 	[TARGET_CMDQ] = { "cmdq", "command queue", "info cmdq", false },
 	[TARGET_DEBUG] = { "debug-level", "debug levels", "debug-level", false },
 	[TARGET_STAT] = { "stat", "counters", "stat", false },
+	[TARGET_MR] = { "mr", "memory region", "list mr", true },
+	[TARGET_PD] = { "pd", "protection domain", "list pd", true },
+	[TARGET_CTX] = { "ctx", "user context", "list ctx", true },
+	[TARGET_CM] = { "cm", "connection", "list cm", true },
 };
 
 static const char *target_id(enum target t, uint32_t id, char buf[16])

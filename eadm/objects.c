@@ -11,8 +11,24 @@
 
 static uint32_t obj_type(enum target t)
 {
-	return t == TARGET_QP ? ERDMA_DIAG_OBJ_QP : t == TARGET_CQ ? ERDMA_DIAG_OBJ_CQ :
-	       t == TARGET_EQ ? ERDMA_DIAG_OBJ_EQ : ERDMA_DIAG_OBJ_CMDQ;
+	switch (t) {
+	case TARGET_QP:
+		return ERDMA_DIAG_OBJ_QP;
+	case TARGET_CQ:
+		return ERDMA_DIAG_OBJ_CQ;
+	case TARGET_EQ:
+		return ERDMA_DIAG_OBJ_EQ;
+	case TARGET_MR:
+		return ERDMA_DIAG_OBJ_MR;
+	case TARGET_PD:
+		return ERDMA_DIAG_OBJ_PD;
+	case TARGET_CTX:
+		return ERDMA_DIAG_OBJ_CTX;
+	case TARGET_CM:
+		return ERDMA_DIAG_OBJ_CM_ID;
+	default:
+		return ERDMA_DIAG_OBJ_CMDQ;
+	}
 }
 
 /**

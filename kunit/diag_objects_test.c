@@ -153,7 +153,7 @@ static void unknown_object_type_is_refused(struct kunit *test)
 	u32 obj;
 
 	for (obj = 0; obj < 300; obj++) {
-		if (obj >= ERDMA_DIAG_OBJ_QP && obj <= ERDMA_DIAG_OBJ_CMDQ)
+		if (obj >= ERDMA_DIAG_OBJ_QP && obj <= ERDMA_DIAG_OBJ_CM_ID)
 			continue;
 		arg.obj = obj;
 		ctx.obj = obj;
@@ -176,7 +176,7 @@ static void qp_record_shows_what_driver_knows(struct kunit *test)
 	qp->conn = (struct erdma_conn){
 		.sip = cpu_to_be32(0x0a000001), .dip = cpu_to_be32(0x0a000002),
 		.sport = cpu_to_be16(4711), .dport = cpu_to_be16(18515),
-		.peer_cookie = 77, .cc = ERDMA_CC_HPCC_RTT, .passive = true,
+		.peer_cookie = 77, .mss = 1460, .cc = ERDMA_CC_HPCC_RTT, .passive = true,
 	};
 	qp->ksq.pi = 0xfffe;
 	qp->ksq.ci = 0xfff0;
@@ -189,6 +189,7 @@ static void qp_record_shows_what_driver_knows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, out->send_cqn, 9);
 	KUNIT_EXPECT_EQ(test, out->flags, ERDMA_DIAG_QP_PASSIVE | ERDMA_DIAG_QP_SIG_ALL);
 	KUNIT_EXPECT_EQ(test, out->peer_cookie, 77);
+	KUNIT_EXPECT_EQ(test, out->peer_mss, 1460);
 	KUNIT_EXPECT_EQ(test, out->cc, ERDMA_CC_HPCC_RTT);
 	KUNIT_EXPECT_EQ(test, out->sport, 4711);
 	KUNIT_EXPECT_EQ(test, out->dport, 18515);
@@ -515,9 +516,9 @@ static void info_lists_capabilities_and_identity(struct kunit *test)
 	info(test, &arg);
 	KUNIT_EXPECT_EQ(test, arg.flags, 0);
 	KUNIT_EXPECT_EQ(test, arg.abi_cmds, 0x1fULL);
-	KUNIT_EXPECT_EQ(test, arg.abi_objs, 0x1eULL);
+	KUNIT_EXPECT_EQ(test, arg.abi_objs, 0x1feULL);
 	KUNIT_EXPECT_EQ(test, arg.abi_rings, 0x7eULL);
-	KUNIT_EXPECT_EQ(test, arg.abi_flags, 0ULL);
+	KUNIT_EXPECT_EQ(test, arg.abi_flags, (u64)ERDMA_DIAG_ABI_LIST_HW);
 	KUNIT_EXPECT_EQ(test, arg.abi_debug_cats, ERDMA_DIAG_CAT_COUNT);
 	KUNIT_EXPECT_STREQ(test, (char *)arg.pci, "0000:00:05.0");
 	KUNIT_EXPECT_EQ(test, arg.pci_vendor, 0x1ded);
@@ -528,7 +529,8 @@ static void info_lists_capabilities_and_identity(struct kunit *test)
 
 	dev->attrs.flags |= ERDMA_FLAG_QUERY_QC;
 	info(test, &arg);
-	KUNIT_EXPECT_EQ(test, arg.abi_flags, (u64)ERDMA_DIAG_ABI_HW_CONTEXT);
+	KUNIT_EXPECT_EQ(test, arg.abi_flags,
+			(u64)ERDMA_DIAG_ABI_HW_CONTEXT | ERDMA_DIAG_ABI_LIST_HW);
 }
 
 static void info_hides_local_dma_key(struct kunit *test)

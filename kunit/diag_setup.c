@@ -71,6 +71,10 @@ static int setup_device(struct diag_setup *s)
 {
 	struct erdma_dev *dev = s->f->dev;
 
+	dev->adapter = &s->adapter;
+	INIT_LIST_HEAD(&dev->deferred);
+	mutex_init(&dev->deferred_lock);
+	erdma_cm_dev_init(dev);
 	return erdma_eq_init(&dev->aeq, &s->f->platform->dev, dev->dbrec_pool, &dev->mmio, 64,
 			     ERDMA_REG_AEQ_DB);
 }

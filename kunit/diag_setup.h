@@ -4,6 +4,7 @@
 #define ERDMA_KUNIT_DIAG_SETUP_H
 
 #include "erdma_diag_int.h"
+#include "erdma_recovery.h"
 #include "fake_dev.h"
 
 #define N_QPS		3
@@ -26,6 +27,7 @@ extern const struct erdma_diag_who diag_nobody;
  * @qp: in f->dev->qps
  * @cq: in f->dev->cqs, used by all QPs
  * @pd: of all QPs
+ * @adapter: of the device
  * @diag: node, not registered
  * @req: a call by an administrator
  */
@@ -34,6 +36,7 @@ struct diag_setup {
 	struct erdma_qp *qp[N_QPS];
 	struct erdma_cq *cq;
 	struct erdma_pd pd;
+	struct erdma_adapter adapter;
 	struct erdma_diag diag;
 	struct erdma_diag_req req;
 };

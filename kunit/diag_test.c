@@ -3,6 +3,10 @@
  * The diagnostics dispatcher, its rights, and the hiding of secrets in rings.
  * What needs user memory is tested from user space: tests/abi/.
  */
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/sched/task.h>
+
 #include "erdma_diag_int.h"
 #include "suites.h"
 
@@ -14,6 +18,7 @@ struct cmd_case {
 	const char *name;
 	unsigned int cmd;
 	u32 size;
+	u32 first;	/* of the first version */
 };
 
 static void cmd_desc(const struct cmd_case *c, char *desc)
@@ -22,11 +27,11 @@ static void cmd_desc(const struct cmd_case *c, char *desc)
 }
 
 static const struct cmd_case cmd_cases[] = {
-	{ "info", ERDMA_DIAG_INFO, 344 },
-	{ "list", ERDMA_DIAG_LIST, 48 },
-	{ "context", ERDMA_DIAG_CONTEXT, 40 },
-	{ "ring_read", ERDMA_DIAG_RING_READ, 72 },
-	{ "debug", ERDMA_DIAG_DEBUG, 136 },
+	{ "info", ERDMA_DIAG_INFO, 432, 344 },
+	{ "list", ERDMA_DIAG_LIST, 56, 48 },
+	{ "context", ERDMA_DIAG_CONTEXT, 40, 40 },
+	{ "ring_read", ERDMA_DIAG_RING_READ, 72, 72 },
+	{ "debug", ERDMA_DIAG_DEBUG, 136, 136 },
 };
 
 KUNIT_ARRAY_PARAM(cmd, cmd_cases, cmd_desc);
@@ -40,7 +45,7 @@ static void command_is_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, op->cmd, c->cmd);
 	KUNIT_EXPECT_EQ(test, op->size, c->size);
 	/* The first version's size; it may never grow */
-	KUNIT_EXPECT_EQ(test, op->min_size, c->size);
+	KUNIT_EXPECT_EQ(test, op->min_size, c->first);
 }
 
 static void every_other_number_is_rejected(struct kunit *test)
@@ -71,7 +76,7 @@ static void sizes_up_to_the_limit_are_accepted(struct kunit *test)
 	const struct erdma_diag_op *op = erdma_diag_find_op(c->cmd);
 	u32 size;
 
-	for (size = 0; size < c->size; size++)
+	for (size = 0; size < c->first; size++)
 		KUNIT_EXPECT_EQ(test, erdma_diag_check_size(op, size), -EINVAL);
 	for (; size <= c->size + 64; size++)
 		KUNIT_EXPECT_EQ(test, erdma_diag_check_size(op, size), 0);
@@ -83,9 +88,15 @@ static void sizes_up_to_the_limit_are_accepted(struct kunit *test)
 /* A page of zeros is a valid argument for every command */
 static int check_flags(const struct erdma_diag_op *op, u32 flags, const struct erdma_diag_who *who)
 {
-	u32 arg[128] = { 0, flags };
+	union {
+		u32 words[128];
+		struct erdma_diag_list list;
+	} arg = { .words = { 0, flags } };
 
-	return erdma_diag_check_arg(op, arg, who);
+	/* What LIST wants to know with its flag */
+	if (op->cmd == ERDMA_DIAG_LIST && flags == ERDMA_DIAG_LIST_HW)
+		arg.list.hw_budget_ms = 1;
+	return erdma_diag_check_arg(op, &arg, who);
 }
 
 static void unknown_flags_are_refused(struct kunit *test)
@@ -103,7 +114,7 @@ static void unknown_flags_are_refused(struct kunit *test)
 static void known_flags_are_the_documented_ones(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, erdma_diag_find_op(ERDMA_DIAG_INFO)->flags, 0);
-	KUNIT_EXPECT_EQ(test, erdma_diag_find_op(ERDMA_DIAG_LIST)->flags, 0);
+	KUNIT_EXPECT_EQ(test, erdma_diag_find_op(ERDMA_DIAG_LIST)->flags, ERDMA_DIAG_LIST_HW);
 	KUNIT_EXPECT_EQ(test, erdma_diag_find_op(ERDMA_DIAG_CONTEXT)->flags, ERDMA_DIAG_CONTEXT_HW);
 	KUNIT_EXPECT_EQ(test, erdma_diag_find_op(ERDMA_DIAG_RING_READ)->flags, 0);
 	KUNIT_EXPECT_EQ(test, erdma_diag_find_op(ERDMA_DIAG_DEBUG)->flags, ERDMA_DIAG_DEBUG_SET);
@@ -118,6 +129,24 @@ static void reserved_fields_must_be_zero(struct kunit *test)
 						   &admin), -EINVAL);
 	KUNIT_EXPECT_EQ(test, erdma_diag_check_arg(erdma_diag_find_op(ERDMA_DIAG_RING_READ), &ring,
 						   &admin), -EINVAL);
+}
+
+static void time_for_the_device_is_bounded(struct kunit *test)
+{
+	const struct erdma_diag_op *op = erdma_diag_find_op(ERDMA_DIAG_LIST);
+	static const u32 bad[] = { 0, ERDMA_DIAG_LIST_HW_MAX_MS + 1, U32_MAX };
+	struct erdma_diag_list arg = { .hw_budget_ms = 1 };
+	int i;
+
+	KUNIT_EXPECT_EQ(test, erdma_diag_check_arg(op, &arg, &admin), -EINVAL);
+	arg.flags = ERDMA_DIAG_LIST_HW;
+	KUNIT_EXPECT_EQ(test, erdma_diag_check_arg(op, &arg, &admin), 0);
+	arg.hw_budget_ms = ERDMA_DIAG_LIST_HW_MAX_MS;
+	KUNIT_EXPECT_EQ(test, erdma_diag_check_arg(op, &arg, &admin), 0);
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		arg.hw_budget_ms = bad[i];
+		KUNIT_EXPECT_EQ(test, erdma_diag_check_arg(op, &arg, &admin), -EINVAL);
+	}
 }
 
 static void debug_without_set_takes_nothing(struct kunit *test)
@@ -190,45 +219,129 @@ static void rights_follow_the_table(struct kunit *test)
 				!!(c->allowed & BIT(rel)));
 }
 
+/* What is in a record about the owner of @res; false: nobody knows it */
+static bool fill(struct rdma_restrack_entry *res, struct erdma_diag_owner *owner,
+		 struct erdma_diag_owner_more *more)
+{
+	struct erdma_diag_origin origin;
+
+	memset(owner, 0, sizeof(*owner));
+	memset(more, 0, sizeof(*more));
+	if (erdma_diag_origin_of_res(res, &origin))
+		return false;
+	erdma_diag_fill_owner(&origin, owner, more);
+	erdma_diag_put_origin(&origin);
+	return true;
+}
+
+/* Of an object that the core tracks */
+static struct rdma_restrack_entry tracked(struct task_struct *task)
+{
+	struct rdma_restrack_entry res = { .user = true, .task = task };
+
+	kref_init(&res.kref);
+	return res;
+}
+
 static void kernel_object_belongs_to_the_kernel(struct kunit *test)
 {
 	struct rdma_restrack_entry res = { .kern_name = "ib_srp" };
-	struct erdma_diag_owner owner = {};
+	struct erdma_diag_owner_more more;
+	struct erdma_diag_owner owner;
 
 	KUNIT_EXPECT_EQ(test, erdma_diag_relation(&nobody, &res), ERDMA_DIAG_REL_KERNEL);
-	erdma_diag_fill_owner(&res, &owner);
+	KUNIT_ASSERT_TRUE(test, fill(&res, &owner, &more));
 	KUNIT_EXPECT_EQ(test, owner.kernel, 1);
 	KUNIT_EXPECT_EQ(test, owner.pid, 0);
 	KUNIT_EXPECT_STREQ(test, (char *)owner.comm, "ib_srp");
+	KUNIT_EXPECT_EQ(test, more.flags, 0);
 }
 
 static void long_module_name_is_cut(struct kunit *test)
 {
 	struct rdma_restrack_entry res = { .kern_name = "a_module_with_quite_a_name" };
+	struct erdma_diag_owner_more more;
 	struct erdma_diag_owner owner;
 
-	memset(&owner, 0, sizeof(owner));
-	erdma_diag_fill_owner(&res, &owner);
+	KUNIT_ASSERT_TRUE(test, fill(&res, &owner, &more));
 	KUNIT_EXPECT_STREQ(test, (char *)owner.comm, "a_module_with_q");
 }
 
 static void own_object_is_self(struct kunit *test)
 {
-	struct rdma_restrack_entry res = { .user = true, .task = current };
+	struct rdma_restrack_entry res = tracked(current);
 	const struct erdma_diag_who who = { .opener = current_cred() };
-	struct erdma_diag_owner owner = {};
+	struct erdma_diag_owner_more more;
+	struct erdma_diag_owner owner;
 
 	KUNIT_EXPECT_EQ(test, erdma_diag_relation(&who, &res), ERDMA_DIAG_REL_SELF);
-	erdma_diag_fill_owner(&res, &owner);
+	KUNIT_ASSERT_TRUE(test, fill(&res, &owner, &more));
 	KUNIT_EXPECT_EQ(test, owner.kernel, 0);
 	KUNIT_EXPECT_EQ(test, owner.pid, current->tgid);
 	KUNIT_EXPECT_STREQ(test, (char *)owner.comm, current->comm);
+	KUNIT_EXPECT_EQ(test, more.flags, 0);
+	if (IS_ENABLED(CONFIG_CGROUPS))
+		KUNIT_EXPECT_NE(test, more.cgroup_id, 0ULL);
+	KUNIT_EXPECT_EQ(test, kref_read(&res.kref), 1);
+}
+
+/* The core has put its reference of the process, or has none yet */
+static void object_that_is_not_tracked_is_nobodys(struct kunit *test)
+{
+	struct rdma_restrack_entry res = { .user = true, .task = current };
+	const struct erdma_diag_who who = { .opener = current_cred() };
+	struct erdma_diag_owner_more more;
+	struct erdma_diag_owner owner;
+
+	KUNIT_EXPECT_FALSE(test, fill(&res, &owner, &more));
+	KUNIT_EXPECT_EQ(test, erdma_diag_relation(&who, &res), ERDMA_DIAG_REL_OTHER);
+}
+
+static int ends(void *unused)
+{
+	while (!kthread_should_stop())
+		usleep_range(100, 200);
+	return 0;
+}
+
+static void owner_that_ended_is_said_to_have(struct kunit *test)
+{
+	struct task_struct *task = kthread_create(ends, NULL, "erdma-kunit-end");
+	struct erdma_diag_owner_more more;
+	struct rdma_restrack_entry res;
+	struct erdma_diag_owner owner;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	wake_up_process(task);
+	res = tracked(task);
+	KUNIT_EXPECT_TRUE(test, fill(&res, &owner, &more));
+	KUNIT_EXPECT_EQ(test, more.flags, 0);
+	kthread_stop(task);
+	KUNIT_EXPECT_TRUE(test, fill(&res, &owner, &more));
+	KUNIT_EXPECT_EQ(test, more.flags, ERDMA_DIAG_OWNER_EXITED);
+	KUNIT_EXPECT_EQ(test, more.cgroup_id, 0ULL);
+	put_task_struct(task);
+}
+
+static void owner_that_nobody_knows_is_not_the_kernel(struct kunit *test)
+{
+	struct erdma_diag_owner_more more = {};
+	struct erdma_diag_owner owner = {};
+	struct erdma_diag_origin origin;
+
+	erdma_diag_origin_of_task(NULL, &origin);
+	erdma_diag_fill_owner(&origin, &owner, &more);
+	KUNIT_EXPECT_EQ(test, owner.kernel, 0);
+	KUNIT_EXPECT_EQ(test, more.flags, ERDMA_DIAG_OWNER_UNKNOWN);
+	KUNIT_EXPECT_FALSE(test, erdma_diag_may_see(&nobody, &origin));
+	KUNIT_EXPECT_TRUE(test, erdma_diag_may_see(&admin, &origin));
 }
 
 /* A file that somebody else opened makes even own objects foreign */
 static void foreign_file_shows_nothing(struct kunit *test)
 {
-	struct rdma_restrack_entry res = { .user = true, .task = current };
+	struct rdma_restrack_entry res = tracked(current);
 	struct erdma_diag_who who = {};
 	struct cred *cred = prepare_creds();
 
@@ -243,7 +356,7 @@ static void foreign_file_shows_nothing(struct kunit *test)
 /* A process without memory (or not dumpable) is not open to its user */
 static void undumpable_process_is_not_self(struct kunit *test)
 {
-	struct rdma_restrack_entry res = { .user = true, .task = &init_task };
+	struct rdma_restrack_entry res = tracked(&init_task);
 	const struct erdma_diag_who who = { .opener = current_cred() };
 
 	KUNIT_EXPECT_EQ(test, erdma_diag_relation(&who, &res), ERDMA_DIAG_REL_USER);
@@ -402,12 +515,16 @@ static struct kunit_case diag_cases[] = {
 	KUNIT_CASE_PARAM(unknown_flags_are_refused, cmd_gen_params),
 	KUNIT_CASE(known_flags_are_the_documented_ones),
 	KUNIT_CASE(reserved_fields_must_be_zero),
+	KUNIT_CASE(time_for_the_device_is_bounded),
 	KUNIT_CASE(debug_without_set_takes_nothing),
 	KUNIT_CASE(only_admin_may_set),
 	KUNIT_CASE_PARAM(rights_follow_the_table, may_gen_params),
 	KUNIT_CASE(kernel_object_belongs_to_the_kernel),
 	KUNIT_CASE(long_module_name_is_cut),
 	KUNIT_CASE(own_object_is_self),
+	KUNIT_CASE(object_that_is_not_tracked_is_nobodys),
+	KUNIT_CASE(owner_that_ended_is_said_to_have),
+	KUNIT_CASE(owner_that_nobody_knows_is_not_the_kernel),
 	KUNIT_CASE(foreign_file_shows_nothing),
 	KUNIT_CASE(undumpable_process_is_not_self),
 	KUNIT_CASE(sq_keeps_headers_and_lengths_only),

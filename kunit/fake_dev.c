@@ -425,7 +425,7 @@ int fake_objtab_init(struct erdma_objtab *tab)
 	int id, err;
 
 	erdma_objtab_init(tab);
-	err = erdma_objtab_size(tab, FAKE_NUMBERS);
+	err = erdma_objtab_size(tab, 1, FAKE_NUMBERS);
 	if (err)
 		return err;
 	/* Who has had a number has made the place of its object */
@@ -490,7 +490,9 @@ int fake_init(struct kunit *test)
 	spin_lock_init(&f->dev->lost_lock);
 	erdma_debug_init(&f->dev->dbg);
 
-	ret = fake_objtab_init(&f->dev->qps) ?: fake_objtab_init(&f->dev->cqs);
+	ret = fake_objtab_init(&f->dev->qps) ?: fake_objtab_init(&f->dev->cqs) ?:
+	      fake_objtab_init(&f->dev->pds) ?: fake_objtab_init(&f->dev->mrs) ?:
+	      fake_objtab_init(&f->dev->ctxs);
 	if (ret)
 		return ret;
 	ret = fake_pools(f);
@@ -534,6 +536,9 @@ void fake_exit(struct kunit *test)
 	erdma_debug_exit(&f->dev->dbg);
 	fake_objtab_exit(&f->dev->qps);
 	fake_objtab_exit(&f->dev->cqs);
+	fake_objtab_exit(&f->dev->pds);
+	fake_objtab_exit(&f->dev->mrs);
+	fake_objtab_exit(&f->dev->ctxs);
 	dma_pool_destroy(f->dev->response_pool);
 	dma_pool_destroy(f->dev->dbrec_pool);
 	platform_device_unregister(f->platform);

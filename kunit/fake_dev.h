@@ -16,7 +16,7 @@
 #define FAKE_SHORT_MS	60	/* of commands that are not */
 #define FAKE_SLOT_BYTES	(ERDMA_CMDQ_SLOT_WQEBBS * ERDMA_WQEBB_SIZE)
 #define FAKE_MAX_CMDS	160
-#define FAKE_NUMBERS	1000	/* of QPs and of CQs */
+#define FAKE_NUMBERS	1000	/* of objects of a kind */
 #define FAKE_VERSION	0x02000000	/* of the function, as it is read (2.3) */
 
 /**

@@ -28,6 +28,8 @@ static struct kunit_suite *suites[] = {
 	&erdma_debug_suite,
 	&erdma_diag_suite,
 	&erdma_diag_objects_suite,
+	&erdma_diag_facts_suite,
+	&erdma_diag_memory_suite,
 	&erdma_diag_ring_suite,
 	&erdma_restrack_suite,
 	&erdma_stats_suite,

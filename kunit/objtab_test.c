@@ -15,7 +15,7 @@ static int objtab_test_init(struct kunit *test)
 		return -ENOMEM;
 	erdma_objtab_init(tab);
 	test->priv = tab;
-	return erdma_objtab_size(tab, LAST);
+	return erdma_objtab_size(tab, 1, LAST);
 }
 
 static void objtab_test_exit(struct kunit *test)
@@ -71,7 +71,7 @@ static void table_without_numbers_has_no_objects(struct kunit *test)
 	erdma_objtab_init(&tab);
 	KUNIT_EXPECT_PTR_EQ(test, erdma_objtab_get(&tab, 0), (struct erdma_ref *)NULL);
 	KUNIT_EXPECT_PTR_EQ(test, erdma_objtab_get_from(&tab, 0), (struct erdma_ref *)NULL);
-	KUNIT_ASSERT_EQ(test, erdma_objtab_size(&tab, 0), 0);
+	KUNIT_ASSERT_EQ(test, erdma_objtab_size(&tab, 1, 0), 0);
 	KUNIT_EXPECT_EQ(test, erdma_objtab_alloc(&tab), -ENOMEM);
 	erdma_objtab_exit(&tab);
 	KUNIT_EXPECT_PTR_EQ(test, erdma_objtab_get(&tab, 1), (struct erdma_ref *)NULL);

@@ -58,9 +58,6 @@ static int objects_init(struct kunit *test)
 	if (!o->pd || !o->cq || !o->qp)
 		return -ENOMEM;
 	objects_dev(o->dev);
-	if (erdma_idtab_init(&o->dev->pd_ids, 1, 0, 63) ||
-	    erdma_idtab_init(&o->dev->mr_ids, 1, 0, 63))
-		return -ENOMEM;
 	o->pd->ibpd.device = &o->dev->ibdev;
 	o->cq->ibcq.device = &o->dev->ibdev;
 	o->qp->ibqp.device = &o->dev->ibdev;
@@ -88,8 +85,6 @@ static void objects_exit(struct kunit *test)
 	if (o->dev->reflusher)
 		destroy_workqueue(o->dev->reflusher);
 	erdma_free_deferred(o->dev);
-	erdma_idtab_exit(&o->dev->pd_ids);
-	erdma_idtab_exit(&o->dev->mr_ids);
 	fake_exit(test);
 }
 
@@ -183,7 +178,7 @@ static void mr_that_may_still_come_is_retained(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, die_after_sending(test, create_mr), -ENODEV);
 	KUNIT_EXPECT_TRUE(test, list_is_singular(&o->dev->deferred));
-	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mr_ids.used), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mrs.ids.used), 1);
 	KUNIT_EXPECT_TRUE(test, o->pd->retained);
 }
 
@@ -197,7 +192,7 @@ static void nothing_is_retained_of_what_was_not_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create_mr(o), -ENODEV);
 	KUNIT_EXPECT_TRUE(test, list_empty(&o->dev->deferred));
 	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->qps, 1));
-	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mr_ids.used), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mrs.ids.used), 0);
 	KUNIT_EXPECT_FALSE(test, o->pd->retained);
 	erdma_destroy_cq(&o->cq->ibcq, NULL);
 }
@@ -215,7 +210,7 @@ static void nothing_is_retained_without_a_free_context(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create_mr(o), -ETIMEDOUT);
 	KUNIT_EXPECT_TRUE(test, list_empty(&o->dev->deferred));
 	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->cqs, 1));
-	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mr_ids.used), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mrs.ids.used), 0);
 	KUNIT_EXPECT_EQ(test, o->f->total, 0);
 }
 
@@ -228,7 +223,7 @@ static void refused_creation_leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create_mr(o), -EIO);
 	KUNIT_EXPECT_TRUE(test, list_empty(&o->dev->deferred));
 	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->cqs, 1));
-	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mr_ids.used), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mrs.ids.used), 0);
 	KUNIT_EXPECT_EQ(test, o->f->total, 2);	/* and nothing was to be destroyed */
 }
 
@@ -251,7 +246,7 @@ static void creation_without_answer_is_undone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create_mr(o), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, o->f->total, 2);
 	KUNIT_EXPECT_TRUE(test, list_empty(&o->dev->deferred));
-	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mr_ids.used), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->mrs.ids.used), 0);
 }
 
 /* ---- destruction ------------------------------------------------------------ */
@@ -268,7 +263,7 @@ static void confirmed_destruction_frees_all(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->qps, 1));
 	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->cqs, 1));
 	erdma_dealloc_pd(&o->pd->ibpd, NULL);
-	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->pd_ids.used), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->pds.ids.used), 0);
 }
 
 static void refuse_destroy_qp(struct fake_dev *f, const struct fake_cmd *cmd,
@@ -294,7 +289,7 @@ static void numbers_of_a_lost_qp_rest_until_the_reset(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_is_singular(&o->dev->deferred));
 	KUNIT_EXPECT_TRUE(test, is_taken(&o->dev->qps, 1));
 	KUNIT_EXPECT_TRUE(test, is_taken(&o->dev->cqs, 1));
-	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->pd_ids.used), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->dev->pds.ids.used), 1);
 }
 
 /* Never sent, so the device certainly has the object */

@@ -28,6 +28,8 @@ extern struct kunit_suite erdma_recovery_suite;
 extern struct kunit_suite erdma_debug_suite;
 extern struct kunit_suite erdma_diag_suite;
 extern struct kunit_suite erdma_diag_objects_suite;
+extern struct kunit_suite erdma_diag_facts_suite;
+extern struct kunit_suite erdma_diag_memory_suite;
 extern struct kunit_suite erdma_diag_ring_suite;
 extern struct kunit_suite erdma_restrack_suite;
 extern struct kunit_suite erdma_stats_suite;

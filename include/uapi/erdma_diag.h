@@ -49,17 +49,25 @@ struct erdma_diag_rec {
 #define ERDMA_DIAG_REC_QP_HW	5	/* struct erdma_diag_hw, QUERY_QPC response */
 #define ERDMA_DIAG_REC_CQ_HW	6	/* struct erdma_diag_hw, QUERY_CQC response */
 #define ERDMA_DIAG_REC_EQ_HW	7	/* struct erdma_diag_hw, QUERY_EQC response */
+#define ERDMA_DIAG_REC_MR	16	/* struct erdma_diag_mr */
+#define ERDMA_DIAG_REC_PD	17	/* struct erdma_diag_pd */
+#define ERDMA_DIAG_REC_CTX	18	/* struct erdma_diag_ctx */
+#define ERDMA_DIAG_REC_CM_ID	19	/* struct erdma_diag_cm_id */
 
 /* The object changed while the record was filled */
 #define ERDMA_DIAG_REC_F_TORN	(1 << 0)
 /* Fields were withheld for want of a privilege and are zero */
 #define ERDMA_DIAG_REC_F_HIDDEN	(1 << 1)
 
-/* Object types of LIST and CONTEXT */
-#define ERDMA_DIAG_OBJ_QP	1
-#define ERDMA_DIAG_OBJ_CQ	2
+/* Object types of LIST and CONTEXT. The device has contexts of the first four */
+#define ERDMA_DIAG_OBJ_QP	1	/* id: QPN */
+#define ERDMA_DIAG_OBJ_CQ	2	/* id: CQN */
 #define ERDMA_DIAG_OBJ_EQ	3	/* ids as ERDMA_DIAG_EQ_* */
 #define ERDMA_DIAG_OBJ_CMDQ	4	/* id 0 */
+#define ERDMA_DIAG_OBJ_MR	5	/* id: index, the key without its low byte */
+#define ERDMA_DIAG_OBJ_PD	6	/* id: PD number */
+#define ERDMA_DIAG_OBJ_CTX	7	/* id: a number of the driver's */
+#define ERDMA_DIAG_OBJ_CM_ID	8	/* id: a number of the driver's */
 
 /* Numbers of event queues: one numbering for everything in this ABI */
 #define ERDMA_DIAG_EQ_CMDQ	0	/* command EQ, vector 0 */
@@ -81,6 +89,29 @@ struct erdma_diag_owner {
 	__u32 kernel;
 	__u8 comm[ERDMA_DIAG_COMM_LEN];
 };
+
+/**
+ * struct erdma_diag_owner_more - more about the one in struct erdma_diag_owner
+ * @flags: ERDMA_DIAG_OWNER_*; 0 for kernel objects
+ * @rsvd: 0
+ * @cgroup_id: of its control group (cgroup v2): the inode number of the group's
+ *	directory; 0 if the process ended, or the caller's cgroup namespace does not
+ *	contain the group
+ */
+struct erdma_diag_owner_more {
+	__u32 flags;
+	__u32 rsvd;
+	__aligned_u64 cgroup_id;
+};
+
+/* The process has ended; another one uses the object, or it is being destroyed */
+#define ERDMA_DIAG_OWNER_EXITED		(1 << 0)
+/* The process is in another pid namespace than the caller */
+#define ERDMA_DIAG_OWNER_PID_NS		(1 << 1)
+/* The process is in another network namespace than the caller */
+#define ERDMA_DIAG_OWNER_NET_NS		(1 << 2)
+/* The driver does not know who it is */
+#define ERDMA_DIAG_OWNER_UNKNOWN	(1 << 3)
 
 /**
  * struct erdma_diag_queue - one ring as the driver knows it
@@ -140,6 +171,12 @@ struct erdma_diag_queue {
  * @async_events: AEQ entries seen for this QP
  * @last_ae_type: enum erdma_ae_type of the newest, if @async_events
  * @owner: creator
+ * @owner_more: see there
+ * @peer_mss: maximum segment size of the TCP connection, from the handshake; 0 if
+ *	never connected
+ * @ctx: number of the user context, 0 for kernel objects
+ * @res_id: number in the RDMA core's list of QPs
+ * @rsvd: 0
  */
 struct erdma_diag_qp {
 	__u32 qpn;
@@ -170,6 +207,11 @@ struct erdma_diag_qp {
 	__u32 async_events;
 	__u32 last_ae_type;
 	struct erdma_diag_owner owner;
+	struct erdma_diag_owner_more owner_more;
+	__u32 peer_mss;
+	__u32 ctx;
+	__u32 res_id;
+	__u32 rsvd;
 };
 
 #define ERDMA_DIAG_QP_ACTIVE	(1 << 0)	/* this side connected (client) */
@@ -194,6 +236,9 @@ struct erdma_diag_qp {
  * @async_events: AEQ entries seen
  * @rsvd: 0
  * @owner: creator
+ * @owner_more: see there
+ * @ctx: number of the user context, 0 for kernel objects
+ * @res_id: cqn in "rdma resource show"
  */
 struct erdma_diag_cq {
 	__u32 cqn;
@@ -210,6 +255,9 @@ struct erdma_diag_cq {
 	__u32 async_events;
 	__u32 rsvd;
 	struct erdma_diag_owner owner;
+	struct erdma_diag_owner_more owner_more;
+	__u32 ctx;
+	__u32 res_id;
 };
 
 /**
@@ -224,6 +272,10 @@ struct erdma_diag_cq {
  * @notifies: doorbells rung
  * @unknown: entries that named an object which does not exist (any more)
  * @by_type: AEQ only: entries per enum erdma_ae_type, [5] = unknown types
+ * @served: handler runs that found entries. The AEQ and the command EQ share a
+ *	vector, and an interrupt runs the handlers of both: this shows which of them
+ *	it was for
+ * @lost_irqs: entries found without the interrupt that should have come
  */
 struct erdma_diag_eq {
 	__u32 eqn;
@@ -236,6 +288,8 @@ struct erdma_diag_eq {
 	__aligned_u64 notifies;
 	__aligned_u64 unknown;
 	__aligned_u64 by_type[8];
+	__aligned_u64 served;
+	__aligned_u64 lost_irqs;
 };
 
 /**
@@ -256,6 +310,14 @@ struct erdma_diag_eq {
  * @lost_irqs: answers found by polling because no interrupt came
  * @bad_cqes: completions the driver refused as nonsense
  * @oldest_ns: age of the oldest command in flight, 0 if none
+ * @dead_reason: ERDMA_DIAG_DEAD_*: why @state is ERDMA_DIAG_CMDQ_DEAD
+ * @dead_submod: enum erdma_submod of the command that showed it
+ * @dead_opcode: opcode of that command, within @dead_submod
+ * @dead_waited_ms: how long that command had waited for its answer
+ * @dead_ns: CLOCK_MONOTONIC when the queue died, 0 if it did not
+ * @dead_caller: who waited for that command; all zero without a command, and with
+ *	ERDMA_DIAG_REC_F_HIDDEN if the caller may not see that process
+ * @dead_caller_more: see there
  */
 struct erdma_diag_cmdq {
 	__u32 state;
@@ -274,12 +336,210 @@ struct erdma_diag_cmdq {
 	__aligned_u64 lost_irqs;
 	__aligned_u64 bad_cqes;
 	__aligned_u64 oldest_ns;
+	__u32 dead_reason;
+	__u32 dead_submod;
+	__u32 dead_opcode;
+	__u32 dead_waited_ms;
+	__aligned_u64 dead_ns;
+	struct erdma_diag_owner dead_caller;
+	struct erdma_diag_owner_more dead_caller_more;
 };
 
 #define ERDMA_DIAG_CMDQ_DOWN	0	/* not started */
 #define ERDMA_DIAG_CMDQ_POLL	1	/* bring-up: completions are polled */
 #define ERDMA_DIAG_CMDQ_RUN	2	/* completions by interrupt */
 #define ERDMA_DIAG_CMDQ_DEAD	3	/* the device stopped answering */
+
+#define ERDMA_DIAG_DEAD_NOT		0
+#define ERDMA_DIAG_DEAD_OVERTAKEN	1	/* later commands were answered, this one was not */
+#define ERDMA_DIAG_DEAD_UNPLUGGED	2	/* the device has left the bus */
+#define ERDMA_DIAG_DEAD_NO_ANSWER	3	/* it answers no command any more */
+#define ERDMA_DIAG_DEAD_NO_CONTEXT	4	/* all command contexts wait for an answer */
+#define ERDMA_DIAG_DEAD_LOST		5	/* the device was lost otherwise; no command */
+
+/**
+ * struct erdma_diag_mr - memory region
+ * @index: number
+ * @lkey: local key; CAP_NET_ADMIN, else 0
+ * @rkey: remote key; CAP_NET_ADMIN, else 0
+ * @pdn: PD number
+ * @type: enum erdma_mr_type
+ * @flags: ERDMA_DIAG_MR_*
+ * @access: IB_ACCESS_* as asked for; 0 for fast registration, whose requests say it
+ * @rights: ERDMA_RIGHT_* as registered at the device
+ * @iova: address by which work requests refer to the region
+ * @length: bytes; 0 with ERDMA_DIAG_MR_ALL
+ * @addr: user address, or offset in the dma-buf; 0 for kernel objects
+ * @page_shift: log2 of the page size of the translation, 0 if there is none
+ * @page_cnt: pages of the translation; fast registration: of the last request
+ * @mtt_level: levels of translation tables, 0 = the pages are in the command
+ * @mtt_tables: translation tables
+ * @mtt_bytes: their bytes
+ * @max_pages: fast registration: room for pages
+ * @ctx: number of the user context, 0 for kernel objects
+ * @res_id: mrn in "rdma resource show"
+ * @rsvd: 0
+ * @dma: bus address of the page or of the top table; CAP_NET_ADMIN, else 0
+ * @created_ns: CLOCK_MONOTONIC
+ * @owner: creator
+ * @owner_more: see there
+ */
+struct erdma_diag_mr {
+	__u32 index;
+	__u32 lkey;
+	__u32 rkey;
+	__u32 pdn;
+	__u32 type;
+	__u32 flags;
+	__u32 access;
+	__u32 rights;
+	__aligned_u64 iova;
+	__aligned_u64 length;
+	__aligned_u64 addr;
+	__u32 page_shift;
+	__u32 page_cnt;
+	__u32 mtt_level;
+	__u32 mtt_tables;
+	__aligned_u64 mtt_bytes;
+	__u32 max_pages;
+	__u32 ctx;
+	__u32 res_id;
+	__u32 rsvd;
+	__aligned_u64 dma;
+	__aligned_u64 created_ns;
+	struct erdma_diag_owner owner;
+	struct erdma_diag_owner_more owner_more;
+};
+
+#define ERDMA_DIAG_MR_USER	(1 << 0)	/* memory of an application is pinned */
+#define ERDMA_DIAG_MR_DMABUF	(1 << 1)	/* memory of another device */
+#define ERDMA_DIAG_MR_ALL	(1 << 2)	/* all bus addresses, without translation */
+
+/**
+ * struct erdma_diag_pd - protection domain
+ * @pdn: number
+ * @ctx: number of the user context, 0 for kernel objects
+ * @n_qp: QPs in it
+ * @n_mr: memory regions in it
+ * @res_id: pdn in "rdma resource show"
+ * @rsvd: 0
+ * @created_ns: CLOCK_MONOTONIC
+ * @owner: creator
+ * @owner_more: see there
+ */
+struct erdma_diag_pd {
+	__u32 pdn;
+	__u32 ctx;
+	__u32 n_qp;
+	__u32 n_mr;
+	__u32 res_id;
+	__u32 rsvd;
+	__aligned_u64 created_ns;
+	struct erdma_diag_owner owner;
+	struct erdma_diag_owner_more owner_more;
+};
+
+/**
+ * struct erdma_diag_ctx - an application's context
+ * @id: number
+ * @flags: ERDMA_DIAG_CTX_*
+ * @sq_page: doorbell page of send queues: number of the page in BAR0
+ * @rq_page: doorbell page of receive queues
+ * @cq_page: doorbell page of CQs
+ * @res_id: ctxn in "rdma resource show"
+ * @n_pd: PDs made in it
+ * @n_mr: memory regions made in it
+ * @n_cq: CQs made in it
+ * @n_qp: QPs made in it
+ * @created_ns: CLOCK_MONOTONIC
+ * @owner: creator
+ * @owner_more: see there
+ */
+struct erdma_diag_ctx {
+	__u32 id;
+	__u32 flags;
+	__u32 sq_page;
+	__u32 rq_page;
+	__u32 cq_page;
+	__u32 res_id;
+	__u32 n_pd;
+	__u32 n_mr;
+	__u32 n_cq;
+	__u32 n_qp;
+	__aligned_u64 created_ns;
+	struct erdma_diag_owner owner;
+	struct erdma_diag_owner_more owner_more;
+};
+
+#define ERDMA_DIAG_CTX_OWN_PAGES	(1 << 0)	/* no other context has these pages */
+
+/**
+ * struct erdma_diag_cm_id - a listener on one address, or a connection
+ * @id: number
+ * @state: ERDMA_DIAG_CM_*
+ * @qpn: its QP, 0 = none yet
+ * @listener: a connection that is not accepted yet: id of the listener
+ * @backlog: listener: connections at a time that are not accepted yet
+ * @n_waiting: listener: how many there are
+ * @flags: ERDMA_DIAG_CM_F_*
+ * @family: AF_INET
+ * @sport: local TCP port, host order
+ * @dport: remote TCP port, host order; 0 for listeners
+ * @rsvd: 0
+ * @saddr: local address, network order; IPv4 in the first 4 bytes
+ * @daddr: remote address; zero for listeners
+ * @peer_cookie: from the peer's MPA frame, once it is there
+ * @ird: reads that the peer may have in flight, as reported to the IW CM
+ * @ord: reads in flight to the peer, as reported to the IW CM
+ * @left_ms: time left until the connection fails in this state, 0 = unlimited
+ * @created_ns: CLOCK_MONOTONIC
+ * @state_ns: CLOCK_MONOTONIC of the last state change
+ * @owner: creator of the QP; without one the process in whose call the listener
+ *	was made
+ * @owner_more: see there
+ */
+struct erdma_diag_cm_id {
+	__u32 id;
+	__u32 state;
+	__u32 qpn;
+	__u32 listener;
+	__u32 backlog;
+	__u32 n_waiting;
+	__u32 flags;
+	__u32 family;
+	__u16 sport;
+	__u16 dport;
+	__u32 rsvd;
+	__u8 saddr[16];
+	__u8 daddr[16];
+	__u32 peer_cookie;
+	__u32 ird;
+	__u32 ord;
+	__u32 left_ms;
+	__aligned_u64 created_ns;
+	__aligned_u64 state_ns;
+	struct erdma_diag_owner owner;
+	struct erdma_diag_owner_more owner_more;
+};
+
+#define ERDMA_DIAG_CM_F_PASSIVE	(1 << 0)	/* the peer connected, else this side */
+
+#define ERDMA_DIAG_CM_NEW		0
+#define ERDMA_DIAG_CM_LISTEN		1
+#define ERDMA_DIAG_CM_CONNECTING	2
+#define ERDMA_DIAG_CM_WAIT_REPLY	3
+#define ERDMA_DIAG_CM_WAIT_REQUEST	4
+#define ERDMA_DIAG_CM_REQUESTED		5
+#define ERDMA_DIAG_CM_CONNECTED		6
+
+#define ERDMA_DIAG_CM_STATES(X) \
+	X(ERDMA_DIAG_CM_NEW, "NEW", "being set up") \
+	X(ERDMA_DIAG_CM_LISTEN, "LISTEN", "listening socket") \
+	X(ERDMA_DIAG_CM_CONNECTING, "CONNECTING", "the TCP connection is being set up") \
+	X(ERDMA_DIAG_CM_WAIT_REPLY, "WAIT-REPLY", "the request is sent, the reply expected") \
+	X(ERDMA_DIAG_CM_WAIT_REQUEST, "WAIT-REQUEST", "accepted by TCP, the request expected") \
+	X(ERDMA_DIAG_CM_REQUESTED, "REQUESTED", "the application has to accept or reject") \
+	X(ERDMA_DIAG_CM_CONNECTED, "CONNECTED", "the QP has the connection")
 
 /**
  * struct erdma_diag_hw - the device's own context of an object
@@ -308,6 +568,17 @@ struct erdma_diag_hw {
 
 /* erdma_diag_info.abi_flags */
 #define ERDMA_DIAG_ABI_HW_CONTEXT	(1 << 0)	/* the device answers context queries */
+#define ERDMA_DIAG_ABI_LIST_HW		(1 << 1)	/* LIST knows ERDMA_DIAG_LIST_HW */
+
+/* erdma_diag_info.last_loss */
+#define ERDMA_DIAG_LOSS_NONE		0
+#define ERDMA_DIAG_LOSS_CMDQ_DEAD	1	/* the command queue is dead */
+#define ERDMA_DIAG_LOSS_QP_STOP		2	/* a QP could not be stopped */
+#define ERDMA_DIAG_LOSS_EQ_HIDDEN	3	/* an event queue cannot be read any more */
+#define ERDMA_DIAG_LOSS_PCI_ERROR	4	/* PCI error */
+#define ERDMA_DIAG_LOSS_PCI_RESET	5	/* reset of the PCI function */
+#define ERDMA_DIAG_LOSS_SUSPEND		6	/* suspend */
+#define ERDMA_DIAG_LOSS_UNPLUGGED	7	/* it has left the bus */
 
 /**
  * struct erdma_diag_info - identity, limits, use
@@ -361,6 +632,25 @@ struct erdma_diag_hw {
  * @link_up: 1 = port active
  * @time_mono_ns: CLOCK_MONOTONIC
  * @time_real_ns: CLOCK_REALTIME
+ * @probed_ns: CLOCK_MONOTONIC when this device was brought up
+ * @lost_ns: CLOCK_MONOTONIC of the latest loss, 0 if there was none
+ * @generation: devices brought up after a loss, since the driver was bound
+ * @last_loss: ERDMA_DIAG_LOSS_*: reason of the latest loss since then
+ * @mtu_device: MTU that the device is known to use, 0 = not known
+ * @mtu_asked: MTU of the last CONF_MTU command, 0 = there was none
+ * @mtu_status: its outcome: 0 or an errno (positive)
+ * @mtu_failures: such commands that failed in a row
+ * @mtu_ns: CLOCK_MONOTONIC of that outcome
+ * @max_send_sge: effective limits, which the driver enforces whatever the device
+ *	could: scatter/gather elements of a send
+ * @max_recv_sge: of a receive
+ * @max_read_sge: of an RDMA READ
+ * @max_inline: bytes of inline data
+ * @max_ird: reads of the peer in flight, per QP
+ * @max_ord: reads in flight, per QP
+ * @max_frmr_pages: pages of a region for fast registration, as reported to verbs
+ * @max_private_data: bytes of private data of a connection request
+ * @page_sizes: bit n: regions may have pages of 2^n bytes
  */
 struct erdma_diag_info {
 	__u32 size;
@@ -411,25 +701,53 @@ struct erdma_diag_info {
 	__u32 link_up;
 	__aligned_u64 time_mono_ns;
 	__aligned_u64 time_real_ns;
+	__aligned_u64 probed_ns;
+	__aligned_u64 lost_ns;
+	__u32 generation;
+	__u32 last_loss;
+	__u32 mtu_device;
+	__u32 mtu_asked;
+	__u32 mtu_status;
+	__u32 mtu_failures;
+	__aligned_u64 mtu_ns;
+	__u32 max_send_sge;
+	__u32 max_recv_sge;
+	__u32 max_read_sge;
+	__u32 max_inline;
+	__u32 max_ird;
+	__u32 max_ord;
+	__u32 max_frmr_pages;
+	__u32 max_private_data;
+	__aligned_u64 page_sizes;
 };
 
 /* ---- ERDMA_DIAG_LIST, scope S1 ------------------------------------------ */
 
 #define ERDMA_DIAG_LIST_MAX_BYTES	(256 * 1024)	/* larger buffers are not an error */
 
+/* Also ask the device; each object of which it has a context comes with a second
+ * record, ERDMA_DIAG_REC_*_HW, until the time is over
+ */
+#define ERDMA_DIAG_LIST_HW	(1 << 0)
+
+#define ERDMA_DIAG_LIST_HW_MAX_MS	10000
+
 /**
  * struct erdma_diag_list - records of many objects, by ascending id
  * @size: as in struct erdma_diag_info
- * @flags: in, 0
+ * @flags: ERDMA_DIAG_LIST_*
  * @obj: ERDMA_DIAG_OBJ_*
  * @start_id: first id wanted
  * @buf: user buffer for records
  * @buf_len: its bytes; EMSGSIZE if not even one record fits
  * @out_len: bytes filled
- * @out_count: records filled
+ * @out_count: objects listed
  * @next_id: continue here, if @more
  * @more: 1 = there are objects after the last one
  * @rsvd: 0
+ * @hw_budget_ms: with ERDMA_DIAG_LIST_HW: time of this call for asking the device,
+ *	1..ERDMA_DIAG_LIST_HW_MAX_MS; EINVAL otherwise. 0 without the flag, else EINVAL
+ * @out_hw: records of the device; they are not among @out_count
  */
 struct erdma_diag_list {
 	__u32 size;
@@ -443,11 +761,13 @@ struct erdma_diag_list {
 	__u32 next_id;
 	__u32 more;
 	__u32 rsvd;
+	__u32 hw_budget_ms;
+	__u32 out_hw;
 };
 
 /* ---- ERDMA_DIAG_CONTEXT, scope S1 --------------------------------------- */
 
-/* Also ask the device; adds a record ERDMA_DIAG_REC_*_HW */
+/* Also ask the device; adds a record ERDMA_DIAG_REC_*_HW if it has a context */
 #define ERDMA_DIAG_CONTEXT_HW	(1 << 0)
 
 /**
@@ -455,7 +775,7 @@ struct erdma_diag_list {
  * @size: as in struct erdma_diag_info
  * @flags: ERDMA_DIAG_CONTEXT_*
  * @obj: ERDMA_DIAG_OBJ_*
- * @id: QPN, CQN, ERDMA_DIAG_EQ_*, 0 for the command queue; ENOENT if unknown
+ * @id: its number, as said at ERDMA_DIAG_OBJ_*; ENOENT if unknown
  * @buf: user buffer for records
  * @buf_len: its bytes; EMSGSIZE with @out_len set if too small
  * @out_len: bytes filled, or needed

@@ -19,23 +19,28 @@
 _Static_assert(sizeof(struct erdma_diag_rec) == 8, "rec");
 _Static_assert(sizeof(struct erdma_diag_owner) == 24, "owner");
 _Static_assert(sizeof(struct erdma_diag_queue) == 48, "queue");
-_Static_assert(sizeof(struct erdma_diag_qp) == 248, "qp");
-_Static_assert(sizeof(struct erdma_diag_cq) == 128, "cq");
-_Static_assert(sizeof(struct erdma_diag_eq) == 160, "eq");
-_Static_assert(sizeof(struct erdma_diag_cmdq) == 184, "cmdq");
+_Static_assert(sizeof(struct erdma_diag_owner_more) == 16, "owner_more");
+_Static_assert(sizeof(struct erdma_diag_qp) == 280, "qp");
+_Static_assert(sizeof(struct erdma_diag_cq) == 152, "cq");
+_Static_assert(sizeof(struct erdma_diag_eq) == 176, "eq");
+_Static_assert(sizeof(struct erdma_diag_cmdq) == 248, "cmdq");
+_Static_assert(sizeof(struct erdma_diag_mr) == 152, "mr");
+_Static_assert(sizeof(struct erdma_diag_pd) == 72, "pd");
+_Static_assert(sizeof(struct erdma_diag_ctx) == 88, "ctx");
+_Static_assert(sizeof(struct erdma_diag_cm_id) == 144, "cm_id");
 _Static_assert(sizeof(struct erdma_diag_hw) == 272, "hw");
-_Static_assert(sizeof(struct erdma_diag_info) == 344, "info");
-_Static_assert(sizeof(struct erdma_diag_list) == 48, "list");
+_Static_assert(sizeof(struct erdma_diag_info) == 432, "info");
+_Static_assert(sizeof(struct erdma_diag_list) == 56, "list");
 _Static_assert(sizeof(struct erdma_diag_context) == 40, "context");
 _Static_assert(sizeof(struct erdma_diag_ring_read) == 72, "ring_read");
 _Static_assert(sizeof(struct erdma_diag_debug) == 136, "debug");
 
 const struct command commands[N_COMMANDS] = {
-	{ "info", ERDMA_DIAG_INFO, 344, 0 },
-	{ "list", ERDMA_DIAG_LIST, 48, 0 },
-	{ "context", ERDMA_DIAG_CONTEXT, 40, ERDMA_DIAG_CONTEXT_HW },
-	{ "ring_read", ERDMA_DIAG_RING_READ, 72, 0 },
-	{ "debug", ERDMA_DIAG_DEBUG, 136, ERDMA_DIAG_DEBUG_SET },
+	{ "info", ERDMA_DIAG_INFO, 432, 344, 0 },
+	{ "list", ERDMA_DIAG_LIST, 56, 48, ERDMA_DIAG_LIST_HW },
+	{ "context", ERDMA_DIAG_CONTEXT, 40, 40, ERDMA_DIAG_CONTEXT_HW },
+	{ "ring_read", ERDMA_DIAG_RING_READ, 72, 72, 0 },
+	{ "debug", ERDMA_DIAG_DEBUG, 136, 136, ERDMA_DIAG_DEBUG_SET },
 };
 
 int node;
@@ -124,7 +129,8 @@ bool as_nobody(bool (*fn)(void))
 
 int main(int argc, char **argv)
 {
-	const int n = n_dispatch_tests + n_object_tests + n_rights_tests;
+	const int n = n_dispatch_tests + n_object_tests + n_memory_tests +
+		      n_rights_tests;
 	struct tap_test *all = calloc(n, sizeof(*all));
 
 	if (!all)
@@ -136,7 +142,9 @@ int main(int argc, char **argv)
 	}
 	memcpy(all, dispatch_tests, n_dispatch_tests * sizeof(*all));
 	memcpy(all + n_dispatch_tests, object_tests, n_object_tests * sizeof(*all));
-	memcpy(all + n_dispatch_tests + n_object_tests, rights_tests,
+	memcpy(all + n_dispatch_tests + n_object_tests, memory_tests,
+	       n_memory_tests * sizeof(*all));
+	memcpy(all + n_dispatch_tests + n_object_tests + n_memory_tests, rights_tests,
 	       n_rights_tests * sizeof(*all));
 	return tap_run(all, n, argc > 1 ? argv[1] : NULL);
 }

@@ -12,13 +12,14 @@
 #define NOBODY 65534
 
 /* One line per test; the tables are in the .c files. */
-extern const struct tap_test dispatch_tests[], object_tests[], rights_tests[];
-extern const int n_dispatch_tests, n_object_tests, n_rights_tests;
+extern const struct tap_test dispatch_tests[], object_tests[], memory_tests[], rights_tests[];
+extern const int n_dispatch_tests, n_object_tests, n_memory_tests, n_rights_tests;
 
 struct command {
 	const char *name;
 	unsigned int cmd;
 	uint32_t size;
+	uint32_t first;		/* size of the first version */
 	uint32_t flags;		/* known bits */
 };
 
@@ -51,6 +52,8 @@ const void *find_record(const void *buf, uint32_t len, int type);
 
 /* Runs fn in a child that is nobody: 0 if it returned true. */
 bool as_nobody(bool (*fn)(void));
+/* The same, and nobody may open the node meanwhile. */
+bool nobody_may(bool (*fn)(void));
 bool in_child(bool (*fn)(void), bool drop);
 
 /* A QP of this process. */
@@ -58,6 +61,10 @@ struct own_qp {
 	uint32_t qpn;
 	uint32_t cqn;
 	uint32_t sq_depth;
+	uint32_t lkey;		/* of its memory region */
+	uint32_t rkey;
+	uint64_t addr;		/* of its memory */
+	uint64_t length;
 	void *priv;
 };
 

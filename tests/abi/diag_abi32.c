@@ -11,13 +11,18 @@ _Static_assert(sizeof(void *) == 4, "not a 32-bit program");
 _Static_assert(sizeof(struct erdma_diag_rec) == 8, "rec");
 _Static_assert(sizeof(struct erdma_diag_owner) == 24, "owner");
 _Static_assert(sizeof(struct erdma_diag_queue) == 48, "queue");
-_Static_assert(sizeof(struct erdma_diag_qp) == 248, "qp");
-_Static_assert(sizeof(struct erdma_diag_cq) == 128, "cq");
-_Static_assert(sizeof(struct erdma_diag_eq) == 160, "eq");
-_Static_assert(sizeof(struct erdma_diag_cmdq) == 184, "cmdq");
+_Static_assert(sizeof(struct erdma_diag_owner_more) == 16, "owner_more");
+_Static_assert(sizeof(struct erdma_diag_qp) == 280, "qp");
+_Static_assert(sizeof(struct erdma_diag_cq) == 152, "cq");
+_Static_assert(sizeof(struct erdma_diag_eq) == 176, "eq");
+_Static_assert(sizeof(struct erdma_diag_cmdq) == 248, "cmdq");
+_Static_assert(sizeof(struct erdma_diag_mr) == 152, "mr");
+_Static_assert(sizeof(struct erdma_diag_pd) == 72, "pd");
+_Static_assert(sizeof(struct erdma_diag_ctx) == 88, "ctx");
+_Static_assert(sizeof(struct erdma_diag_cm_id) == 144, "cm_id");
 _Static_assert(sizeof(struct erdma_diag_hw) == 272, "hw");
-_Static_assert(sizeof(struct erdma_diag_info) == 344, "info");
-_Static_assert(sizeof(struct erdma_diag_list) == 48, "list");
+_Static_assert(sizeof(struct erdma_diag_info) == 432, "info");
+_Static_assert(sizeof(struct erdma_diag_list) == 56, "list");
 _Static_assert(sizeof(struct erdma_diag_context) == 40, "context");
 _Static_assert(sizeof(struct erdma_diag_ring_read) == 72, "ring_read");
 _Static_assert(sizeof(struct erdma_diag_debug) == 136, "debug");
@@ -84,7 +89,7 @@ static bool test_list(void)
 	};
 
 	return !call(ERDMA_DIAG_LIST, &l) && l.out_count >= 3 &&
-	       ((struct erdma_diag_rec *)buf)->len == 168;
+	       ((struct erdma_diag_rec *)buf)->len == 184;
 }
 
 static bool test_context(void)
@@ -94,7 +99,7 @@ static bool test_context(void)
 		.buf_len = sizeof(buf),
 	};
 
-	return !call(ERDMA_DIAG_CONTEXT, &c) && c.out_len == 192 && c.time_ns &&
+	return !call(ERDMA_DIAG_CONTEXT, &c) && c.out_len == 256 && c.time_ns &&
 	       ((struct erdma_diag_cmdq *)(buf + 8))->credits == 128;
 }
 
@@ -102,7 +107,7 @@ static bool test_needed_size(void)
 {
 	struct erdma_diag_context c = { .size = sizeof(c), .obj = ERDMA_DIAG_OBJ_CMDQ };
 
-	return call(ERDMA_DIAG_CONTEXT, &c) == -EMSGSIZE && c.out_len == 192;
+	return call(ERDMA_DIAG_CONTEXT, &c) == -EMSGSIZE && c.out_len == 256;
 }
 
 static bool test_ring_read(void)
@@ -125,8 +130,8 @@ static bool test_debug(void)
 
 static bool test_errors(void)
 {
-	struct erdma_diag_info i = { .size = sizeof(i) - 1 };
-	struct erdma_diag_list l = { .size = sizeof(l), .flags = 1 };
+	struct erdma_diag_info i = { .size = 343 };	/* less than the first version */
+	struct erdma_diag_list l = { .size = sizeof(l), .flags = 1U << 31 };
 
 	return call(ERDMA_DIAG_INFO, &i) == -EINVAL && call(ERDMA_DIAG_LIST, &l) == -EOPNOTSUPP;
 }

@@ -80,13 +80,35 @@ static bool too_small_sizes(void)
 	union argument arg;
 
 	for (int i = 0; i < N_COMMANDS; i++) {
-		for (uint32_t size = 0; size < commands[i].size; size++) {
+		for (uint32_t size = 0; size < commands[i].first; size++) {
 			int err;
 
 			valid_argument(&commands[i], &arg);
 			arg.head.size = size;
 			err = call(node, commands[i].cmd, &arg);
 			EXPECT(err == EINVAL, "%s size %u: %s", commands[i].name, size, strerror(err));
+		}
+	}
+	return true;
+}
+
+/* Callers of the first version and of every one since get what they know */
+static bool sizes_since_the_first_version(void)
+{
+	union argument arg;
+
+	for (int i = 0; i < N_COMMANDS; i++) {
+		for (uint32_t size = commands[i].first; size < commands[i].size; size++) {
+			int err;
+
+			valid_argument(&commands[i], &arg);
+			memset(arg.bytes + size, 0xa5, commands[i].size - size);
+			arg.head.size = size;
+			err = call(node, commands[i].cmd, &arg);
+			EXPECT(!err, "%s size %u: %s", commands[i].name, size, strerror(err));
+			for (uint32_t j = size; j < commands[i].size; j++)
+				EXPECT(arg.bytes[j] == 0xa5, "%s size %u: byte %u was written",
+				       commands[i].name, size, j);
 		}
 	}
 	return true;
@@ -182,6 +204,8 @@ static bool unknown_flags(void)
 				arg.debug.mask = 1;
 				arg.debug.level = ERDMA_DIAG_LEVEL_ERR;
 			}
+			if (commands[i].cmd == ERDMA_DIAG_LIST && flag == ERDMA_DIAG_LIST_HW)
+				arg.list.hw_budget_ms = 1000;
 			err = call(node, commands[i].cmd, &arg);
 			EXPECT(err == (flag & commands[i].flags ? 0 : EOPNOTSUPP),
 			       "%s flag %#x: %s", commands[i].name, flag, strerror(err));
@@ -358,6 +382,7 @@ const struct tap_test dispatch_tests[] = {
 	{ "other_type_bytes", other_type_bytes },
 	{ "direction_and_size_bits_count", direction_and_size_bits_count },
 	{ "too_small_sizes", too_small_sizes },
+	{ "sizes_since_the_first_version", sizes_since_the_first_version },
 	{ "larger_sizes_with_zero_tail", larger_sizes_with_zero_tail },
 	{ "larger_sizes_with_unknown_tail", larger_sizes_with_unknown_tail },
 	{ "absurd_sizes", absurd_sizes },

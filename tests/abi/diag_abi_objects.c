@@ -30,7 +30,7 @@ static bool info_is_plausible(void)
 	i.flags = 0;
 	EXPECT(!call(node, ERDMA_DIAG_INFO, &i), "info");
 	EXPECT(i.abi_cmds == 0x1f, "commands %#llx", (unsigned long long)i.abi_cmds);
-	EXPECT(i.abi_objs == 0x1e && i.abi_rings == 0x7e, "objects or rings");
+	EXPECT(i.abi_objs == 0x1fe && i.abi_rings == 0x7e, "objects or rings");
 	EXPECT(i.abi_debug_cats == ERDMA_DIAG_CAT_COUNT, "categories %u", i.abi_debug_cats);
 	EXPECT(terminated(i.driver_version, sizeof(i.driver_version)) && i.driver_version[0],
 	       "driver version");
@@ -41,6 +41,12 @@ static bool info_is_plausible(void)
 	EXPECT(i.max_qp && i.max_cq && i.max_mr && i.max_pd && i.max_cqe, "limits");
 	EXPECT(i.n_eq == i.vectors + 1, "%u EQs on %u vectors", i.n_eq, i.vectors);
 	EXPECT(i.reg_version && i.bar0_len >= ERDMA_BAR0_MIN_SIZE, "registers");
+	EXPECT(i.abi_flags & ERDMA_DIAG_ABI_LIST_HW, "flags");
+	EXPECT(i.probed_ns && i.probed_ns < i.time_mono_ns, "time of the probe");
+	EXPECT(!i.last_loss == !i.lost_ns, "loss %u", i.last_loss);
+	EXPECT(i.max_send_sge == 6 && i.max_recv_sge == 1 && i.max_inline && i.max_ird &&
+	       i.max_ord && i.max_private_data && i.page_sizes & 4096, "effective limits");
+	EXPECT(i.mtu_device || i.mtu_status, "MTU of the device is neither known nor refused");
 	EXPECT(i.time_mono_ns && i.time_real_ns > 1000000000ULL * 1600000000ULL, "clocks");
 	return true;
 }
@@ -49,7 +55,7 @@ static bool info_is_plausible(void)
 
 static bool list_of_unknown_objects(void)
 {
-	static const uint32_t objs[] = { 0, 5, 6, 64, 0x80000000, 0xffffffff };
+	static const uint32_t objs[] = { 0, 9, 10, 64, 0x80000000, 0xffffffff };
 
 	for (unsigned int i = 0; i < sizeof(objs) / sizeof(objs[0]); i++) {
 		struct erdma_diag_list arg = { .obj = objs[i] };
@@ -162,11 +168,15 @@ static bool context_of_unknown_ids(void)
 		uint32_t obj, id;
 		int want;
 	} cases[] = {
-		{ 0, 0, EOPNOTSUPP }, { 5, 0, EOPNOTSUPP }, { 0xffffffff, 0, EOPNOTSUPP },
+		{ 0, 0, EOPNOTSUPP }, { 9, 0, EOPNOTSUPP }, { 0xffffffff, 0, EOPNOTSUPP },
 		{ ERDMA_DIAG_OBJ_QP, 0, ENOENT }, { ERDMA_DIAG_OBJ_QP, 0xffffffff, ENOENT },
 		{ ERDMA_DIAG_OBJ_CQ, 0, ENOENT }, { ERDMA_DIAG_OBJ_CQ, 0x100000, ENOENT },
 		{ ERDMA_DIAG_OBJ_EQ, 33, ENOENT }, { ERDMA_DIAG_OBJ_EQ, 31, ENOENT },
 		{ ERDMA_DIAG_OBJ_EQ, 0xffffffff, ENOENT }, { ERDMA_DIAG_OBJ_CMDQ, 1, ENOENT },
+		{ ERDMA_DIAG_OBJ_MR, 0xfffff, ENOENT }, { ERDMA_DIAG_OBJ_MR, 0xffffffff, ENOENT },
+		{ ERDMA_DIAG_OBJ_PD, 0x1ffff, ENOENT }, { ERDMA_DIAG_OBJ_PD, 0xffffffff, ENOENT },
+		{ ERDMA_DIAG_OBJ_CTX, 0, ENOENT }, { ERDMA_DIAG_OBJ_CTX, 0xffffffff, ENOENT },
+		{ ERDMA_DIAG_OBJ_CM_ID, 0, ENOENT }, { ERDMA_DIAG_OBJ_CM_ID, 0xffffffff, ENOENT },
 	};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -186,7 +186,7 @@ static bool see_same_users(void)
 	return true;
 }
 
-static bool nobody_may(bool (*fn)(void))
+bool nobody_may(bool (*fn)(void))
 {
 	bool good;
 
@@ -317,6 +317,7 @@ static bool look_from_pid_namespace(void)
 	qp = find_record(buf, arg.out_len, ERDMA_DIAG_REC_QP);
 	EXPECT(qp && qp->qpn == other.qpn, "not listed");
 	EXPECT(!qp->owner.pid && !qp->owner.comm[0], "pid %u of another namespace", qp->owner.pid);
+	EXPECT(qp->owner_more.flags == ERDMA_DIAG_OWNER_PID_NS, "flags %#x", qp->owner_more.flags);
 	return true;
 }
 
@@ -568,8 +569,8 @@ static void *look(void *result)
 	static __thread uint8_t mine[65536];
 	union argument arg = {};
 
-	while (!stop) {
-		struct erdma_diag_list l = { .obj = ERDMA_DIAG_OBJ_QP };
+	for (uint32_t obj = 0; !stop; obj++) {
+		struct erdma_diag_list l = { .obj = ERDMA_DIAG_OBJ_QP + obj % ERDMA_DIAG_OBJ_CM_ID };
 		int err = list(node, &l, mine, sizeof(mine));
 		const struct erdma_diag_qp *qp = find_record(mine, l.out_len, ERDMA_DIAG_REC_QP);
 

@@ -59,6 +59,10 @@ bool own_qp_open(struct own_qp *q)
 		return false;
 	q->qpn = v->qp->qp_num;
 	q->sq_depth = MAX_WR * 4;
+	q->lkey = v->mr->lkey;
+	q->rkey = v->mr->rkey;
+	q->addr = (uintptr_t)v->mem;
+	q->length = sizeof(v->mem);
 	/* libibverbs does not report the CQN */
 	q->cqn = 0;
 	arg.start_id = q->qpn;

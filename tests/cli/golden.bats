@@ -12,6 +12,11 @@ load helper
 @test "text: list qp -vv" { golden list-qp-vv.txt basic list qp -vv; }
 @test "text: list cq -v" { golden list-cq.txt basic list cq -v; }
 @test "text: list eq -v" { golden list-eq.txt basic list eq -v; }
+@test "text: list mr" { golden list-mr.txt basic list mr; }
+@test "text: list mr -vv" { golden list-mr-vv.txt basic list mr -vv; }
+@test "text: list pd" { golden list-pd.txt basic list pd; }
+@test "text: list ctx -v" { golden list-ctx.txt basic list ctx -v; }
+@test "text: list cm -v" { golden list-cm.txt basic list cm -v; }
 @test "text: info dev -v" { golden info-dev.txt basic info dev -v; }
 @test "text: info qp of an application" { golden info-qp-17.txt basic info qp 17; }
 @test "text: info qp marks disagreement" { golden info-qp-18.txt basic info qp 18; }
@@ -50,6 +55,10 @@ load helper
 @test "JSON: list qp" { golden_json list-qp.json basic list qp; }
 @test "JSON: list cq" { golden_json list-cq.json basic list cq; }
 @test "JSON: list eq" { golden_json list-eq.json basic list eq; }
+@test "JSON: list mr" { golden_json list-mr.json basic list mr; }
+@test "JSON: list pd" { golden_json list-pd.json basic list pd; }
+@test "JSON: list ctx" { golden_json list-ctx.json basic list ctx; }
+@test "JSON: list cm" { golden_json list-cm.json basic list cm; }
 @test "JSON: info dev" { golden_json info-dev.json basic info dev; }
 @test "JSON: info qp" { golden_json info-qp.json basic info qp 17 18; }
 @test "JSON: info cq" { golden_json info-cq.json basic info cq 5; }

@@ -4,8 +4,8 @@
 
 load helper
 
-ALL=("list dev" "list qp" "list cq" "list eq" "info" "info dev" "info qp 17,18" "info cq 5"
-     "info eq 1" "info cmdq" "dump qp" "dump qp 17" "dump cq 5,6" "dump eq aeq" "dump eq cmdq"
+ALL=("list dev" "list qp" "list cq" "list eq" "list mr" "list pd" "list ctx" "list cm"
+     "info" "info dev" "info qp 17,18" "info cq 5" "info eq 1" "info cmdq" "dump qp" "dump qp 17" "dump cq 5,6" "dump eq aeq" "dump eq cmdq"
      "dump cmdq" "stat" "stat --style vendor" "debug-level" "explain" "version" "ver" "schema")
 
 # One document, with a schema; data, or an error and the exit status in it
@@ -70,6 +70,10 @@ every_command()
 	eadm.qp.list/2 list qp
 	eadm.cq.list/2 list cq
 	eadm.eq.list/2 list eq
+	eadm.mr.list/2 list mr
+	eadm.pd.list/2 list pd
+	eadm.ctx.list/2 list ctx
+	eadm.cm.list/2 list cm
 	eadm.dev.info/2 info
 	eadm.qp.info/2 info qp 17
 	eadm.cq.info/2 info cq 5

@@ -364,6 +364,7 @@ def adapter():
                  **queue("sq", depth=128, valid=7, pi=4 * n_cmds, ci=4 * (n_cmds - 2),
                          dbrec=4 * n_cmds),
                  **queue("cq", depth=128, valid=2, ci=n_cmds - 2)},
+        **memory(),
         "rings": [
             ring(1, 17, 16, user_sq(17), pi=20),
             ring(2, 17, 4, [(i, rqe(i, 17, 0x7f0000100000 + 4096 * i, 4096, 0x401))
@@ -397,6 +398,44 @@ def adapter():
         ],
         "debug": {"level": [1, 3, 1, 1, 1, 1, 1, 1, 1], "left": [0, 599000, 0, 0, 0, 0, 0, 0, 0],
                   "suppressed": 12},
+    }
+
+
+def memory():
+    """Memory regions, protection domains, user contexts, listeners and connections."""
+    app = {"owner.pid": 4711, "owner.comm": "ib_write_bw", "owner_more.cgroup_id": 2342,
+           "created_ns": 90_000_000_000}
+    kernel = {"owner.kernel": 1, "owner.comm": "nvme_rdma", "created_ns": 90_000_000_000}
+    local = "hex:" + ip("10.0.0.1").hex()
+    peer = "hex:" + ip("10.0.0.7").hex()
+    return {
+        "mr": [
+            {"index": 4, "lkey": 0x401, "rkey": 0x401, "pdn": 3, "type": 0, "flags": 1,
+             "access": 7, "rights": 15, "iova": 0x7f0000100000, "length": 1 << 20,
+             "addr": 0x7f0000100000, "page_shift": 12, "page_cnt": 256, "mtt_level": 1,
+             "mtt_tables": 1, "mtt_bytes": 2048, "ctx": 2, "res_id": 11, "dma": 0x12345000, **app},
+            {"index": 5, "type": 1, "pdn": 1, "rights": 7, "page_shift": 12, "page_cnt": 8,
+             "max_pages": 257, "iova": 0x100000, "length": 32768, "mtt_level": 1, "mtt_tables": 1,
+             "mtt_bytes": 2056, "rec_flags": 2, "res_id": 12, **kernel},
+            {"index": 6, "type": 2, "flags": 4, "pdn": 1, "rights": 1, "res_id": 13, **kernel},
+            {"index": 7, "type": 0, "flags": 2, "access": 0x81, "pdn": 3, "length": 4096,
+             "page_shift": 12, "page_cnt": 1, **dict(app, **{"owner.pid": 0, "owner.comm": "",
+                                                            "owner_more.flags": 1})},
+        ],
+        "pd": [{"pdn": 1, "n_qp": 1, "n_mr": 2, "res_id": 1, **kernel},
+               {"pdn": 3, "ctx": 2, "n_qp": 2, "n_mr": 2, "res_id": 2, **app}],
+        "ctx": [{"id": 2, "flags": 1, "sq_page": 128, "rq_page": 130, "cq_page": 129, "res_id": 7,
+                 "n_pd": 1, "n_mr": 2, "n_cq": 1, "n_qp": 2, **app}],
+        "cm": [
+            {"id": 1, "state": 1, "family": 2, "sport": 4420, "saddr": local, "backlog": 64,
+             "n_waiting": 1, "state_ns": 95_000_000_000, **kernel},
+            {"id": 3, "state": 6, "family": 2, "sport": 49152, "dport": 7471, "saddr": local,
+             "daddr": peer, "qpn": 17, "peer_cookie": 0x2b, "ird": 16, "ord": 16,
+             "state_ns": 95_000_000_000, **app},
+            {"id": 4, "state": 5, "flags": 1, "family": 2, "sport": 4420, "dport": 50001,
+             "saddr": local, "daddr": peer, "listener": 1, "peer_cookie": 0x2c,
+             "left_ms": 59000, "state_ns": 99_000_000_000, **kernel},
+        ],
     }
 
 

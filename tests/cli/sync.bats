@@ -79,7 +79,7 @@ setup()
 
 @test "completion: verbs, objects, options, values" {
 	[ "$(complete_words eadm li)" = list ]
-	[ "$(complete_words eadm list '' | paste -sd ' ')" = "dev qp cq eq" ]
+	[ "$(complete_words eadm list '' | paste -sd ' ')" = "dev qp cq eq mr pd ctx cm" ]
 	[ "$(complete_words eadm dump qp 17 --inf)" = --inflight ]
 	[ "$(complete_words eadm list qp --state R | paste -sd ' ')" = "RTR RTS" ]
 	[ "$(complete_words eadm list qp -o j | paste -sd ' ')" = "json jsonl" ]

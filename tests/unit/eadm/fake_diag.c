@@ -90,7 +90,8 @@ struct member {
 #define Q(st, q)	N(st, q.depth), N(st, q.pi), N(st, q.ci), N(st, q.valid),		\
 			N(st, q.page_shift), N(st, q.page_cnt), N(st, q.dma),			\
 			N(st, q.dbrec_dma), N(st, q.dbrec)
-#define OWNER(st)	N(st, owner.pid), N(st, owner.kernel), B(st, owner.comm)
+#define OWNER(st)	N(st, owner.pid), N(st, owner.kernel), B(st, owner.comm),		\
+			N(st, owner_more.flags), N(st, owner_more.cgroup_id)
 
 static const struct member info_members[] = {
 	N(erdma_diag_info, abi_cmds), N(erdma_diag_info, abi_flags), N(erdma_diag_info, abi_objs),
@@ -148,6 +149,41 @@ static const struct member cmdq_members[] = {
 	N(erdma_diag_cmdq, submitted), N(erdma_diag_cmdq, completed), N(erdma_diag_cmdq, failed),
 	N(erdma_diag_cmdq, timeouts), N(erdma_diag_cmdq, late), N(erdma_diag_cmdq, lost_irqs),
 	N(erdma_diag_cmdq, bad_cqes), N(erdma_diag_cmdq, oldest_ns), { 0 }
+};
+
+static const struct member mr_members[] = {
+	N(erdma_diag_mr, index), N(erdma_diag_mr, lkey), N(erdma_diag_mr, rkey),
+	N(erdma_diag_mr, pdn), N(erdma_diag_mr, type), N(erdma_diag_mr, flags),
+	N(erdma_diag_mr, access), N(erdma_diag_mr, rights), N(erdma_diag_mr, iova),
+	N(erdma_diag_mr, length), N(erdma_diag_mr, addr), N(erdma_diag_mr, page_shift),
+	N(erdma_diag_mr, page_cnt), N(erdma_diag_mr, mtt_level), N(erdma_diag_mr, mtt_tables),
+	N(erdma_diag_mr, mtt_bytes), N(erdma_diag_mr, max_pages), N(erdma_diag_mr, ctx),
+	N(erdma_diag_mr, res_id), N(erdma_diag_mr, dma), N(erdma_diag_mr, created_ns),
+	OWNER(erdma_diag_mr), { 0 }
+};
+
+static const struct member pd_members[] = {
+	N(erdma_diag_pd, pdn), N(erdma_diag_pd, ctx), N(erdma_diag_pd, n_qp),
+	N(erdma_diag_pd, n_mr), N(erdma_diag_pd, res_id), N(erdma_diag_pd, created_ns),
+	OWNER(erdma_diag_pd), { 0 }
+};
+
+static const struct member ctx_members[] = {
+	N(erdma_diag_ctx, id), N(erdma_diag_ctx, flags), N(erdma_diag_ctx, sq_page),
+	N(erdma_diag_ctx, rq_page), N(erdma_diag_ctx, cq_page), N(erdma_diag_ctx, res_id),
+	N(erdma_diag_ctx, n_pd), N(erdma_diag_ctx, n_mr), N(erdma_diag_ctx, n_cq),
+	N(erdma_diag_ctx, n_qp), N(erdma_diag_ctx, created_ns), OWNER(erdma_diag_ctx), { 0 }
+};
+
+static const struct member cm_members[] = {
+	N(erdma_diag_cm_id, id), N(erdma_diag_cm_id, state), N(erdma_diag_cm_id, qpn),
+	N(erdma_diag_cm_id, listener), N(erdma_diag_cm_id, backlog),
+	N(erdma_diag_cm_id, n_waiting), N(erdma_diag_cm_id, flags), N(erdma_diag_cm_id, family),
+	N(erdma_diag_cm_id, sport), N(erdma_diag_cm_id, dport), B(erdma_diag_cm_id, saddr),
+	B(erdma_diag_cm_id, daddr), N(erdma_diag_cm_id, peer_cookie), N(erdma_diag_cm_id, ird),
+	N(erdma_diag_cm_id, ord), N(erdma_diag_cm_id, left_ms),
+	N(erdma_diag_cm_id, created_ns), N(erdma_diag_cm_id, state_ns),
+	OWNER(erdma_diag_cm_id), { 0 }
 };
 
 static const struct member list_out[] = {
@@ -218,6 +254,14 @@ static const struct kind {
 				sizeof(struct erdma_diag_eq), eq_members, "eqn" },
 	[ERDMA_DIAG_OBJ_CMDQ] = { "cmdq", ERDMA_DIAG_REC_CMDQ, 0,
 				  sizeof(struct erdma_diag_cmdq), cmdq_members, "id" },
+	[ERDMA_DIAG_OBJ_MR] = { "mr", ERDMA_DIAG_REC_MR, 0, sizeof(struct erdma_diag_mr),
+				mr_members, "index" },
+	[ERDMA_DIAG_OBJ_PD] = { "pd", ERDMA_DIAG_REC_PD, 0, sizeof(struct erdma_diag_pd),
+				pd_members, "pdn" },
+	[ERDMA_DIAG_OBJ_CTX] = { "ctx", ERDMA_DIAG_REC_CTX, 0, sizeof(struct erdma_diag_ctx),
+				 ctx_members, "id" },
+	[ERDMA_DIAG_OBJ_CM_ID] = { "cm", ERDMA_DIAG_REC_CM_ID, 0,
+				   sizeof(struct erdma_diag_cm_id), cm_members, "id" },
 };
 
 static uint32_t put_record(uint8_t *to, uint16_t type, uint16_t flags, const void *body,

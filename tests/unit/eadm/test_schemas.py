@@ -16,8 +16,9 @@ pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
 
 EADM_BUILD = Path(TOP) / 'eadm/build'
 COMMANDS = '''
-    list dev; list qp; list cq; list eq; info dev; info qp 17,18; info cq 5; info eq 1; info eq aeq;
-    info cmdq; dump qp; dump qp 17 18 --last 99; dump qp 17 --hex; dump cq 5,6; dump eq 1 --last 99;
+    list dev; list qp; list cq; list eq; list mr; list pd; list ctx; list cm;
+    info dev; info qp 17,18; info cq 5; info eq 1; info eq aeq; info cmdq;
+    dump qp; dump qp 17 18 --last 99; dump qp 17 --hex; dump cq 5,6; dump eq 1 --last 99;
     dump eq aeq --last 99; dump eq cmdq; dump cmdq --last 99; stat; stat --style vendor;
     stat -i 100ms -n 1; stat --u64 string; debug-level; debug-level cm=dbg --dry-run; explain; ver;
     version; schema; list nonsense; info qp 99

@@ -19,6 +19,7 @@
 int unit_decode(void);
 int unit_decode_cmd(void);
 int unit_decode_ctx(void);
+int unit_decode_mem(void);
 int unit_ring(void);
 int unit_source(void);
 int unit_parse(void);
