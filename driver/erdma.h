@@ -15,6 +15,7 @@
  *   erdma_cmdq      command transport
  *   erdma_eq_ring, erdma_mmio    event rings, registers
  *   erdma_lost      mark a device as lost and start the work that handles it
+ *   erdma_rec*      recorders: what the driver remembers of all of these
  * Connections and QPs call each other: a connection stops its QP, a QP that is
  * stopped closes its connection.
  * The diagnostics (erdma_diag*, erdma_restrack, erdma_stats) read objects
@@ -139,6 +140,7 @@ struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, u32 por
 int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       u32 port, int index);
 
+#include "erdma_rec.h"
 #include "erdma_transport.h"
 #include "erdma_objects.h"
 
@@ -299,6 +301,7 @@ struct erdma_adapter;
  * @endpoints: all connection endpoints
  * @endpoints_wait: woken when @endpoints becomes empty
  * @dbg: debug prints
+ * @rec: recorders of the adapter; NULL in KUnit
  * @stats: software counters
  * @stats_paused: the last GET_STATS was not answered
  * @stats_resume: jiffies when the next one may be sent then
@@ -354,6 +357,7 @@ struct erdma_dev {
 	struct list_head endpoints;
 	wait_queue_head_t endpoints_wait;
 	struct erdma_debug dbg;
+	struct erdma_rec *rec;
 	struct erdma_stats stats;
 	bool stats_paused;
 	unsigned long stats_resume;

@@ -107,6 +107,7 @@ static void ctx_complete(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
 {
 	q->in_flight--;
 	q->stuck = 0;
+	ctx->answer_ns = ktime_get_ns();
 	erdma_stat_inc(q->stats, ctx->syndrome ? ERDMA_STAT_CMDQ_FAILED :
 						  ERDMA_STAT_CMDQ_COMPLETED);
 	if (ctx->state == ERDMA_CMD_QUARANTINED) {
@@ -392,7 +393,8 @@ static struct erdma_cmd_ctx *cmdq_submit(struct erdma_cmdq *q, u8 submod, u8 opc
 	ctx->submod = submod;
 	ctx->opcode = opcode;
 	ctx->syndrome = 0;
-	ctx->submit_ns = ktime_get_coarse_ns();
+	ctx->submit_ns = ktime_get_ns();
+	ctx->answer_ns = 0;
 	ctx_set_state(q, ctx, ERDMA_CMD_SUBMITTED);
 	q->slot_ctx[pos] = ctx - q->ctxs;
 	q->in_flight++;
@@ -555,6 +557,8 @@ static int ctx_collect(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx,
 {
 	res->outcome = ERDMA_CMD_ANSWERED;
 	res->syndrome = ctx->syndrome;
+	res->submit_ns = ctx->submit_ns;
+	res->answer_ns = ctx->answer_ns;
 	ctx_set_state(q, ctx, ERDMA_CMD_UNUSED);
 	if (ctx->syndrome)
 		return -EIO;
@@ -576,6 +580,7 @@ static int cmdq_finish(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, u32 time
 		err = ctx_collect(q, ctx, res);
 	} else {
 		res->outcome = ERDMA_CMD_UNANSWERED;
+		res->submit_ns = ctx->submit_ns;
 		err = ctx_abandon(q, ctx, timeout_ms, buf);
 	}
 	spin_unlock_irqrestore(&q->lock, flags);

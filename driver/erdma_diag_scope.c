@@ -51,6 +51,14 @@ static bool scope_has_same_ids(const struct cred *c, const struct cred *t)
 	       gid_eq(c->gid, t->gid) && gid_eq(c->gid, t->egid) && gid_eq(c->gid, t->sgid);
 }
 
+/* A file opened by somebody else shows nothing */
+static bool scope_is_opener(const struct erdma_diag_who *who)
+{
+	const struct cred *mine = current_cred();
+
+	return uid_eq(who->opener->uid, mine->uid) && uid_eq(who->opener->euid, mine->euid);
+}
+
 /*
  * What ptrace_may_access(PTRACE_MODE_READ_REALCREDS) checks, as far as a module
  * can: that function is not exported, nor is the hook of security modules.
@@ -61,8 +69,7 @@ static enum erdma_diag_rel scope_task_relation(const struct erdma_diag_who *who,
 	const struct cred *mine = current_cred(), *tcred;
 	bool user, same;
 
-	/* A file opened by somebody else shows nothing */
-	if (!uid_eq(who->opener->uid, mine->uid) || !uid_eq(who->opener->euid, mine->euid))
+	if (!scope_is_opener(who))
 		return ERDMA_DIAG_REL_OTHER;
 	if (same_thread_group(task, current))
 		return ERDMA_DIAG_REL_SELF;
@@ -94,6 +101,20 @@ enum erdma_diag_rel erdma_diag_relation(const struct erdma_diag_who *who,
 	if (rdma_is_kernel_res(res) || !res->task)
 		return ERDMA_DIAG_REL_KERNEL;
 	return scope_task_relation(who, res->task);
+}
+
+/**
+ * erdma_diag_user_relation - whose is what a user left behind?
+ * @who: caller
+ * @uid: user who caused it; the process may be gone
+ *
+ * Return: USER or OTHER.
+ */
+enum erdma_diag_rel erdma_diag_user_relation(const struct erdma_diag_who *who, kuid_t uid)
+{
+	if (!scope_is_opener(who) || !uid_eq(current_uid(), uid))
+		return ERDMA_DIAG_REL_OTHER;
+	return ERDMA_DIAG_REL_USER;
 }
 
 /**

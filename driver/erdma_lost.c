@@ -35,6 +35,7 @@ static bool lost_mark(struct erdma_dev *dev, enum erdma_lost_reason reason)
 		return false;
 	erdma_stat_inc(&dev->stats, lost_reasons[reason].stat);
 	dev_err(&dev->pdev->dev, "the device is lost: %s\n", lost_reasons[reason].text);
+	erdma_rec_reset(dev->rec, ERDMA_DIAG_RESET_LOST, lost_reasons[reason].text, 0);
 
 	spin_lock_irqsave(&dev->lost_lock, flags);
 	if (dev->lost_watch)

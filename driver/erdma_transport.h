@@ -262,7 +262,8 @@ struct erdma_resp_buf {
  * @opcode: opcode within @submod
  * @syndrome: device status, 0 = success
  * @resp: response words
- * @submit_ns: ktime_get_coarse_ns() at submission, for messages: a few ms early
+ * @submit_ns: ktime_get_ns() at submission
+ * @answer_ns: ktime_get_ns() when the completion was taken, 0 before
  * @buf: of a QUARANTINED command: freed when the device cannot write it any more,
  *	NULL = none
  */
@@ -275,6 +276,7 @@ struct erdma_cmd_ctx {
 	u8 syndrome;
 	u64 resp[2];
 	u64 submit_ns;
+	u64 answer_ns;
 	struct erdma_resp_buf *buf;
 };
 
@@ -364,11 +366,15 @@ struct erdma_cmdq {
  * @outcome: how far it got
  * @resp: response words, valid after success
  * @syndrome: device status if the command failed with -EIO
+ * @submit_ns: ktime_get_ns() at submission, 0 = not sent
+ * @answer_ns: ktime_get_ns() when the completion was taken, 0 = not answered
  */
 struct erdma_cmd_result {
 	enum erdma_cmd_outcome outcome;
 	u64 resp[2];
 	u8 syndrome;
+	u64 submit_ns;
+	u64 answer_ns;
 };
 
 struct erdma_resp_buf *erdma_resp_buf_alloc(struct dma_pool *pool);

@@ -30,6 +30,7 @@ static struct kunit_suite *suites[] = {
 	&erdma_diag_objects_suite,
 	&erdma_diag_ring_suite,
 	&erdma_restrack_suite,
+	&erdma_rec_suite,
 };
 
 static char *only;

@@ -30,5 +30,6 @@ extern struct kunit_suite erdma_diag_suite;
 extern struct kunit_suite erdma_diag_objects_suite;
 extern struct kunit_suite erdma_diag_ring_suite;
 extern struct kunit_suite erdma_restrack_suite;
+extern struct kunit_suite erdma_rec_suite;
 
 #endif /* ERDMA_KUNIT_SUITES_H */
