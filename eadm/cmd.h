@@ -186,12 +186,14 @@ struct ctx {
  * @OPT_STYLE: --style
  * @OPT_FOR: --for
  * @OPT_DRY_RUN: --dry-run
+ * @OPT_KIND: --kind
+ * @OPT_FOLLOW: --follow
  * @OPT_MAX: their number
  */
 enum opt_id {
 	OPT_STATE, OPT_PID, OPT_COMM, OPT_PEER, OPT_SORT, OPT_SQ, OPT_RQ, OPT_CQ, OPT_EQ,
 	OPT_RANGE, OPT_INFLIGHT, OPT_LAST, OPT_HEX, OPT_RAW, OPT_GROUP, OPT_NONZERO, OPT_ERRORS,
-	OPT_INTERVAL, OPT_COUNT, OPT_LIVE, OPT_STYLE, OPT_FOR, OPT_DRY_RUN,
+	OPT_INTERVAL, OPT_COUNT, OPT_LIVE, OPT_STYLE, OPT_FOR, OPT_DRY_RUN, OPT_KIND, OPT_FOLLOW,
 	OPT_MAX
 };
 
@@ -410,6 +412,7 @@ int cmd_dump_eq(struct ctx *c, const struct args *a);
 int cmd_dump_cmdq(struct ctx *c, const struct args *a);
 int cmd_stat(struct ctx *c, const struct args *a);
 int cmd_debug_level(struct ctx *c, const struct args *a);
+int cmd_log(struct ctx *c, const struct args *a);
 int cmd_version(struct ctx *c, const struct args *a);
 int cmd_ver(struct ctx *c, const struct args *a);
 int cmd_schema(struct ctx *c, const struct args *a);

@@ -41,6 +41,8 @@ load helper
 @test "text: list cq in a container" { golden list-cq-pod.txt pod list cq; }
 @test "text: info dev in a container" { golden info-dev-pod.txt pod info dev; }
 @test "text: debug-level" { golden debug-level.txt basic debug-level; }
+@test "text: log" { golden log.txt basic log; }
+@test "text: log of some kinds" { golden log-kinds.txt basic log --kind cmd-first,cmd-time -v; }
 @test "text: explain" { golden explain.txt basic explain; }
 @test "text: help" { golden help.txt none help; }
 @test "text: help dump" { golden help-dump.txt none help dump; }
@@ -61,4 +63,5 @@ load helper
 @test "JSON: stat" { golden_json stat.json basic stat; }
 @test "JSON: stat, vendor's style" { golden_json stat-vendor.json basic stat --style vendor; }
 @test "JSON: info dev in a container" { golden_json info-dev-pod.json pod info dev; }
+@test "JSON: log" { golden_json log.json basic log; }
 @test "JSON: debug-level" { golden_json debug-level.json basic debug-level; }

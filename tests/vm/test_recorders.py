@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from lib.programs import PROGS
+from lib.programs import EADM, PROGS, eadm_data
 from vm.lib.faults import clear, run_ops
 from vm.lib.recovery import reset, wait_recovered
 
@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.group('vm'),
     pytest.mark.limit(200),
     pytest.mark.allow_log('erdma.*(was not answered within|the device is lost|refused, syndrome)'),
-    pytest.mark.needs('driver', 'model', 'progs'),
+    pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
     pytest.mark.vms(),
 ]
 
@@ -191,3 +191,21 @@ def test_poll_wakes_the_reader(vm, kind):
 
 def test_poll_does_not_wake_without_an_entry(vm):
     assert vm.run([READ, 'wait', 'reset', '300']).out.endswith('nothing\n')
+
+
+def test_eadm_shows_one_timeline(vm, since):
+    run_ops(vm, 'send')
+    vm.run(['rping', '-c', '-a', vm.address(), '-p', vm.next_port(), '-C', '1'], 60, check=False)
+    rows = eadm_data(vm, 'log')
+    times = [x['time_ns'] for x in rows]
+    assert times == sorted(times) and {'cmd', 'cm', 'key', 'reset'} <= {x['kind'] for x in rows}
+    end = [x for x in rows if x['kind'] == 'cm'][-1]
+    assert (end['what'], end['result'], end['owner']['comm']) == ('connect', 'ECONNREFUSED', 'rping')
+    assert [x['seq'] for x in rows if x['kind'] == 'cm'][-1] == since('cm').entries[-1]['seq']
+
+
+def test_eadm_follows(vm):
+    follower = vm.popen([EADM, 'log', '--follow', '--kind', 'key', '-n', '1'])
+    run_ops(vm, 'send')
+    follower.expect('deregistered.*verbs_fault')
+    follower.kill()
