@@ -8,6 +8,7 @@
  * bound to the adapter and go on when its device is replaced.
  */
 #include <linux/mm.h>
+#include <linux/poll.h>
 #include <linux/slab.h>
 
 #include "erdma.h"
@@ -125,7 +126,8 @@ void erdma_rec_current(struct erdma_rec_owner *owner)
 	owner->pid = task_tgid_nr(current);
 	owner->tid = task_pid_nr(current);
 	owner->start_ns = current->group_leader->start_boottime;
-	get_task_comm(owner->comm, current);
+	/* Not get_task_comm(), which takes a lock: a name that changes meanwhile has a NUL, too */
+	data_race(memcpy(owner->comm, current->comm, sizeof(owner->comm)));
 }
 
 /**

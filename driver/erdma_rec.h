@@ -27,7 +27,7 @@ struct erdma_rec;
  * @uid: user
  * @pid: process, in the initial pid namespace
  * @tid: thread, ditto
- * @start_ns: when the process began, which tells it from a later one of its number
+ * @start_ns: when the process began: a later one may have the same number
  * @kernel: a thread of the kernel, or the driver itself: no user and no process
  * @comm: name of the thread
  */

@@ -5,7 +5,7 @@
 
 #include "erdma_rec.h"
 
-#define ERDMA_REC_FREEZE	16	/* commands kept of each kind of first failure */
+#define ERDMA_REC_FREEZE	16	/* commands before and with each first failure */
 #define ERDMA_REC_SUBMODS	2
 #define ERDMA_REC_OPCODES	32	/* per sub-module; CMD_TIME leaves out others */
 

@@ -440,6 +440,7 @@ static void write_one_of_a_user(struct kunit *test, kuid_t uid)
 static void log_shows_ones_own_without_keys(struct kunit *test)
 {
 	struct erdma_diag_who who = { .opener = current_cred() };
+	struct erdma_diag_who admin = diag_admin, locked_down = diag_locked_down;
 	struct erdma_diag_log arg = { .kind = ERDMA_DIAG_LOG_KEY };
 	struct diag_setup *s = setup_of(test);
 	const struct erdma_diag_rec *rec = (void *)s->req.chunk;
@@ -459,13 +460,15 @@ static void log_shows_ones_own_without_keys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, key->index, 0x12U);
 	KUNIT_EXPECT_EQ(test, rec->flags, (u16)ERDMA_DIAG_REC_F_HIDDEN);
 
-	s->req.who = &diag_admin;
+	admin.opener = current_cred();
+	s->req.who = &admin;
 	KUNIT_ASSERT_EQ(test, call_log(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.out_count, 3U);
 	KUNIT_EXPECT_EQ(test, key->stag, 0x1234U);
 	KUNIT_EXPECT_EQ(test, rec->flags, (u16)0);
 
-	s->req.who = &diag_locked_down;
+	locked_down.opener = current_cred();
+	s->req.who = &locked_down;
 	KUNIT_ASSERT_EQ(test, call_log(test, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.out_count, 3U);
 	KUNIT_EXPECT_EQ(test, key->stag, 0U);
