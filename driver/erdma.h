@@ -15,6 +15,7 @@
  *   erdma_cmdq      command transport
  *   erdma_eq_ring, erdma_mmio    event rings, registers
  *   erdma_lost      mark a device as lost and start the work that handles it
+ *   erdma_rec*      recorders: what the driver remembers of all of these
  * Connections and QPs call each other: a connection stops its QP, a QP that is
  * stopped closes its connection.
  * The diagnostics (erdma_diag*, erdma_restrack, erdma_stats) read objects
@@ -106,6 +107,7 @@ do {										\
 } while (0)
 
 #include "erdma_stats.h"
+#include "erdma_rec.h"
 #include "erdma_transport.h"
 #include "erdma_objects.h"
 
@@ -281,6 +283,7 @@ struct erdma_adapter;
  * @eps: the same endpoints by number
  * @next_ep: next number
  * @dbg: debug prints
+ * @rec: recorders of the adapter; NULL in KUnit
  * @stats: software counters
  * @traffic: the device's counters as it was last asked for them
  * @stats_paused: the last GET_STATS was not answered
@@ -348,6 +351,7 @@ struct erdma_dev {
 	struct xarray eps;
 	u32 next_ep;
 	struct erdma_debug dbg;
+	struct erdma_rec *rec;
 	struct erdma_stats stats;
 	struct erdma_traffic traffic;
 	bool stats_paused;

@@ -508,6 +508,7 @@ static struct erdma_dev *erdma_alloc(struct erdma_adapter *adapter)
 	dev->pdev = adapter->pdev;
 	dev->diag_minor = adapter->diag_minor;
 	dev->stats = adapter->stats;
+	dev->rec = adapter->rec;
 	dev->ibdev.dev.parent = &dev->pdev->dev;
 	dev->ibdev.node_type = RDMA_NODE_RNIC;
 	dev->ibdev.phys_port_cnt = 1;

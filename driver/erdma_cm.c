@@ -133,6 +133,7 @@ void erdma_cm_fail(struct erdma_ep *ep, int err)
 		  erdma_ep_state_name(ep->state), ERR_PTR(err));
 
 	cm_count_failure(ep);
+	erdma_rec_cm(ep, err, false);
 	if (err == -EPROTO)
 		erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_MPA_ERR);
 	switch (ep->state) {
@@ -317,16 +318,20 @@ int erdma_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	ep = erdma_ep_alloc(dev);
 	if (ep) {
 		mutex_lock(&ep->lock);
+		erdma_rec_cm_active(ep, id, param->qpn);
 		err = cm_start_connect(ep, id, param);
-		if (err)
+		if (err) {
+			erdma_rec_cm(ep, err, false);
 			erdma_ep_close(ep);
-		else
+		} else {
 			erdma_ep_queue(ep);
+		}
 		mutex_unlock(&ep->lock);
 		erdma_ep_put(ep);
 	}
 	if (err) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_CONNECT_FAILED);
+		erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_CONNECT, param->qpn, err);
 		erdma_dbg(dev, CM, INFO, "qp %u cannot connect: %pe\n", param->qpn, ERR_PTR(err));
 	}
 	return err;
@@ -375,6 +380,7 @@ static int cm_finish_connect(struct erdma_ep *ep)
 	err = erdma_cm_snapshot(ep, &conn);
 	if (err)
 		return err;
+	erdma_rec_cm_stage(ep, ERDMA_DIAG_CM_DEVICE);
 	err = erdma_qp_to_rts(ep->qp, &conn);
 	if (err)
 		return err;
@@ -385,6 +391,7 @@ static int cm_finish_connect(struct erdma_ep *ep)
 	}
 	erdma_ep_set_state(ep, ERDMA_EP_CONNECTED);
 	erdma_ep_clear_deadline(ep);
+	erdma_rec_cm(ep, 0, false);
 	erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_CONNECT_OK);
 	erdma_dbg(ep->dev, CM, INFO, "qp %u connected, peer's cookie %#x\n",
 		  ep->qp->qpn, conn.peer_cookie);
@@ -477,6 +484,7 @@ static int cm_accept(struct erdma_ep *ep, struct iw_cm_id *id,
 	struct erdma_conn conn;
 	int err;
 
+	erdma_rec_cm_accept(ep, param->qpn);
 	err = cm_check_param(ep->dev, param) ?: cm_take_qp(ep, id, param->qpn);
 	if (err)
 		return err;
@@ -487,6 +495,7 @@ static int cm_accept(struct erdma_ep *ep, struct iw_cm_id *id,
 	/* The device continues behind the reply, which is sent afterwards (12.5) */
 	conn.passive = true;
 	conn.send_nxt += ERDMA_MPA_FIXED_SIZE + param->private_data_len;
+	erdma_rec_cm_stage(ep, ERDMA_DIAG_CM_DEVICE);
 	err = erdma_qp_to_rts(ep->qp, &conn);
 	if (err)
 		return err;
@@ -510,6 +519,7 @@ static int cm_accept(struct erdma_ep *ep, struct iw_cm_id *id,
 	erdma_ep_set_state(ep, ERDMA_EP_CONNECTED);
 	erdma_ep_clear_deadline(ep);
 	erdma_ep_leave_parent(ep);
+	erdma_rec_cm(ep, 0, false);
 	erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_ACCEPT_OK);
 	erdma_dbg(ep->dev, CM, INFO, "qp %u accepted %pI4:%u, peer's cookie %#x\n",
 		  ep->qp->qpn, &conn.dip, ntohs(conn.dport), conn.peer_cookie);
@@ -536,7 +546,7 @@ int erdma_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	ep = erdma_ep_by_id(dev, (uintptr_t)id->provider_data);
 	if (!ep) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
-		return err;
+		goto out;
 	}
 
 	mutex_lock(&ep->lock);
@@ -547,6 +557,9 @@ int erdma_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	}
 	mutex_unlock(&ep->lock);
 	erdma_ep_put(ep);
+out:
+	if (err)
+		erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_ACCEPT, param->qpn, err);
 	return err;
 }
 
@@ -571,13 +584,16 @@ int erdma_reject(struct iw_cm_id *id, const void *pdata, u8 len)
 		mutex_lock(&ep->lock);
 		if (ep->state == ERDMA_EP_REQUESTED) {
 			err = erdma_cm_send_reject(ep, pdata, len);
+			erdma_rec_cm(ep, err, true);
 			erdma_ep_close(ep);
 		}
 		mutex_unlock(&ep->lock);
 		erdma_ep_put(ep);
 	}
-	if (err)
+	if (err) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_REJECT_FAILED);
+		erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_REJECT, 0, err);
+	}
 	return err;
 }
 

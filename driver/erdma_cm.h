@@ -41,6 +41,36 @@ enum erdma_ep_state {
 };
 
 /**
+ * struct erdma_ep_log - what the recorder will say of a connection (erdma_rec_cm.c)
+ * @owner: who connects, listens or accepts
+ * @entered_ns: when @stage began; 0 = not a connection
+ * @stage: ERDMA_DIAG_CM_*
+ * @stage_us: microseconds in each stage
+ * @qpn: as the application named it
+ * @active: this side connects
+ * @frame: the peer's frame came
+ * @done: recorded
+ * @saddr: local address, 0 = not known, as all of these
+ * @daddr: remote address
+ * @sport: local port
+ * @dport: remote port
+ */
+struct erdma_ep_log {
+	struct erdma_rec_owner owner;
+	u64 entered_ns;
+	u32 stage;
+	u32 stage_us[ERDMA_DIAG_CM_STAGES];
+	u32 qpn;
+	bool active;
+	bool frame;
+	bool done;
+	__be32 saddr;
+	__be32 daddr;
+	__be16 sport;
+	__be16 dport;
+};
+
+/**
  * struct erdma_ep - a connection endpoint: one kernel TCP socket and what it
  *	is for
  * @refs: the endpoint itself until CLOSED, its queued work, its armed timer,
@@ -84,6 +114,7 @@ enum erdma_ep_state {
  * @listen_node: LISTEN: in erdma_listen.socks, under the mutex of the listeners
  * @ird: reported to the IW CM
  * @ord: ditto
+ * @log: for the recorder; of a listening endpoint only the owner
  * @peer: the peer's frame; REQUESTED and later
  * @len: bytes in @frame
  * @frame: CONNECTING: request to send; later: what was received
@@ -123,6 +154,7 @@ struct erdma_ep {
 	struct list_head listen_node;
 	u8 ird;
 	u8 ord;
+	struct erdma_ep_log log;
 	struct erdma_mpa_info peer;
 	u16 len;
 	u8 frame[ERDMA_MPA_FIXED_SIZE + ERDMA_MPA_MAX_PDATA + 1] __aligned(4);
@@ -177,6 +209,15 @@ bool erdma_cm_same_net(const struct erdma_dev *dev, const struct iw_cm_id *id);
 int erdma_cm_ask_security(const struct erdma_dev *dev);
 bool erdma_qp_is_owned(const struct erdma_qp *qp, const struct ib_qp *of_id);
 bool erdma_cm_owns_qp(const struct iw_cm_id *id, const struct erdma_qp *qp);
+
+/* ---- erdma_rec_cm.c: recorder of connections --------------------------------- */
+
+void erdma_rec_cm_begin(struct erdma_ep *ep, bool active, const struct erdma_rec_owner *owner);
+void erdma_rec_cm_active(struct erdma_ep *ep, const struct iw_cm_id *id, u32 qpn);
+void erdma_rec_cm_passive(struct erdma_ep *ep, const struct erdma_rec_owner *owner);
+void erdma_rec_cm_accept(struct erdma_ep *ep, u32 qpn);
+void erdma_rec_cm_stage(struct erdma_ep *ep, u32 stage);
+void erdma_rec_cm(struct erdma_ep *ep, int err, bool rejected);
 
 /* ---- erdma_listen.c: listeners -------------------------------------------- */
 

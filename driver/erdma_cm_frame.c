@@ -66,6 +66,7 @@ int erdma_cm_receive(struct erdma_ep *ep, bool reply)
 		ep->len += got;
 		err = erdma_mpa_parse(ep->frame, ep->len, &ep->peer);
 	}
+	ep->log.frame = !err;
 	if (!err && ep->peer.reply != reply)
 		err = -EPROTO;
 	if (!err && !reply && ep->peer.reject)

@@ -62,8 +62,9 @@ static void cmd_report(struct erdma_dev *dev, u8 submod, u8 opcode, int err, u8 
 			  ERR_PTR(err));
 }
 
-static int cmd_exec(struct erdma_dev *dev, u8 submod, u8 opcode, const void *req, size_t size,
-		    struct erdma_cmd_result *res)
+/* @object: number of what the command is about, for the recorder */
+static int cmd_exec(struct erdma_dev *dev, u8 submod, u8 opcode, u32 object, const void *req,
+		    size_t size, struct erdma_cmd_result *res)
 {
 	struct erdma_cmd_result unwanted;
 	int err;
@@ -71,14 +72,15 @@ static int cmd_exec(struct erdma_dev *dev, u8 submod, u8 opcode, const void *req
 	res = res ?: &unwanted;
 	err = erdma_cmdq_exec(&dev->cmdq, submod, opcode, req, size, res,
 			      cmd_limit(submod, opcode));
+	erdma_rec_cmd(dev->rec, submod, opcode, object, err, res);
 	cmd_report(dev, submod, opcode, err, res->syndrome);
 	return err;
 }
 
-#define cmd_rdma(dev, opcode, req, res) \
-	cmd_exec(dev, ERDMA_SUBMOD_RDMA, opcode, &(req), sizeof(req), res)
-#define cmd_common(dev, opcode, req, res) \
-	cmd_exec(dev, ERDMA_SUBMOD_COMMON, opcode, &(req), sizeof(req), res)
+#define cmd_rdma(dev, opcode, object, req, res) \
+	cmd_exec(dev, ERDMA_SUBMOD_RDMA, opcode, object, &(req), sizeof(req), res)
+#define cmd_common(dev, opcode, object, req, res) \
+	cmd_exec(dev, ERDMA_SUBMOD_COMMON, opcode, object, &(req), sizeof(req), res)
 
 /**
  * erdma_parse_caps - limits from the capability words
@@ -130,7 +132,7 @@ int erdma_exec_query_device(struct erdma_dev *dev, u64 *cap0, u64 *cap1)
 	__le64 req = 0;
 	int err;
 
-	err = cmd_rdma(dev, ERDMA_CMD_QUERY_DEVICE, req, &res);
+	err = cmd_rdma(dev, ERDMA_CMD_QUERY_DEVICE, 0, req, &res);
 	*cap0 = res.resp[0];
 	*cap1 = res.resp[1];
 	return err;
@@ -149,7 +151,7 @@ int erdma_exec_query_fw(struct erdma_dev *dev, u32 *fw_version)
 	__le64 req = 0;
 	int err;
 
-	err = cmd_common(dev, ERDMA_CMD_QUERY_FW_INFO, req, &res);
+	err = cmd_common(dev, ERDMA_CMD_QUERY_FW_INFO, 0, req, &res);
 	*fw_version = FIELD_GET(ERDMA_FW_VERSION, res.resp[0]);
 	return err;
 }
@@ -166,7 +168,7 @@ int erdma_exec_conf_device(struct erdma_dev *dev)
 
 	req.cfg = cpu_to_le32(ERDMA_CONF_PAGE_ENABLE |
 			      FIELD_PREP(ERDMA_CONF_PAGE_SHIFT, PAGE_SHIFT));
-	return cmd_common(dev, ERDMA_CMD_CONF_DEVICE, req, NULL);
+	return cmd_common(dev, ERDMA_CMD_CONF_DEVICE, 0, req, NULL);
 }
 
 /**
@@ -181,7 +183,7 @@ int erdma_exec_conf_mtu(struct erdma_dev *dev, u32 mtu)
 	struct erdma_cmd_conf_mtu req = {};
 
 	req.mtu = cpu_to_le32(mtu);
-	return cmd_common(dev, ERDMA_CMD_CONF_MTU, req, NULL);
+	return cmd_common(dev, ERDMA_CMD_CONF_MTU, mtu, req, NULL);
 }
 
 /**
@@ -206,7 +208,7 @@ int erdma_exec_create_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq,
 	req.type = ERDMA_EQ_CEQ;
 	req.dbrec_lo = cpu_to_le32(lower_32_bits(ceq->eq.dbrec_dma));
 	req.dbrec_hi = cpu_to_le32(upper_32_bits(ceq->eq.dbrec_dma));
-	err = cmd_common(dev, ERDMA_CMD_CREATE_EQ, req, &res);
+	err = cmd_common(dev, ERDMA_CMD_CREATE_EQ, ceq->eqn, req, &res);
 	*outcome = res.outcome;
 	return err;
 }
@@ -225,7 +227,7 @@ int erdma_exec_destroy_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq)
 	req.vector = ceq->eqn;
 	req.eqn = ceq->eqn;
 	req.type = ERDMA_EQ_CEQ;
-	return cmd_common(dev, ERDMA_CMD_DESTROY_EQ, req, NULL);
+	return cmd_common(dev, ERDMA_CMD_DESTROY_EQ, ceq->eqn, req, NULL);
 }
 
 /**
@@ -242,7 +244,7 @@ int erdma_exec_alloc_db(struct erdma_dev *dev, struct erdma_db_pages *db)
 	int err;
 
 	req.mask = cpu_to_le32(ERDMA_EXT_DB_SQ | ERDMA_EXT_DB_RQ | ERDMA_EXT_DB_CQ);
-	err = cmd_common(dev, ERDMA_CMD_ALLOC_DB, req, &res);
+	err = cmd_common(dev, ERDMA_CMD_ALLOC_DB, 0, req, &res);
 	if (err)
 		return err;
 	db->sdb = FIELD_GET(ERDMA_ALLOC_DB_SDB, res.resp[0]);
@@ -267,7 +269,7 @@ int erdma_exec_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db)
 	req.sdb = cpu_to_le16(db->sdb);
 	req.rdb = cpu_to_le16(db->rdb);
 	req.cdb = cpu_to_le16(db->cdb);
-	return cmd_common(dev, ERDMA_CMD_FREE_DB, req, NULL);
+	return cmd_common(dev, ERDMA_CMD_FREE_DB, 0, req, NULL);
 }
 
 /**
@@ -306,7 +308,7 @@ int erdma_exec_create_cq(struct erdma_dev *dev, u32 cqn, u32 depth, u32 eqn,
 	req.cfg1 = cpu_to_le32(cfg1);
 	req.dbrec = cpu_to_le64(mem->dbrec);
 	req.first_off = cpu_to_le32(mem->first_off);
-	err = cmd_rdma(dev, ERDMA_CMD_CREATE_CQ, req, &res);
+	err = cmd_rdma(dev, ERDMA_CMD_CREATE_CQ, cqn, req, &res);
 	*outcome = res.outcome;
 	return err;
 }
@@ -323,7 +325,7 @@ int erdma_exec_destroy_cq(struct erdma_dev *dev, u32 cqn)
 	struct erdma_cmd_destroy_cq req = {};
 
 	req.cqn = cpu_to_le32(cqn);
-	return cmd_rdma(dev, ERDMA_CMD_DESTROY_CQ, req, NULL);
+	return cmd_rdma(dev, ERDMA_CMD_DESTROY_CQ, cqn, req, NULL);
 }
 
 /* One ring of CREATE_QP; SQ and RQ use the same masks (5.2.4) */
@@ -413,7 +415,7 @@ int erdma_exec_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *
 			       FIELD_PREP(ERDMA_CREATE_QP_PD, qp->pd->pdn));
 	cmd_fill_qp_rings(&req, &sq, &rq);
 
-	err = cmd_rdma(dev, ERDMA_CMD_CREATE_QP, req, &res);
+	err = cmd_rdma(dev, ERDMA_CMD_CREATE_QP, qp->qpn, req, &res);
 	*cookie = FIELD_GET(ERDMA_CREATE_QP_RESP_COOKIE, res.resp[0]);
 	*outcome = res.outcome;
 	return err;
@@ -431,7 +433,7 @@ int erdma_exec_destroy_qp(struct erdma_dev *dev, u32 qpn)
 	struct erdma_cmd_destroy_qp req = {};
 
 	req.qpn = cpu_to_le32(qpn);
-	return cmd_rdma(dev, ERDMA_CMD_DESTROY_QP, req, NULL);
+	return cmd_rdma(dev, ERDMA_CMD_DESTROY_QP, qpn, req, NULL);
 }
 
 /**
@@ -463,7 +465,7 @@ int erdma_exec_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state sta
 		req.recv_nxt = cpu_to_le32(conn->recv_nxt);
 	}
 	req.cfg = cpu_to_le32(cfg);
-	return cmd_rdma(dev, ERDMA_CMD_MODIFY_QP, req, NULL);
+	return cmd_rdma(dev, ERDMA_CMD_MODIFY_QP, qpn, req, NULL);
 }
 
 /**
@@ -482,7 +484,7 @@ int erdma_exec_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi)
 	req.qpn = cpu_to_le32(qpn);
 	req.sq_pi = cpu_to_le32(sq_pi);
 	req.rq_pi = cpu_to_le32(rq_pi);
-	return cmd_rdma(dev, ERDMA_CMD_REFLUSH, req, NULL);
+	return cmd_rdma(dev, ERDMA_CMD_REFLUSH, qpn, req, NULL);
 }
 
 /* Where the pages are. Tables of several levels need VERSION 1 (10.4). */
@@ -542,7 +544,7 @@ int erdma_exec_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec,
 			       FIELD_PREP(ERDMA_REG_MR_TYPE, spec->type) |
 			       (spec->rights & ERDMA_REG_MR_RIGHTS));
 	req.cfg2 = cpu_to_le32(cfg2);
-	err = cmd_rdma(dev, ERDMA_CMD_REG_MR, req, &res);
+	err = cmd_rdma(dev, ERDMA_CMD_REG_MR, spec->index, req, &res);
 	*outcome = res.outcome;
 	return err;
 }
@@ -561,7 +563,7 @@ int erdma_exec_dereg_mr(struct erdma_dev *dev, u32 stag)
 	req.cfg = cpu_to_le32(FIELD_PREP(ERDMA_DEREG_MR_KEY, FIELD_GET(ERDMA_STAG_KEY, stag)) |
 			      FIELD_PREP(ERDMA_DEREG_MR_INDEX,
 					 FIELD_GET(ERDMA_STAG_INDEX, stag)));
-	return cmd_rdma(dev, ERDMA_CMD_DEREG_MR, req, NULL);
+	return cmd_rdma(dev, ERDMA_CMD_DEREG_MR, FIELD_GET(ERDMA_STAG_INDEX, stag), req, NULL);
 }
 
 /*
@@ -617,6 +619,7 @@ int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 	req.length = cpu_to_le32(ERDMA_RESP_BUF_SIZE);
 	err = erdma_cmdq_exec_buf(&dev->cmdq, submod, opcode, &req, sizeof(req), &res,
 				  timeout_ms ?: cmd_limit(submod, opcode), &mem);
+	erdma_rec_cmd(dev->rec, submod, opcode, index, err, &res);
 	*syndrome = res.syndrome;
 	if (!err)
 		err = resp_buf_read(mem, index, buf, len);

@@ -134,6 +134,7 @@ static void ctx_complete(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
 {
 	q->in_flight--;
 	q->stuck = 0;
+	ctx->answer_ns = ktime_get_ns();
 	erdma_stat_inc(q->stats, ctx->syndrome ? ERDMA_STAT_CMDQ_FAILED :
 						  ERDMA_STAT_CMDQ_COMPLETED);
 	erdma_stat_cmd(q->stats, ctx->submod, ctx->opcode,
@@ -424,7 +425,8 @@ static struct erdma_cmd_ctx *cmdq_submit(struct erdma_cmdq *q, u8 submod, u8 opc
 	ctx->opcode = opcode;
 	ctx->syndrome = 0;
 	ctx->task = current;
-	ctx->submit_ns = ktime_get_coarse_ns();
+	ctx->submit_ns = ktime_get_ns();
+	ctx->answer_ns = 0;
 	ctx_set_state(q, ctx, ERDMA_CMD_SUBMITTED);
 	q->slot_ctx[pos] = ctx - q->ctxs;
 	q->in_flight++;
@@ -589,6 +591,8 @@ static int ctx_collect(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx,
 {
 	res->outcome = ERDMA_CMD_ANSWERED;
 	res->syndrome = ctx->syndrome;
+	res->submit_ns = ctx->submit_ns;
+	res->answer_ns = ctx->answer_ns;
 	ctx_set_state(q, ctx, ERDMA_CMD_UNUSED);
 	if (ctx->syndrome)
 		return -EIO;
@@ -610,6 +614,7 @@ static int cmdq_finish(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, u32 time
 		err = ctx_collect(q, ctx, res);
 	} else {
 		res->outcome = ERDMA_CMD_UNANSWERED;
+		res->submit_ns = ctx->submit_ns;
 		err = ctx_abandon(q, ctx, timeout_ms, buf);
 	}
 	spin_unlock_irqrestore(&q->lock, flags);

@@ -550,6 +550,7 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->depth = roundup_pow_of_two(attr->cqe);
 	cq->eqn = attr->comp_vector + 1;
 	cq->created_ns = ktime_get_coarse_ns();
+	erdma_rec_current(&cq->maker);
 	erdma_ref_init(&cq->ref);
 	err = erdma_objtab_alloc(&dev->cqs);
 	if (err < 0)
@@ -570,6 +571,7 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 err_count:
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_CREATE_CQ_FAILED);
+	erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_CREATE_CQ, 0, err);
 	erdma_dbg(dev, CQ, INFO, "cq refused: %pe\n", ERR_PTR(err));
 	return err;
 }
@@ -589,13 +591,16 @@ int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = dev_of(ibcq->device);
 	struct erdma_cq *cq = cq_of(ibcq);
+	int err = cq_release(dev, cq);
 
 	if (cq->ctx)
 		atomic_dec(&cq->ctx->n_cq);
-	if (cq_release(dev, cq))
+	if (err) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DESTROY_CQ_FAILED);
-	else
+		erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_DESTROY_CQ, cq->cqn, err);
+	} else {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DESTROY_CQ);
+	}
 	atomic_dec(&dev->n_cq);
 	erdma_dbg(dev, CQ, INFO, "cq %u destroyed\n", cq->cqn);
 	return 0;

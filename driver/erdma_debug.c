@@ -40,7 +40,7 @@ static const char *debug_printk_level(u32 level)
 }
 
 /**
- * __erdma_dbg - print a debug message; use erdma_dbg()
+ * __erdma_dbg - record and print a debug message; use erdma_dbg()
  * @dev: device, registered or not
  * @cat: ERDMA_DIAG_CAT_*
  * @level: ERDMA_DIAG_LEVEL_*
@@ -56,6 +56,9 @@ void __erdma_dbg(struct erdma_dev *dev, u32 cat, u32 level, const char *fmt, ...
 	s64 total, missed;
 	va_list args;
 
+	va_start(args, fmt);
+	erdma_rec_debug(dev->rec, cat, level, fmt, args);
+	va_end(args);
 	if (!___ratelimit(&dbg->rs, __func__)) {
 		atomic64_inc(&dbg->suppressed);
 		return;

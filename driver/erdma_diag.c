@@ -49,7 +49,9 @@ static u32 diag_##name##_rsvd(const void *arg)						\
 DIAG_BUF(list)
 DIAG_BUF(context)
 DIAG_BUF(ring_read)
+DIAG_BUF(log)
 DIAG_RSVD(ring_read)
+DIAG_RSVD(log)
 
 /* The reserved field, and the time for asking the device: for those who ask, and bounded */
 static u32 diag_list_rsvd(const void *arg)
@@ -93,6 +95,7 @@ static const struct erdma_diag_op diag_ops[] = {
 		.rsvd = diag_ring_read_rsvd),
 	DIAG_OP(DEBUG, debug, out_printed, .flags = ERDMA_DIAG_DEBUG_SET,
 		.set_flags = ERDMA_DIAG_DEBUG_SET, .rsvd = diag_debug_rsvd),
+	DIAG_OP(LOG, log, rsvd, .buf = diag_log_buf, .rsvd = diag_log_rsvd),
 };
 
 static_assert(ARRAY_SIZE(diag_ops) == ERDMA_DIAG_CMD_COUNT);
@@ -110,6 +113,7 @@ union diag_arg {
 	struct erdma_diag_context context;
 	struct erdma_diag_ring_read ring_read;
 	struct erdma_diag_debug debug;
+	struct erdma_diag_log log;
 };
 
 static DEFINE_IDA(diag_minors);
@@ -215,10 +219,10 @@ static int diag_run(struct erdma_diag *diag, const struct erdma_diag_op *op,
 	return ret;
 }
 
-static int diag_dispatch(struct erdma_diag *diag, const struct erdma_diag_op *op,
+static int diag_dispatch(struct erdma_diag_file *df, const struct erdma_diag_op *op,
 			 union diag_arg *arg, const struct erdma_diag_who *who)
 {
-	struct erdma_diag_req req = { .diag = diag, .who = who, .arg = arg };
+	struct erdma_diag_req req = { .diag = df->diag, .file = df, .who = who, .arg = arg };
 	struct erdma_diag_ubuf buf = {};
 	int ret;
 
@@ -231,14 +235,14 @@ static int diag_dispatch(struct erdma_diag *diag, const struct erdma_diag_op *op
 		if (!req.chunk)
 			return -ENOMEM;
 	}
-	ret = diag_run(diag, op, &req, buf.addr);
+	ret = diag_run(df->diag, op, &req, buf.addr);
 	kvfree(req.chunk);
 	return ret;
 }
 
 static long diag_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 {
-	struct erdma_diag *diag = file->private_data;
+	struct erdma_diag_file *df = file->private_data;
 	void __user *user = (void __user *)uarg;
 	const struct erdma_diag_op *op;
 	struct erdma_diag_who who;
@@ -246,7 +250,7 @@ static long diag_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 	u32 size;
 	int ret;
 
-	if (!READ_ONCE(diag->edev))
+	if (!READ_ONCE(df->diag->edev))
 		return -ENODEV;
 	op = erdma_diag_find_op(cmd);
 	if (!op)
@@ -265,7 +269,7 @@ static long diag_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 	ret = erdma_diag_check_arg(op, &arg, &who);
 	if (ret)
 		return ret;
-	ret = diag_dispatch(diag, op, &arg, &who);
+	ret = diag_dispatch(df, op, &arg, &who);
 	if (ret && ret != -EMSGSIZE)
 		return ret;
 
@@ -278,6 +282,7 @@ static long diag_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 static int diag_open(struct inode *inode, struct file *file)
 {
 	struct erdma_diag *diag = container_of(inode->i_cdev, struct erdma_diag, cdev);
+	struct erdma_diag_file *df;
 	bool ok;
 
 	down_read(&diag->rwsem);
@@ -286,16 +291,21 @@ static int diag_open(struct inode *inode, struct file *file)
 	if (!ok)
 		return -ENODEV;
 
+	df = kzalloc(sizeof(*df), GFP_KERNEL_ACCOUNT);
+	if (!df)
+		return -ENOMEM;
 	get_device(&diag->dev);
-	file->private_data = diag;
+	df->diag = diag;
+	file->private_data = df;
 	return nonseekable_open(inode, file);
 }
 
 static int diag_release(struct inode *inode, struct file *file)
 {
-	struct erdma_diag *diag = file->private_data;
+	struct erdma_diag_file *df = file->private_data;
 
-	put_device(&diag->dev);
+	put_device(&df->diag->dev);
+	kfree(df);
 	return 0;
 }
 
@@ -305,6 +315,7 @@ static const struct file_operations diag_fops = {
 	.release = diag_release,
 	.unlocked_ioctl = diag_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
+	.poll = erdma_diag_poll,
 };
 
 /* ---- life --------------------------------------------------------------- */
@@ -318,7 +329,10 @@ static char *diag_devnode(erdma_devnode_const struct device *dev, umode_t *mode)
 
 static void diag_free(struct device *dev)
 {
-	kfree(container_of(dev, struct erdma_diag, dev));
+	struct erdma_diag *diag = container_of(dev, struct erdma_diag, dev);
+
+	erdma_rec_put(diag->rec);
+	kfree(diag);
 }
 
 static struct class diag_class = {
@@ -341,6 +355,7 @@ static struct erdma_diag *diag_create(struct erdma_dev *edev)
 	init_rwsem(&diag->rwsem);
 	atomic_set(&diag->hw_credits, ERDMA_DIAG_HW_CREDITS);
 	init_waitqueue_head(&diag->hw_wait);
+	diag->rec = erdma_rec_get(edev->rec);
 
 	ret = edev->diag_minor;
 	if (ret < 0)
@@ -374,6 +389,7 @@ static void diag_unplug(struct erdma_diag *diag)
 	up_write(&diag->rwsem);
 	if (!plugged)
 		return;
+	wake_up_all(erdma_rec_wait(diag->rec));
 	cdev_device_del(&diag->cdev, &diag->dev);
 }
 

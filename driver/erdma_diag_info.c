@@ -19,12 +19,16 @@ static_assert(ERDMA_DIAG_LOSS_UNPLUGGED + 1 == (int)ERDMA_LOST_COUNT);
 
 static void info_fill_abi(const struct erdma_dev *dev, struct erdma_diag_info *info)
 {
+	u32 kind;
+
 	info->abi_cmds = BIT(_IOC_NR(ERDMA_DIAG_INFO)) | BIT(_IOC_NR(ERDMA_DIAG_LIST)) |
 			 BIT(_IOC_NR(ERDMA_DIAG_CONTEXT)) | BIT(_IOC_NR(ERDMA_DIAG_RING_READ)) |
-			 BIT(_IOC_NR(ERDMA_DIAG_DEBUG));
+			 BIT(_IOC_NR(ERDMA_DIAG_DEBUG)) | BIT(_IOC_NR(ERDMA_DIAG_LOG));
 	info->abi_flags = ERDMA_DIAG_ABI_LIST_HW;
 	if (erdma_diag_has_hw(dev))
 		info->abi_flags |= ERDMA_DIAG_ABI_HW_CONTEXT;
+	for (kind = 1; kind < ERDMA_DIAG_LOG_COUNT; kind++)
+		info->abi_flags |= ERDMA_DIAG_ABI_LOG(kind);
 	info->abi_objs = BIT(ERDMA_DIAG_OBJ_QP) | BIT(ERDMA_DIAG_OBJ_CQ) |
 			 BIT(ERDMA_DIAG_OBJ_EQ) | BIT(ERDMA_DIAG_OBJ_CMDQ) |
 			 BIT(ERDMA_DIAG_OBJ_MR) | BIT(ERDMA_DIAG_OBJ_PD) |

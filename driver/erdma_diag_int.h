@@ -11,6 +11,7 @@
  *   erdma_diag_hw.c        contexts asked from the device
  *   erdma_diag_queue.c     one ring as the driver knows it
  *   erdma_diag_ring.c      RING_READ
+ *   erdma_diag_log.c       LOG, poll()
  * The rules are in docs/abi.md.
  */
 #ifndef ERDMA_DIAG_INT_H
@@ -20,6 +21,7 @@
 #include <linux/cred.h>
 #include <linux/device.h>
 #include <linux/fs.h>
+#include <linux/poll.h>
 #include <linux/rwsem.h>
 #include <linux/wait.h>
 
@@ -50,6 +52,17 @@ static_assert(sizeof(struct erdma_diag_list) == 56);
 static_assert(sizeof(struct erdma_diag_context) == 40);
 static_assert(sizeof(struct erdma_diag_ring_read) == 72);
 static_assert(sizeof(struct erdma_diag_debug) == 136);
+static_assert(sizeof(struct erdma_diag_log) == 64);
+static_assert(sizeof(struct erdma_diag_log_head) == 40);
+static_assert(sizeof(struct erdma_diag_log_cmd) == 88);
+static_assert(sizeof(struct erdma_diag_log_cmd_time) == 176);
+static_assert(sizeof(struct erdma_diag_log_event) == 64);
+static_assert(sizeof(struct erdma_diag_log_cm) == 152);
+static_assert(sizeof(struct erdma_diag_log_fail) == 72);
+static_assert(sizeof(struct erdma_diag_log_key) == 64);
+static_assert(sizeof(struct erdma_diag_log_reset) == 104);
+static_assert(sizeof(struct erdma_diag_log_link) == 56);
+static_assert(sizeof(struct erdma_diag_log_debug) == 168);
 
 /**
  * struct erdma_diag - a node
@@ -59,6 +72,7 @@ static_assert(sizeof(struct erdma_diag_debug) == 136);
  * @edev: adapter; NULL once it is gone
  * @hw_credits: device commands the node may still have in flight
  * @hw_wait: somebody waits for a credit
+ * @rec: recorders of the adapter, with a reference: files wait there
  */
 struct erdma_diag {
 	struct device dev;
@@ -67,6 +81,18 @@ struct erdma_diag {
 	struct erdma_dev *edev;
 	atomic_t hw_credits;
 	wait_queue_head_t hw_wait;
+	struct erdma_rec *rec;
+};
+
+/**
+ * struct erdma_diag_file - an open file of a node
+ * @diag: node, with a reference
+ * @next: by kind: what the last ERDMA_DIAG_LOG returned as out_next, plus one; 0 = the
+ *	kind was never asked for
+ */
+struct erdma_diag_file {
+	struct erdma_diag *diag;
+	atomic64_t next[ERDMA_DIAG_LOG_COUNT];
 };
 
 /* ---- erdma_diag_scope.c ------------------------------------------------- */
@@ -118,6 +144,7 @@ struct erdma_diag_who {
 void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *file);
 enum erdma_diag_rel erdma_diag_task_relation(const struct erdma_diag_who *who,
 					     struct task_struct *task);
+enum erdma_diag_rel erdma_diag_user_relation(const struct erdma_diag_who *who, kuid_t uid);
 bool erdma_diag_is_allowed(const struct erdma_diag_who *who, enum erdma_diag_scope scope,
 			   enum erdma_diag_rel rel);
 
@@ -153,6 +180,7 @@ void erdma_diag_fill_owner(const struct erdma_diag_origin *origin,
 /**
  * struct erdma_diag_req - one call, seen by its handler
  * @diag: node
+ * @file: open file; NULL in KUnit
  * @who: caller
  * @arg: kernel copy of the argument; written back on success and on -EMSGSIZE
  * @buf_len: bytes of the user's buffer
@@ -167,6 +195,7 @@ void erdma_diag_fill_owner(const struct erdma_diag_origin *origin,
  */
 struct erdma_diag_req {
 	struct erdma_diag *diag;
+	struct erdma_diag_file *file;
 	const struct erdma_diag_who *who;
 	void *arg;
 	u32 buf_len;
@@ -222,6 +251,11 @@ int erdma_diag_handle_debug(struct erdma_dev *dev, struct erdma_diag_req *req);
 int erdma_diag_handle_list(struct erdma_dev *dev, struct erdma_diag_req *req);
 int erdma_diag_handle_context(struct erdma_dev *dev, struct erdma_diag_req *req);
 int erdma_diag_handle_ring_read(struct erdma_dev *dev, struct erdma_diag_req *req);
+int erdma_diag_handle_log(struct erdma_dev *dev, struct erdma_diag_req *req);
+
+/* ---- erdma_diag_log.c ---------------------------------------------------- */
+
+__poll_t erdma_diag_poll(struct file *file, poll_table *wait);
 
 /* ---- erdma_diag_objects.c ------------------------------------------------ */
 

@@ -48,6 +48,14 @@ static bool scope_has_same_ids(const struct cred *c, const struct cred *t)
 	       gid_eq(c->gid, t->gid) && gid_eq(c->gid, t->egid) && gid_eq(c->gid, t->sgid);
 }
 
+/* A file opened by somebody else shows nothing */
+static bool scope_is_opener(const struct erdma_diag_who *who)
+{
+	const struct cred *mine = current_cred();
+
+	return uid_eq(who->opener->uid, mine->uid) && uid_eq(who->opener->euid, mine->euid);
+}
+
 /**
  * erdma_diag_task_relation - whose process is it?
  * @who: caller
@@ -64,8 +72,7 @@ enum erdma_diag_rel erdma_diag_task_relation(const struct erdma_diag_who *who,
 	const struct cred *mine = current_cred(), *tcred;
 	bool user, same;
 
-	/* A file opened by somebody else shows nothing */
-	if (!uid_eq(who->opener->uid, mine->uid) || !uid_eq(who->opener->euid, mine->euid))
+	if (!scope_is_opener(who))
 		return ERDMA_DIAG_REL_OTHER;
 	if (same_thread_group(task, current))
 		return ERDMA_DIAG_REL_SELF;
@@ -82,6 +89,20 @@ enum erdma_diag_rel erdma_diag_task_relation(const struct erdma_diag_who *who,
 	if (same && erdma_task_is_dumpable(task))
 		return ERDMA_DIAG_REL_SELF;
 	return user ? ERDMA_DIAG_REL_USER : ERDMA_DIAG_REL_OTHER;
+}
+
+/**
+ * erdma_diag_user_relation - whose is what a user left behind?
+ * @who: caller
+ * @uid: user who caused it; the process may be gone
+ *
+ * Return: USER or OTHER.
+ */
+enum erdma_diag_rel erdma_diag_user_relation(const struct erdma_diag_who *who, kuid_t uid)
+{
+	if (!scope_is_opener(who) || !uid_eq(current_uid(), uid))
+		return ERDMA_DIAG_REL_OTHER;
+	return ERDMA_DIAG_REL_USER;
 }
 
 /**

@@ -49,6 +49,15 @@ static const u16 ep_successors[ERDMA_EP_STATE_COUNT] = {
 	[ERDMA_EP_CONNECTED] = BIT(ERDMA_EP_CLOSED),
 };
 
+/* Stages of a connection, for its recorder, by state; 0 = no other one */
+static const u8 ep_stages[ERDMA_EP_STATE_COUNT] = {
+	[ERDMA_EP_CONNECTING] = ERDMA_DIAG_CM_TCP,
+	[ERDMA_EP_WAIT_REPLY] = ERDMA_DIAG_CM_MPA,
+	[ERDMA_EP_WAIT_REQUEST] = ERDMA_DIAG_CM_MPA,
+	[ERDMA_EP_REQUESTED] = ERDMA_DIAG_CM_APP,
+	[ERDMA_EP_CONNECTED] = ERDMA_DIAG_CM_DONE,
+};
+
 /* What work does by state; states without an entry have nothing to do */
 static void (* const ep_handlers[ERDMA_EP_STATE_COUNT])(struct erdma_ep *ep) = {
 	[ERDMA_EP_LISTEN] = erdma_listen_accept,
@@ -123,6 +132,8 @@ void erdma_ep_set_state(struct erdma_ep *ep, enum erdma_ep_state to)
 		  ep_state_names[ep->state], ep_state_names[to]);
 	erdma_dbg(ep->dev, CM, DBG, "endpoint %u: %s -> %s\n", ep->num,
 		  ep_state_names[ep->state], ep_state_names[to]);
+	if (ep_stages[to])
+		erdma_rec_cm_stage(ep, ep_stages[to]);
 	WRITE_ONCE(ep->state_ns, ktime_get_coarse_ns());
 	/* Who looks without the lock finds what was recorded before */
 	smp_store_release(&ep->state, to);

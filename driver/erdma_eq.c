@@ -30,13 +30,14 @@ static void aeq_entry(struct erdma_dev *dev, const struct erdma_aeqe *entry)
 	u32 type = FIELD_GET(ERDMA_AEQE_TYPE, le32_to_cpu(entry->hdr));
 	u32 subtype = FIELD_GET(ERDMA_AEQE_SUBTYPE, le32_to_cpu(entry->hdr));
 	u32 object = le32_to_cpu(entry->object);
+	u32 data = le32_to_cpu(entry->data);
 	bool known;
 
 	erdma_stat_async_event(&dev->stats, type, subtype);
 	atomic64_inc(&dev->aeq.by_type[min_t(u32, type, ERDMA_AE_COUNT)]);
 	erdma_dbg(dev, EQ, INFO, "async event %u (%s), subtype %u, object %u, data %#x\n", type,
-		  erdma_name_ae_type(type) ?: "unknown", subtype, object,
-		  le32_to_cpu(entry->data));
+		  erdma_name_ae_type(type) ?: "unknown", subtype, object, data);
+	erdma_rec_event(dev, type, subtype, object, data);
 
 	/* Unknown types are treated like a QP error (7.2) */
 	if (type == ERDMA_AE_CQ_ERR)

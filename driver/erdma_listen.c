@@ -43,6 +43,7 @@
  * @any: every IPv4 address of the interface
  * @port: port
  * @backlog: per socket
+ * @owner: who listens
  */
 struct erdma_listener {
 	struct erdma_dev *dev;
@@ -54,6 +55,7 @@ struct erdma_listener {
 	bool any;
 	__be16 port;
 	u32 backlog;
+	struct erdma_rec_owner owner;
 };
 
 /* Protects listeners and their lists; taken before the lock of an endpoint */
@@ -109,6 +111,7 @@ static int listen_accept(struct erdma_ep *ep)
 	erdma_ep_adopt_sock(child, sock, ep);
 	child->passive = true;
 	erdma_ep_set_asked(child, ep->asked, ep->asked_kernel);
+	erdma_rec_cm_passive(child, &ep->log.owner);
 	listen_add_child(ep, child);
 	erdma_ep_set_state(child, ERDMA_EP_WAIT_REQUEST);
 	erdma_ep_set_deadline(child, ERDMA_MPA_REQUEST_MS);
@@ -168,6 +171,7 @@ static int listen_open(struct erdma_listener *l, struct erdma_ep *ep)
 	spin_unlock(&ep->dev->ep_lock);
 	ep->backlog = l->backlog;
 	erdma_ep_set_asked(ep, l->asked, l->asked_kernel);
+	ep->log.owner = l->owner;
 	erdma_ep_set_state(ep, ERDMA_EP_LISTEN);
 	/* A full queue costs the peer a second, until it repeats its SYN */
 	return kernel_listen(ep->sock, max_t(u32, l->backlog, LISTEN_TCP_BACKLOG));
@@ -221,8 +225,10 @@ static void listen_drop_children(struct erdma_ep *ep)
 
 		erdma_ep_leave_parent(child);
 		mutex_lock(&child->lock);
-		if (child->state == ERDMA_EP_WAIT_REQUEST)
+		if (child->state == ERDMA_EP_WAIT_REQUEST) {
+			erdma_rec_cm(child, -ECONNABORTED, false);
 			erdma_ep_close(child);
+		}
 		mutex_unlock(&child->lock);
 		erdma_ep_put(child);
 	}
@@ -423,6 +429,7 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
 	l->any = any;
 	l->port = port;
 	l->backlog = clamp(backlog, 1, LISTEN_MAX_BACKLOG);
+	erdma_rec_current(&l->owner);
 	INIT_LIST_HEAD(&l->node);
 	INIT_LIST_HEAD(&l->socks);
 
@@ -463,6 +470,7 @@ int erdma_create_listen(struct iw_cm_id *id, int backlog)
 
 	if (IS_ERR(l)) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_LISTEN_FAILED);
+		erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_LISTEN, 0, PTR_ERR(l));
 		erdma_dbg(dev, CM, INFO, "cannot listen: %pe\n", l);
 		return PTR_ERR(l);
 	}

@@ -36,6 +36,7 @@ static bool lost_mark(struct erdma_dev *dev, enum erdma_lost_reason reason)
 	WRITE_ONCE(dev->lost_ns, ktime_get_ns());
 	erdma_stat_inc(&dev->stats, lost_reasons[reason].stat);
 	dev_err(&dev->pdev->dev, "the device is lost: %s\n", lost_reasons[reason].text);
+	erdma_rec_reset(dev->rec, ERDMA_DIAG_RESET_LOST, lost_reasons[reason].text, 0);
 
 	spin_lock_irqsave(&dev->lost_lock, flags);
 	if (dev->lost_watch)

@@ -36,6 +36,7 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return err;
 	}
 	pci_set_drvdata(pdev, adapter);
+	erdma_rec_reset(adapter->rec, ERDMA_DIAG_RESET_PROBED, NULL, 0);
 	return 0;
 }
 

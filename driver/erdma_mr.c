@@ -108,10 +108,16 @@ static const struct erdma_free_kind mr_free_kind = {
 	.free = mr_free_mem,
 };
 
+/* The consumer of a fast-registration region changes the key byte */
+static u32 mr_stag(const struct erdma_mr *mr)
+{
+	return FIELD_PREP(ERDMA_STAG_INDEX, mr->index) | (mr->ibmr.lkey & ERDMA_STAG_KEY);
+}
+
 /* Takes the region away from the device and frees what it cannot reach any more */
 static int mr_release(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd)
 {
-	u32 stag = FIELD_PREP(ERDMA_STAG_INDEX, mr->index) | (mr->ibmr.lkey & ERDMA_STAG_KEY);
+	u32 stag = mr_stag(mr);
 	int err;
 
 	/* Nobody finds the region any more; its number stays taken for now */
@@ -177,12 +183,15 @@ static int mr_register(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd 
 	return err;
 }
 
+/* What a verb returns; counts and records it */
 static struct ib_mr *mr_result(struct erdma_dev *dev, struct erdma_mr *mr, int err,
-			       enum erdma_sw_stat ok, enum erdma_sw_stat failed)
+			       enum erdma_sw_stat ok, enum erdma_sw_stat failed,
+			       enum erdma_diag_verb verb)
 {
 	erdma_stat_inc(&dev->stats, err ? failed : ok);
 	if (!err)
 		return &mr->ibmr;
+	erdma_rec_fail(dev->rec, verb, 0, err);
 	erdma_dbg(dev, MR, INFO, "no mr: %pe\n", ERR_PTR(err));
 	return ERR_PTR(err);
 }
@@ -205,7 +214,8 @@ struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access)
 	err = PTR_ERR_OR_ZERO(mr);
 	if (!err)
 		err = mr_register(dev, mr, ibpd, 0, 0);
-	return mr_result(dev, mr, err, ERDMA_STAT_GET_DMA_MR, ERDMA_STAT_GET_DMA_MR_FAILED);
+	return mr_result(dev, mr, err, ERDMA_STAT_GET_DMA_MR, ERDMA_STAT_GET_DMA_MR_FAILED,
+			 ERDMA_DIAG_VERB_DMA_MR);
 }
 
 static int mr_pin(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd,
@@ -237,7 +247,8 @@ static struct ib_mr *mr_reg_user(struct ib_pd *ibpd, const struct erdma_user_ran
 	if (!err)
 		err = mr_pin(dev, mr, ibpd, range);
 out:
-	return mr_result(dev, mr, err, ERDMA_STAT_REG_USER_MR, ERDMA_STAT_REG_USER_MR_FAILED);
+	return mr_result(dev, mr, err, ERDMA_STAT_REG_USER_MR, ERDMA_STAT_REG_USER_MR_FAILED,
+			 ERDMA_DIAG_VERB_REG_MR);
 }
 
 /**
@@ -336,7 +347,8 @@ struct ib_mr *erdma_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_s
 	else
 		err = mr_register(dev, mr, ibpd, 0, 0);
 out:
-	return mr_result(dev, mr, err, ERDMA_STAT_ALLOC_MR, ERDMA_STAT_ALLOC_MR_FAILED);
+	return mr_result(dev, mr, err, ERDMA_STAT_ALLOC_MR, ERDMA_STAT_ALLOC_MR_FAILED,
+			 ERDMA_DIAG_VERB_ALLOC_MR);
 }
 
 static int mr_set_page(struct ib_mr *ibmr, u64 page)
@@ -386,12 +398,19 @@ int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = dev_of(ibmr->device);
 	struct erdma_mr *mr = mr_of(ibmr);
+	u32 index = mr->index, stag = mr_stag(mr), type = mr->type;
+	u32 pdn = pd_of(ibmr->pd)->pdn;
+	int err;
 
-	erdma_dbg(dev, MR, INFO, "mr %u deregistered\n", mr->index);
+	erdma_dbg(dev, MR, INFO, "mr %u deregistered\n", index);
 	erdma_pd_count_mr(mr->pd, -1);
-	if (mr_release(dev, mr, ibmr->pd))
+	err = mr_release(dev, mr, ibmr->pd);
+	erdma_rec_key(dev->rec, stag, pdn, type, err);
+	if (err) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DEREG_MR_FAILED);
-	else
+		erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_DEREG_MR, index, err);
+	} else {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DEREG_MR);
+	}
 	return 0;
 }

@@ -266,10 +266,12 @@ static void netdev_mtu_work(struct work_struct *work)
 	if (!err) {
 		WRITE_ONCE(dev->mtu, mtu);
 		dev->mtu_tries = 0;
+		erdma_rec_link(dev->rec, ERDMA_DIAG_LINK_MTU, mtu, 0);
 		erdma_dbg(dev, INIT, INFO, "MTU %u\n", mtu);
 		return;
 	}
 	WRITE_ONCE(dev->mtu, 0);
+	erdma_rec_link(dev->rec, ERDMA_DIAG_LINK_MTU, mtu, err);
 	ibdev_warn_ratelimited(&dev->ibdev, "the device does not know the new MTU %u\n", mtu);
 	if (++dev->mtu_tries < MTU_TRIES)
 		queue_delayed_work(netdev_wq, &dev->mtu_work, msecs_to_jiffies(MTU_RETRY_MS));
@@ -297,6 +299,8 @@ static void netdev_link_changed(struct erdma_dev *dev)
 	dev->link_up = up;
 	if (!up)
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_LINK_DOWNED);
+	erdma_rec_link(dev->rec, up ? ERDMA_DIAG_LINK_UP : ERDMA_DIAG_LINK_DOWN,
+		       READ_ONCE(dev->netdev->mtu), 0);
 	erdma_dbg(dev, INIT, INFO, "port %s\n", up ? "active" : "down");
 	if (!ERDMA_CORE_REPORTS_PORT)
 		netdev_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
@@ -326,6 +330,7 @@ static void netdev_unregistered(struct erdma_dev *dev)
 	if (!gone)
 		return;
 	dev->netdev_gone = true;
+	erdma_rec_link(dev->rec, ERDMA_DIAG_LINK_GONE, READ_ONCE(dev->netdev->mtu), 0);
 	dev_info(&dev->pdev->dev, "network interface %s goes away, so does the RDMA device\n",
 		 dev->netdev->name);
 	INIT_WORK(&gone->work, netdev_reprobe);

@@ -408,6 +408,7 @@ u32 erdma_mr_rights(const struct erdma_dev *dev, int access);
  * @look: what erdma_cq_look() saw last: the arm that lacks an event, or 0; whether
  *	the completion at @ci hides later ones
  * @created_ns: ktime_get_coarse_ns()
+ * @maker: who created it
  */
 struct erdma_cq {
 	struct ib_cq ibcq;
@@ -452,6 +453,7 @@ struct erdma_cq {
 		bool hidden;
 	} look;
 	u64 created_ns;
+	struct erdma_rec_owner maker;
 };
 
 int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
@@ -562,6 +564,7 @@ struct erdma_kqueue {
  * @created_ns: ktime_get_coarse_ns()
  * @async_events: AEQ entries
  * @last_ae_type: newest of them
+ * @maker: who created it
  */
 struct erdma_qp {
 	struct ib_qp ibqp;
@@ -604,6 +607,7 @@ struct erdma_qp {
 	u64 created_ns;
 	atomic_t async_events;
 	u32 last_ae_type;
+	struct erdma_rec_owner maker;
 };
 
 int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,

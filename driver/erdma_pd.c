@@ -56,6 +56,7 @@ int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 
 	if (id < 0) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_ALLOC_PD_FAILED);
+		erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_ALLOC_PD, 0, id);
 		return id;
 	}
 	pd->pdn = id;

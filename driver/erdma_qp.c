@@ -188,6 +188,7 @@ static void qp_init_fields(struct erdma_dev *dev, struct erdma_qp *qp,
 	qp->pd = pd_of(qp->ibqp.pd);
 	qp->created_ns = ktime_get_coarse_ns();
 	qp->state_ns = qp->created_ns;
+	erdma_rec_current(&qp->maker);
 	erdma_ref_init(&qp->ref);
 	init_rwsem(&qp->state_lock);
 	erdma_reflush_init(qp);
@@ -331,6 +332,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 err_count:
 	put_pid(qp->owner);
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_CREATE_QP_FAILED);
+	erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_CREATE_QP, 0, err);
 	erdma_dbg(dev, QP, INFO, "qp refused: %pe\n", ERR_PTR(err));
 	return err;
 }
@@ -350,15 +352,19 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = dev_of(ibqp->device);
 	struct erdma_qp *qp = qp_of(ibqp);
+	int err;
 
 	/* DESTROY_QP stops it as well, if this cannot (11.6) */
 	erdma_qp_end(qp);
 	erdma_cm_disconnect_qp(qp, true);
 
-	if (qp_release(dev, qp))
+	err = qp_release(dev, qp);
+	if (err) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DESTROY_QP_FAILED);
-	else
+		erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_DESTROY_QP, qp->qpn, err);
+	} else {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DESTROY_QP);
+	}
 	put_pid(qp->owner);
 	atomic_dec(&dev->n_qp);
 	erdma_pd_count_qp(qp->pd, -1);

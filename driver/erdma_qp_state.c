@@ -301,6 +301,8 @@ int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 	to = qp_state_of_ib[attr->qp_state];
 	err = qp_change_state(qp, to);
+	if (err)
+		erdma_rec_fail(qp->dev->rec, ERDMA_DIAG_VERB_MODIFY_QP, qp->qpn, err);
 	if (to < ERDMA_QPS_CLOSING)
 		return err;
 	if (err || erdma_qp_read_state(qp) >= ERDMA_QPS_CLOSING)

@@ -47,6 +47,7 @@ static void adapter_free(struct kref *refs)
 	struct erdma_adapter *adapter = container_of(refs, struct erdma_adapter, refs);
 
 	pci_dev_put(adapter->pdev);
+	erdma_rec_put(adapter->rec);
 	kfree(adapter->saved);
 	kfree(adapter);
 }
@@ -118,6 +119,11 @@ static void adapter_retry(struct erdma_adapter *adapter)
 	adapter_schedule(adapter, ERDMA_RECOVERY_RETRY_S);
 }
 
+static void adapter_record(struct erdma_adapter *adapter, u32 event, int err)
+{
+	erdma_rec_reset(adapter->rec, event, erdma_lost_reason_text(adapter->reason), err);
+}
+
 static bool adapter_take_try(struct erdma_adapter *adapter)
 {
 	u64 *oldest = &adapter->tries[adapter->n_tries % ERDMA_RECOVERY_TRIES];
@@ -146,6 +152,7 @@ static bool adapter_may_try(struct erdma_adapter *adapter)
 	if (adapter_take_try(adapter))
 		return true;
 	adapter->gave_up = true;
+	adapter_record(adapter, ERDMA_DIAG_RESET_GAVE_UP, 0);
 	dev_err(parent, "not recovered: %u tries within %u s, last loss: %s. Reset the function or bind the driver again\n",
 		ERDMA_RECOVERY_TRIES, ERDMA_RECOVERY_WINDOW_S,
 		erdma_lost_reason_text(adapter->reason));
@@ -168,12 +175,14 @@ static void adapter_bring_up(struct erdma_adapter *adapter)
 	}
 	if (err) {
 		erdma_stat_inc(&adapter->stats, ERDMA_STAT_RECOVERY_FAILED);
+		adapter_record(adapter, ERDMA_DIAG_RESET_FAILED, err);
 		dev_err(parent, "not recovered: %pe, next try in %u s\n", ERR_PTR(err),
 			ERDMA_RECOVERY_RETRY_S);
 		adapter_retry(adapter);
 		return;
 	}
 	WRITE_ONCE(adapter->generation, adapter->generation + 1);
+	adapter_record(adapter, ERDMA_DIAG_RESET_RECOVERED, 0);
 	erdma_stat_inc(&adapter->dev->stats, ERDMA_STAT_RECOVERED);
 	dev_info(parent, "recovered as %s, generation %u, after: %s\n",
 		 dev_name(&adapter->dev->ibdev.dev), adapter->generation,
@@ -215,6 +224,11 @@ struct erdma_adapter *erdma_adapter_create(struct pci_dev *pdev)
 
 	if (!adapter)
 		return NULL;
+	adapter->rec = erdma_rec_create();
+	if (!adapter->rec) {
+		kfree(adapter);
+		return NULL;
+	}
 	kref_init(&adapter->refs);
 	adapter->pdev = pci_dev_get(pdev);
 	INIT_DELAYED_WORK(&adapter->recover, recover_work);

@@ -36,6 +36,7 @@
  * @n_tries: tries since the last reset that was asked for
  * @diag_minor: reserved for the diagnostics node, or negative
  * @name: of the RDMA device, once there was one
+ * @rec: recorders
  * @stats: counters while there is no device
  * @dbg: debug levels while there is no device
  *
@@ -62,6 +63,7 @@ struct erdma_adapter {
 	u32 n_tries;
 	int diag_minor;
 	char name[IB_DEVICE_NAME_MAX];
+	struct erdma_rec *rec;
 	struct erdma_stats stats;
 	struct erdma_debug dbg;
 };

@@ -267,7 +267,8 @@ struct erdma_resp_buf {
  * @syndrome: device status, 0 = success
  * @resp: response words
  * @task: who waits for it, while @state is SUBMITTED
- * @submit_ns: ktime_get_coarse_ns() at submission, for messages: a few ms early
+ * @submit_ns: ktime_get_ns() at submission
+ * @answer_ns: ktime_get_ns() when the completion was taken, 0 before
  * @buf: of a QUARANTINED command: freed when the device cannot write it any more,
  *	NULL = none
  */
@@ -281,6 +282,7 @@ struct erdma_cmd_ctx {
 	u64 resp[2];
 	struct task_struct *task;
 	u64 submit_ns;
+	u64 answer_ns;
 	struct erdma_resp_buf *buf;
 };
 
@@ -390,11 +392,15 @@ struct erdma_cmdq {
  * @outcome: how far it got
  * @resp: response words, valid after success
  * @syndrome: device status if the command failed with -EIO
+ * @submit_ns: ktime_get_ns() at submission, 0 = not sent
+ * @answer_ns: ktime_get_ns() when the completion was taken, 0 = not answered
  */
 struct erdma_cmd_result {
 	enum erdma_cmd_outcome outcome;
 	u64 resp[2];
 	u8 syndrome;
+	u64 submit_ns;
+	u64 answer_ns;
 };
 
 struct erdma_resp_buf *erdma_resp_buf_alloc(struct dma_pool *pool);

@@ -212,6 +212,7 @@ int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 err_count:
 	atomic_dec(&dev->n_ctx);
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_ALLOC_UCTX_FAILED);
+	erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_ALLOC_CTX, 0, err);
 	erdma_dbg(dev, CTX, INFO, "context refused: %pe\n", ERR_PTR(err));
 	return err;
 }
@@ -276,6 +277,7 @@ int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 
 err_count:
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_MMAP_FAILED);
+	erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_MMAP, 0, err);
 	erdma_dbg(dev, CTX, INFO, "mmap of offset %#lx refused: %pe\n",
 		  vma->vm_pgoff << PAGE_SHIFT, ERR_PTR(err));
 	return err;

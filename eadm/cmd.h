@@ -195,6 +195,8 @@ struct ctx {
  * @OPT_CQN: --cq with numbers
  * @OPT_FOR: --for
  * @OPT_DRY_RUN: --dry-run
+ * @OPT_KIND: --kind
+ * @OPT_FOLLOW: --follow
  * @OPT_MAX: their number
  */
 enum opt_id {
@@ -202,7 +204,7 @@ enum opt_id {
 	OPT_RANGE, OPT_INFLIGHT, OPT_LAST, OPT_HEX, OPT_RAW, OPT_STRICT, OPT_GROUP,
 	OPT_NONZERO, OPT_ERRORS,
 	OPT_INTERVAL, OPT_COUNT, OPT_LIVE, OPT_STYLE, OPT_WRITE,
-	OPT_REDACT, OPT_QP, OPT_CQN, OPT_FOR, OPT_DRY_RUN,
+	OPT_REDACT, OPT_QP, OPT_CQN, OPT_FOR, OPT_DRY_RUN, OPT_KIND, OPT_FOLLOW,
 	OPT_MAX
 };
 
@@ -463,6 +465,7 @@ int cmd_dump_cmdq(struct ctx *c, const struct args *a);
 int cmd_stat(struct ctx *c, const struct args *a);
 int cmd_debug_level(struct ctx *c, const struct args *a);
 int cmd_snapshot(struct ctx *c, const struct args *a);
+int cmd_log(struct ctx *c, const struct args *a);
 int cmd_version(struct ctx *c, const struct args *a);
 int cmd_ver(struct ctx *c, const struct args *a);
 int cmd_schema(struct ctx *c, const struct args *a);

@@ -86,6 +86,13 @@ static const struct opt_def stat_opts[] = {
 	{ 0 }
 };
 
+static const struct opt_def log_opts[] = {
+	{ OPT_KIND, "kind", 0, "KIND,...", NULL, "only these kinds of entries" },
+	{ OPT_COUNT, "count", 'n', "N", NULL, "only the newest N entries" },
+	{ OPT_FOLLOW, "follow", 0, NULL, NULL, "go on with new entries as they come" },
+	{ 0 }
+};
+
 static const struct opt_def debug_opts[] = {
 	{ OPT_FOR, "for", 0, "TIME", NULL, "back to the default after this time; default 10m, "
 	  "0 = never" },
@@ -186,6 +193,12 @@ const struct cmd cmd_table[] = {
 	  .more = "Counters may be named as this driver, the in-tree driver or the vendor's driver "
 		  "calls them.",
 	  .schema = &schema_stat, .takes = LIST & ~TAKES_HW, .run = cmd_stat },
+	{ .verb = "log", .operands = "", .opts = log_opts, .section = EVIDENCE,
+	  .help = "what the driver recorded, as one timeline",
+	  .more = "Kinds: cmd, event, cm, fail, key, reset, link, debug; and only if they are named: "
+		  "cmd-first,\nthe commands that led to the first failures, and cmd-time, a row per "
+		  "opcode. Without\nCAP_NET_ADMIN one's own user's entries only.",
+	  .schema = &schema_log, .takes = LIST & ~TAKES_HW, .run = cmd_log },
 	{ .verb = "debug-level", .operands = "[CATEGORY[=LEVEL][,...]]", .max = 1,
 	  .opts = debug_opts, .operand = OPERAND_CAT, .section = SET,
 	  .help = "show or set the level of the driver's messages",

@@ -76,6 +76,11 @@ void decode_ceqe(struct obj *o, const void *buf, size_t len);
 void decode_aeqe(struct obj *o, const void *buf, size_t len);
 void decode_cmd(struct obj *o, const void *buf, size_t len);
 
+/* Entries of the recorders */
+struct rec;
+const char *log_kind_name(uint32_t kind);
+void decode_log(struct obj *o, uint32_t kind, const struct rec *rec, uint64_t wall_ns);
+
 /* Records of the driver and contexts of the device */
 void decode_info(struct obj *o, const struct erdma_diag_info *info);
 void decode_qp_row(struct obj *o, const struct erdma_diag_qp *qp, uint64_t now_ns);

@@ -237,6 +237,9 @@ int source_ring(struct source *src, struct dev *dev, uint32_t ring, uint32_t id,
 		struct ring_data *out);
 int source_debug(struct source *src, struct dev *dev, struct erdma_diag_debug *dbg);
 
+int source_log(struct source *src, struct dev *dev, uint32_t kind, uint64_t *seq, uint64_t *lost,
+	       void (*fn)(void *arg, uint32_t kind, const struct rec *rec), void *arg);
+
 int rec_next(const uint8_t *buf, uint32_t len, uint32_t *pos, struct rec *rec, const char **why);
 const struct rec *rec_find(const uint8_t *buf, uint32_t len, uint16_t type, struct rec *rec);
 void rec_copy(const struct rec *rec, void *out, size_t size);

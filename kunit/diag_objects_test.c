@@ -515,10 +515,10 @@ static void info_lists_capabilities_and_identity(struct kunit *test)
 	erdma_parse_caps(&dev->attrs, 0x00041400A80F0A1FULL, 0xFFFFFF0010400000ULL);
 	info(test, &arg);
 	KUNIT_EXPECT_EQ(test, arg.flags, 0);
-	KUNIT_EXPECT_EQ(test, arg.abi_cmds, 0x1fULL);
+	KUNIT_EXPECT_EQ(test, arg.abi_cmds, 0x3fULL);
 	KUNIT_EXPECT_EQ(test, arg.abi_objs, 0x1feULL);
 	KUNIT_EXPECT_EQ(test, arg.abi_rings, 0x7eULL);
-	KUNIT_EXPECT_EQ(test, arg.abi_flags, (u64)ERDMA_DIAG_ABI_LIST_HW);
+	KUNIT_EXPECT_EQ(test, arg.abi_flags, 0x7feULL << 32 | ERDMA_DIAG_ABI_LIST_HW);
 	KUNIT_EXPECT_EQ(test, arg.abi_debug_cats, ERDMA_DIAG_CAT_COUNT);
 	KUNIT_EXPECT_STREQ(test, (char *)arg.pci, "0000:00:05.0");
 	KUNIT_EXPECT_EQ(test, arg.pci_vendor, 0x1ded);
@@ -530,7 +530,7 @@ static void info_lists_capabilities_and_identity(struct kunit *test)
 	dev->attrs.flags |= ERDMA_FLAG_QUERY_QC;
 	info(test, &arg);
 	KUNIT_EXPECT_EQ(test, arg.abi_flags,
-			(u64)ERDMA_DIAG_ABI_HW_CONTEXT | ERDMA_DIAG_ABI_LIST_HW);
+			0x7feULL << 32 | ERDMA_DIAG_ABI_HW_CONTEXT | ERDMA_DIAG_ABI_LIST_HW);
 }
 
 static void info_hides_local_dma_key(struct kunit *test)

@@ -34,6 +34,7 @@ static struct kunit_suite *suites[] = {
 	&erdma_restrack_suite,
 	&erdma_stats_suite,
 	&erdma_pma_suite,
+	&erdma_rec_suite,
 };
 
 static char *only;

@@ -34,5 +34,6 @@ extern struct kunit_suite erdma_diag_ring_suite;
 extern struct kunit_suite erdma_restrack_suite;
 extern struct kunit_suite erdma_stats_suite;
 extern struct kunit_suite erdma_pma_suite;
+extern struct kunit_suite erdma_rec_suite;
 
 #endif /* ERDMA_KUNIT_SUITES_H */

@@ -24,7 +24,8 @@
 #define ERDMA_DIAG_CONTEXT	_IO(ERDMA_DIAG_IOC_TYPE, 2)	/* struct erdma_diag_context */
 #define ERDMA_DIAG_RING_READ	_IO(ERDMA_DIAG_IOC_TYPE, 3)	/* struct erdma_diag_ring_read */
 #define ERDMA_DIAG_DEBUG	_IO(ERDMA_DIAG_IOC_TYPE, 4)	/* struct erdma_diag_debug */
-#define ERDMA_DIAG_CMD_COUNT	5
+#define ERDMA_DIAG_LOG		_IO(ERDMA_DIAG_IOC_TYPE, 5)	/* struct erdma_diag_log */
+#define ERDMA_DIAG_CMD_COUNT	6
 
 #define ERDMA_DIAG_MAX_SIZE	4096	/* of an argument; E2BIG above */
 
@@ -53,6 +54,7 @@ struct erdma_diag_rec {
 #define ERDMA_DIAG_REC_PD	17	/* struct erdma_diag_pd */
 #define ERDMA_DIAG_REC_CTX	18	/* struct erdma_diag_ctx */
 #define ERDMA_DIAG_REC_CM_ID	19	/* struct erdma_diag_cm_id */
+/* 33..47: ERDMA_DIAG_REC_LOG(), entries of the recorders */
 
 /* The object changed while the record was filled */
 #define ERDMA_DIAG_REC_F_TORN	(1 << 0)
@@ -919,6 +921,373 @@ struct erdma_diag_debug {
 	__u32 out_left_ms[ERDMA_DIAG_DEBUG_MAX_CATS];
 	__aligned_u64 out_suppressed;
 	__aligned_u64 out_printed;
+};
+
+/* ---- ERDMA_DIAG_LOG ------------------------------------------------------ */
+
+/* What the driver records */
+#define ERDMA_DIAG_LOG_CMD		1	/* commands to the device */
+#define ERDMA_DIAG_LOG_CMD_FIRST	2	/* what led to the first failures; stays */
+#define ERDMA_DIAG_LOG_CMD_TIME		3	/* times of commands by opcode; a table */
+#define ERDMA_DIAG_LOG_EVENT		4	/* asynchronous events */
+#define ERDMA_DIAG_LOG_CM		5	/* connections, established or not */
+#define ERDMA_DIAG_LOG_FAIL		6	/* last failure per verb and owner */
+#define ERDMA_DIAG_LOG_KEY		7	/* deregistered memory regions */
+#define ERDMA_DIAG_LOG_RESET		8	/* losses of the device and what followed */
+#define ERDMA_DIAG_LOG_LINK		9	/* port and MTU */
+#define ERDMA_DIAG_LOG_DEBUG		10	/* debug messages; CAP_NET_ADMIN */
+#define ERDMA_DIAG_LOG_COUNT		11
+
+#define ERDMA_DIAG_LOGS(X) \
+	X(ERDMA_DIAG_LOG_CMD, "cmd", "commands to the device") \
+	X(ERDMA_DIAG_LOG_CMD_FIRST, "cmd-first", "commands that led to the first failures") \
+	X(ERDMA_DIAG_LOG_CMD_TIME, "cmd-time", "times of commands by opcode") \
+	X(ERDMA_DIAG_LOG_EVENT, "event", "asynchronous events") \
+	X(ERDMA_DIAG_LOG_CM, "cm", "connections, established or not") \
+	X(ERDMA_DIAG_LOG_FAIL, "fail", "last failure per verb and owner") \
+	X(ERDMA_DIAG_LOG_KEY, "key", "deregistered memory regions") \
+	X(ERDMA_DIAG_LOG_RESET, "reset", "losses of the device and what followed") \
+	X(ERDMA_DIAG_LOG_LINK, "link", "port and MTU") \
+	X(ERDMA_DIAG_LOG_DEBUG, "debug", "debug messages")
+
+/* Type of the records of a kind, ERDMA_DIAG_REC_* */
+#define ERDMA_DIAG_REC_LOG(kind)	(32 + (kind))
+
+/* Bit of a kind in erdma_diag_info.abi_flags */
+#define ERDMA_DIAG_ABI_LOG(kind)	(1ULL << (32 + (kind)))
+
+/**
+ * struct erdma_diag_log_head - what every entry begins with
+ * @seq: sequence number, counted per kind from 0; CMD_TIME: number of the row
+ * @time_ns: CLOCK_MONOTONIC when it was written
+ * @owner: who caused it; kernel: the driver itself or a kernel consumer. @pid is 0 and
+ *	@comm empty for a process that the caller's pid namespace cannot see, and, but in
+ *	the initial one, for a process that has exited
+ */
+struct erdma_diag_log_head {
+	__aligned_u64 seq;
+	__aligned_u64 time_ns;
+	struct erdma_diag_owner owner;
+};
+
+/**
+ * struct erdma_diag_log_cmd - entry of CMD and CMD_FIRST
+ * @head: see there; CMD_FIRST counts its own entries
+ * @cmd_seq: sequence number in CMD
+ * @submit_ns: CLOCK_MONOTONIC when the device got it, 0 if it never did
+ * @answer_ns: CLOCK_MONOTONIC when its completion was taken, 0 without one
+ * @submod: enum erdma_submod
+ * @opcode: opcode within @submod
+ * @object: number of what it is about: QPN, CQN, MR index, EQ, MTU; else 0
+ * @outcome: ERDMA_DIAG_CMD_*
+ * @syndrome: status of the device, 0 if it did not refuse
+ * @err: errno (positive) of the command, 0 after success
+ */
+struct erdma_diag_log_cmd {
+	struct erdma_diag_log_head head;
+	__aligned_u64 cmd_seq;
+	__aligned_u64 submit_ns;
+	__aligned_u64 answer_ns;
+	__u32 submod;
+	__u32 opcode;
+	__u32 object;
+	__u32 outcome;
+	__u32 syndrome;
+	__u32 err;
+};
+
+#define ERDMA_DIAG_CMD_NOT_SENT		0
+#define ERDMA_DIAG_CMD_ANSWERED		1
+#define ERDMA_DIAG_CMD_UNANSWERED	2
+
+#define ERDMA_DIAG_LOG_BUCKETS		24
+
+/**
+ * struct erdma_diag_log_cmd_time - row of CMD_TIME: answered commands of one opcode
+ * @head: its time is that of the slowest command, its owner the kernel
+ * @submod: enum erdma_submod
+ * @opcode: opcode within @submod
+ * @count: commands
+ * @failed: those among them that the device refused
+ * @sum_ns: time from submission to answer, of all
+ * @max_ns: of the slowest
+ * @bucket: [n]: commands that took less than 2^n and at least 2^(n-1) microseconds;
+ *	[0]: less than one; the last: all longer ones, too
+ */
+struct erdma_diag_log_cmd_time {
+	struct erdma_diag_log_head head;
+	__u32 submod;
+	__u32 opcode;
+	__aligned_u64 count;
+	__aligned_u64 failed;
+	__aligned_u64 sum_ns;
+	__aligned_u64 max_ns;
+	__u32 bucket[ERDMA_DIAG_LOG_BUCKETS];
+};
+
+/**
+ * struct erdma_diag_log_event - entry of EVENT: an entry of the AEQ
+ * @head: its owner is that of the object
+ * @type: enum erdma_ae_type, as the device wrote it
+ * @subtype: as the device wrote it
+ * @object: QPN or CQN
+ * @obj: ERDMA_DIAG_OBJ_QP or ERDMA_DIAG_OBJ_CQ
+ * @data: as the device wrote it
+ * @known: 1 = the object existed
+ */
+struct erdma_diag_log_event {
+	struct erdma_diag_log_head head;
+	__u32 type;
+	__u32 subtype;
+	__u32 object;
+	__u32 obj;
+	__u32 data;
+	__u32 known;
+};
+
+/* Stages of a connection, in their order */
+#define ERDMA_DIAG_CM_SETUP	0	/* address, QP, socket */
+#define ERDMA_DIAG_CM_TCP	1	/* active: TCP connection */
+#define ERDMA_DIAG_CM_MPA	2	/* active: reply; passive: request of the peer */
+#define ERDMA_DIAG_CM_APP	3	/* passive: answer of the application */
+#define ERDMA_DIAG_CM_DEVICE	4	/* the device takes over */
+#define ERDMA_DIAG_CM_DONE	5	/* established */
+#define ERDMA_DIAG_CM_STAGES	6
+
+#define ERDMA_DIAG_CM_STAGE_NAMES(X) \
+	X(ERDMA_DIAG_CM_SETUP, "setup") \
+	X(ERDMA_DIAG_CM_TCP, "tcp") \
+	X(ERDMA_DIAG_CM_MPA, "mpa") \
+	X(ERDMA_DIAG_CM_APP, "application") \
+	X(ERDMA_DIAG_CM_DEVICE, "device") \
+	X(ERDMA_DIAG_CM_DONE, "established")
+
+/* erdma_diag_log_cm.flags */
+#define ERDMA_DIAG_CM_ACTIVE	(1 << 0)	/* this side connected, else it accepted */
+#define ERDMA_DIAG_CM_REJECTED	(1 << 1)	/* the peer said no; passive: we said no */
+#define ERDMA_DIAG_CM_FRAME	(1 << 2)	/* the peer's frame came: its fields are valid */
+#define ERDMA_DIAG_CM_MARKERS	(1 << 3)	/* the peer wants markers */
+#define ERDMA_DIAG_CM_CRC	(1 << 4)	/* the peer wants CRCs */
+
+/**
+ * struct erdma_diag_log_cm - entry of CM: end of an attempt to connect, good or bad
+ * @head: owner: who connects, who accepts, or who listens before somebody accepted
+ * @stage: ERDMA_DIAG_CM_*: the last one reached
+ * @flags: ERDMA_DIAG_CM_*
+ * @err: errno (positive), 0 if established or rejected by us
+ * @qpn: 0 before a QP was named
+ * @family: AF_INET, 0 = the addresses are not known
+ * @sport: local TCP port, host order
+ * @dport: remote TCP port, host order
+ * @saddr: local address, network order; IPv4 in the first 4 bytes
+ * @daddr: remote address
+ * @cookie: own cookie, 0 without a QP
+ * @peer_cookie: of the peer's frame
+ * @peer_cc: congestion control code of the peer's frame
+ * @pdata_len: bytes of private data in the peer's frame
+ * @rsvd: 0
+ * @stage_us: microseconds in each stage; 0 for those that were not reached
+ */
+struct erdma_diag_log_cm {
+	struct erdma_diag_log_head head;
+	__u32 stage;
+	__u32 flags;
+	__u32 err;
+	__u32 qpn;
+	__u32 family;
+	__u16 sport;
+	__u16 dport;
+	__u8 saddr[16];
+	__u8 daddr[16];
+	__u32 cookie;
+	__u32 peer_cookie;
+	__u32 peer_cc;
+	__u32 pdata_len;
+	__u32 rsvd[2];
+	__u32 stage_us[8];
+};
+
+/* Verbs of FAIL */
+#define ERDMA_DIAG_VERBS(X) \
+	X(ALLOC_CTX, 0, "alloc_ucontext") \
+	X(MMAP, 1, "mmap") \
+	X(ALLOC_PD, 2, "alloc_pd") \
+	X(CREATE_CQ, 3, "create_cq") \
+	X(DESTROY_CQ, 4, "destroy_cq") \
+	X(CREATE_QP, 5, "create_qp") \
+	X(MODIFY_QP, 6, "modify_qp") \
+	X(DESTROY_QP, 7, "destroy_qp") \
+	X(REG_MR, 8, "reg_user_mr") \
+	X(DMA_MR, 9, "get_dma_mr") \
+	X(ALLOC_MR, 10, "alloc_mr") \
+	X(DEREG_MR, 11, "dereg_mr") \
+	X(CONNECT, 12, "connect") \
+	X(ACCEPT, 13, "accept") \
+	X(REJECT, 14, "reject") \
+	X(LISTEN, 15, "listen")
+
+enum erdma_diag_verb {
+#define ERDMA_DIAG_VERB_ENUM(id, nr, name) ERDMA_DIAG_VERB_##id = nr,
+	ERDMA_DIAG_VERBS(ERDMA_DIAG_VERB_ENUM)
+#undef ERDMA_DIAG_VERB_ENUM
+	ERDMA_DIAG_VERB_COUNT = 16,
+};
+
+/**
+ * struct erdma_diag_log_fail - entry of FAIL; a later failure of the same verb and
+ *	process replaces it
+ * @head: see there
+ * @verb: enum erdma_diag_verb
+ * @err: errno (positive) that the verb returned
+ * @object: number of the object, 0 if it got none
+ * @count: failures of this verb and process so far
+ * @cmd: 1 = a command to the device failed with this errno; the fields below are valid
+ * @submod: enum erdma_submod
+ * @opcode: opcode within @submod
+ * @syndrome: status of the device, 0 if it did not refuse
+ */
+struct erdma_diag_log_fail {
+	struct erdma_diag_log_head head;
+	__u32 verb;
+	__u32 err;
+	__u32 object;
+	__u32 count;
+	__u32 cmd;
+	__u32 submod;
+	__u32 opcode;
+	__u32 syndrome;
+};
+
+/**
+ * struct erdma_diag_log_key - entry of KEY: a deregistered memory region
+ * @head: owner: who deregistered it
+ * @stag: the newest key; CAP_NET_ADMIN, else 0
+ * @index: MR index
+ * @pdn: PD number
+ * @type: enum erdma_mr_type
+ * @err: errno (positive) of the command; the device may still know the region
+ * @rsvd: 0
+ */
+struct erdma_diag_log_key {
+	struct erdma_diag_log_head head;
+	__u32 stag;
+	__u32 index;
+	__u32 pdn;
+	__u32 type;
+	__u32 err;
+	__u32 rsvd;
+};
+
+#define ERDMA_DIAG_RESET_PROBED		0	/* the driver has the adapter, the device is up */
+#define ERDMA_DIAG_RESET_LOST		1	/* the device is lost, for @reason */
+#define ERDMA_DIAG_RESET_RECOVERED	2	/* a fresh device is up */
+#define ERDMA_DIAG_RESET_FAILED		3	/* it did not come up: @err; tried again */
+#define ERDMA_DIAG_RESET_GAVE_UP	4	/* too many tries */
+
+#define ERDMA_DIAG_RESET_EVENTS(X) \
+	X(ERDMA_DIAG_RESET_PROBED, "probed") \
+	X(ERDMA_DIAG_RESET_LOST, "lost") \
+	X(ERDMA_DIAG_RESET_RECOVERED, "recovered") \
+	X(ERDMA_DIAG_RESET_FAILED, "failed") \
+	X(ERDMA_DIAG_RESET_GAVE_UP, "gave-up")
+
+#define ERDMA_DIAG_LOG_REASON_LEN	48
+
+/**
+ * struct erdma_diag_log_reset - entry of RESET
+ * @head: its owner is the kernel
+ * @event: ERDMA_DIAG_RESET_*
+ * @generation: devices that were recovered before
+ * @err: errno (positive) of FAILED
+ * @rsvd: 0
+ * @reason: of the latest loss, in words, NUL-terminated
+ */
+struct erdma_diag_log_reset {
+	struct erdma_diag_log_head head;
+	__u32 event;
+	__u32 generation;
+	__u32 err;
+	__u32 rsvd;
+	__u8 reason[ERDMA_DIAG_LOG_REASON_LEN];
+};
+
+#define ERDMA_DIAG_LINK_DOWN		0
+#define ERDMA_DIAG_LINK_UP		1
+#define ERDMA_DIAG_LINK_MTU		2	/* the device has the MTU, or @err */
+#define ERDMA_DIAG_LINK_GONE		3	/* the network interface goes away */
+
+#define ERDMA_DIAG_LINK_EVENTS(X) \
+	X(ERDMA_DIAG_LINK_DOWN, "down") \
+	X(ERDMA_DIAG_LINK_UP, "up") \
+	X(ERDMA_DIAG_LINK_MTU, "mtu") \
+	X(ERDMA_DIAG_LINK_GONE, "gone")
+
+/**
+ * struct erdma_diag_log_link - entry of LINK
+ * @head: its owner is the kernel
+ * @event: ERDMA_DIAG_LINK_*
+ * @mtu: of the network interface
+ * @err: errno (positive) of the command of MTU
+ * @rsvd: 0
+ */
+struct erdma_diag_log_link {
+	struct erdma_diag_log_head head;
+	__u32 event;
+	__u32 mtu;
+	__u32 err;
+	__u32 rsvd;
+};
+
+#define ERDMA_DIAG_LOG_TEXT_LEN	120
+
+/**
+ * struct erdma_diag_log_debug - entry of DEBUG
+ * @head: see there
+ * @category: ERDMA_DIAG_CAT_*
+ * @level: ERDMA_DIAG_LEVEL_*
+ * @text: message, NUL-terminated, cut if it is longer
+ */
+struct erdma_diag_log_debug {
+	struct erdma_diag_log_head head;
+	__u32 category;
+	__u32 level;
+	__u8 text[ERDMA_DIAG_LOG_TEXT_LEN];
+};
+
+/* Start behind the newest entry: nothing is returned, @out_next is where to go on */
+#define ERDMA_DIAG_LOG_END	(~0ULL)
+
+/**
+ * struct erdma_diag_log - entries of one kind, oldest first
+ * @size: as in struct erdma_diag_info
+ * @flags: in, 0
+ * @kind: ERDMA_DIAG_LOG_*
+ * @buf_len: bytes of @buf; EMSGSIZE with @out_len set if not even one record fits
+ * @seq: first sequence number wanted: 0 = the oldest there is, @out_next of the call
+ *	before = go on, ERDMA_DIAG_LOG_END; EINVAL if it is greater than the next one
+ *	that will be given
+ * @buf: user buffer for records
+ * @out_next: continue here
+ * @out_lost: entries from @seq until @out_next that are not there any more, whosever
+ *	they were
+ * @out_len: bytes filled, at most ERDMA_DIAG_LIST_MAX_BYTES
+ * @out_count: records filled
+ * @out_more: 1 = the buffer is full and there may be more
+ * @rsvd: in, 0
+ */
+struct erdma_diag_log {
+	__u32 size;
+	__u32 flags;
+	__u32 kind;
+	__u32 buf_len;
+	__aligned_u64 seq;
+	__aligned_u64 buf;
+	__aligned_u64 out_next;
+	__aligned_u64 out_lost;
+	__u32 out_len;
+	__u32 out_count;
+	__u32 out_more;
+	__u32 rsvd;
 };
 
 #endif /* ERDMA_DIAG_H */

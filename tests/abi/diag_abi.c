@@ -34,6 +34,17 @@ _Static_assert(sizeof(struct erdma_diag_list) == 56, "list");
 _Static_assert(sizeof(struct erdma_diag_context) == 40, "context");
 _Static_assert(sizeof(struct erdma_diag_ring_read) == 72, "ring_read");
 _Static_assert(sizeof(struct erdma_diag_debug) == 136, "debug");
+_Static_assert(sizeof(struct erdma_diag_log) == 64, "log");
+_Static_assert(sizeof(struct erdma_diag_log_head) == 40, "log_head");
+_Static_assert(sizeof(struct erdma_diag_log_cmd) == 88, "log_cmd");
+_Static_assert(sizeof(struct erdma_diag_log_cmd_time) == 176, "log_cmd_time");
+_Static_assert(sizeof(struct erdma_diag_log_event) == 64, "log_event");
+_Static_assert(sizeof(struct erdma_diag_log_cm) == 152, "log_cm");
+_Static_assert(sizeof(struct erdma_diag_log_fail) == 72, "log_fail");
+_Static_assert(sizeof(struct erdma_diag_log_key) == 64, "log_key");
+_Static_assert(sizeof(struct erdma_diag_log_reset) == 104, "log_reset");
+_Static_assert(sizeof(struct erdma_diag_log_link) == 56, "log_link");
+_Static_assert(sizeof(struct erdma_diag_log_debug) == 168, "log_debug");
 
 const struct command commands[N_COMMANDS] = {
 	{ "info", ERDMA_DIAG_INFO, 432, 344, 0 },
@@ -41,6 +52,7 @@ const struct command commands[N_COMMANDS] = {
 	{ "context", ERDMA_DIAG_CONTEXT, 40, 40, ERDMA_DIAG_CONTEXT_HW },
 	{ "ring_read", ERDMA_DIAG_RING_READ, 72, 72, 0 },
 	{ "debug", ERDMA_DIAG_DEBUG, 136, 136, ERDMA_DIAG_DEBUG_SET },
+	{ "log", ERDMA_DIAG_LOG, 64, 64, 0 },
 };
 
 int node;
@@ -71,6 +83,11 @@ void valid_argument(const struct command *c, union argument *arg)
 	case ERDMA_DIAG_RING_READ:
 		arg->ring.ring = ERDMA_DIAG_RING_EQ;
 		arg->ring.id = ERDMA_DIAG_EQ_AEQ;
+		break;
+	case ERDMA_DIAG_LOG:
+		arg->log.kind = ERDMA_DIAG_LOG_RESET;
+		arg->log.buf = (uintptr_t)scratch;
+		arg->log.buf_len = sizeof(scratch);
 		break;
 	}
 }
@@ -129,7 +146,7 @@ bool as_nobody(bool (*fn)(void))
 
 int main(int argc, char **argv)
 {
-	const int n = n_dispatch_tests + n_object_tests + n_memory_tests +
+	const int n = n_dispatch_tests + n_object_tests + n_memory_tests + n_log_tests +
 		      n_rights_tests;
 	struct tap_test *all = calloc(n, sizeof(*all));
 
@@ -144,7 +161,9 @@ int main(int argc, char **argv)
 	memcpy(all + n_dispatch_tests, object_tests, n_object_tests * sizeof(*all));
 	memcpy(all + n_dispatch_tests + n_object_tests, memory_tests,
 	       n_memory_tests * sizeof(*all));
-	memcpy(all + n_dispatch_tests + n_object_tests + n_memory_tests, rights_tests,
+	memcpy(all + n_dispatch_tests + n_object_tests + n_memory_tests, log_tests,
+	       n_log_tests * sizeof(*all));
+	memcpy(all + n - n_rights_tests, rights_tests,
 	       n_rights_tests * sizeof(*all));
 	return tap_run(all, n, argc > 1 ? argv[1] : NULL);
 }

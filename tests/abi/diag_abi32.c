@@ -26,6 +26,17 @@ _Static_assert(sizeof(struct erdma_diag_list) == 56, "list");
 _Static_assert(sizeof(struct erdma_diag_context) == 40, "context");
 _Static_assert(sizeof(struct erdma_diag_ring_read) == 72, "ring_read");
 _Static_assert(sizeof(struct erdma_diag_debug) == 136, "debug");
+_Static_assert(sizeof(struct erdma_diag_log) == 64, "log");
+_Static_assert(sizeof(struct erdma_diag_log_head) == 40, "log_head");
+_Static_assert(sizeof(struct erdma_diag_log_cmd) == 88, "log_cmd");
+_Static_assert(sizeof(struct erdma_diag_log_cmd_time) == 176, "log_cmd_time");
+_Static_assert(sizeof(struct erdma_diag_log_event) == 64, "log_event");
+_Static_assert(sizeof(struct erdma_diag_log_cm) == 152, "log_cm");
+_Static_assert(sizeof(struct erdma_diag_log_fail) == 72, "log_fail");
+_Static_assert(sizeof(struct erdma_diag_log_key) == 64, "log_key");
+_Static_assert(sizeof(struct erdma_diag_log_reset) == 104, "log_reset");
+_Static_assert(sizeof(struct erdma_diag_log_link) == 56, "log_link");
+_Static_assert(sizeof(struct erdma_diag_log_debug) == 168, "log_debug");
 _Static_assert(__builtin_offsetof(struct erdma_diag_info, mac) == 224, "info.mac");
 _Static_assert(__builtin_offsetof(struct erdma_diag_ring_read, buf) == 24, "ring_read.buf");
 
@@ -78,7 +89,7 @@ static bool test_info(void)
 	struct erdma_diag_info i = { .size = sizeof(i) };
 
 	return !call(ERDMA_DIAG_INFO, &i) && i.size == sizeof(i) && i.pci_vendor == 0x1ded &&
-	       i.abi_cmds == 0x1f && i.max_qp && i.time_real_ns;
+	       i.abi_cmds == 0x3f && i.max_qp && i.time_real_ns;
 }
 
 static bool test_list(void)
@@ -128,6 +139,17 @@ static bool test_debug(void)
 	return !call(ERDMA_DIAG_DEBUG, &d) && d.out_count == ERDMA_DIAG_CAT_COUNT;
 }
 
+static bool test_log(void)
+{
+	struct erdma_diag_log l = {
+		.size = sizeof(l), .kind = ERDMA_DIAG_LOG_RESET, .buf = (unsigned long)buf,
+		.buf_len = sizeof(buf),
+	};
+
+	return !call(ERDMA_DIAG_LOG, &l) && l.out_count && l.out_next >= l.out_count &&
+	       ((struct erdma_diag_rec *)buf)->len == 112;
+}
+
 static bool test_errors(void)
 {
 	struct erdma_diag_info i = { .size = 343 };	/* less than the first version */
@@ -143,6 +165,7 @@ static const struct tap_test tests[] = {
 	{ "32-bit needed size", test_needed_size },
 	{ "32-bit ring_read", test_ring_read },
 	{ "32-bit debug", test_debug },
+	{ "32-bit log", test_log },
 	{ "32-bit errors", test_errors },
 };
 

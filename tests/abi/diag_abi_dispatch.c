@@ -225,6 +225,9 @@ static bool reserved_fields(void)
 		valid_argument(&commands[3], &arg);
 		arg.ring.rsvd = 1U << bit;
 		EXPECT(call(node, ERDMA_DIAG_RING_READ, &arg) == EINVAL, "ring_read bit %d", bit);
+		valid_argument(&commands[5], &arg);
+		arg.log.rsvd = 1U << bit;
+		EXPECT(call(node, ERDMA_DIAG_LOG, &arg) == EINVAL, "log bit %d", bit);
 	}
 	return true;
 }
@@ -296,7 +299,7 @@ static bool unaligned_argument(void)
 	return true;
 }
 
-/* ioctl() is the only way in */
+/* ioctl() is the only way in, poll() says when */
 static bool no_other_file_operation(void)
 {
 	char c;
@@ -350,6 +353,8 @@ static void aim_at(const struct command *c, union argument *arg, uint64_t to)
 		arg->context.buf = to;
 	if (c->cmd == ERDMA_DIAG_RING_READ)
 		arg->ring.buf = to;
+	if (c->cmd == ERDMA_DIAG_LOG)
+		arg->log.buf = to;
 }
 
 /* Arguments with random bytes and a right size: any answer but a crash. */

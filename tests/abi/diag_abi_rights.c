@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -431,10 +432,15 @@ static bool open_file_after_removal(void)
 {
 	struct erdma_diag_info info = { .size = sizeof(info) };
 	union argument arg;
+	struct pollfd file;
 	int old;
 
 	EXPECT(!call(node, ERDMA_DIAG_INFO, &info), "info");
+	file = (struct pollfd){ .fd = node };
+	EXPECT(!poll(&file, 1, 0), "an error before");
 	EXPECT(bind_adapter((char *)info.pci, false), "unbind");
+	EXPECT(poll(&file, 1, 0) == 1 && file.revents == (POLLERR | POLLHUP), "poll: %#x",
+	       file.revents);
 	for (int i = 0; i < N_COMMANDS; i++) {
 		valid_argument(&commands[i], &arg);
 		EXPECT(call(node, commands[i].cmd, &arg) == ENODEV, "%s", commands[i].name);

@@ -46,6 +46,8 @@ load helper
 @test "text: list cq in a container" { golden list-cq-pod.txt pod list cq; }
 @test "text: info dev in a container" { golden info-dev-pod.txt pod info dev; }
 @test "text: debug-level" { golden debug-level.txt basic debug-level; }
+@test "text: log" { golden log.txt basic log; }
+@test "text: log of some kinds" { golden log-kinds.txt basic log --kind cmd-first,cmd-time -v; }
 @test "text: explain" { golden explain.txt none explain; }
 @test "text: explain 12" { golden explain-12.txt none explain 12; }
 @test "text: help" { golden help.txt none help; }
@@ -71,6 +73,7 @@ load helper
 @test "JSON: stat" { golden_json stat.json basic stat; }
 @test "JSON: stat, vendor's style" { golden_json stat-vendor.json basic stat --style vendor; }
 @test "JSON: info dev in a container" { golden_json info-dev-pod.json pod info dev; }
+@test "JSON: log" { golden_json log.json basic log; }
 @test "JSON: debug-level" { golden_json debug-level.json basic debug-level; }
 @test "JSON: explain" { golden_json explain.json none explain; }
 

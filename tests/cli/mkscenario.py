@@ -220,11 +220,57 @@ def ring(kind, ident, depth, entries, pi=None, ci=None, **kw):
     return r
 
 
+def entry(kind, seq, ms, pid, comm, body, **kw):
+    """An entry of a recorder: head, then what is of its kind."""
+    head = le("QQII16s", seq, ms * 1_000_000, pid, not pid, comm.encode())
+    assert len(head) == 40
+    return {"kind": kind, "data": (head + body).hex(), **kw}
+
+
+def log_cmd(seq, submod, opcode, obj, outcome, syndrome, err, us):
+    submit = 50_000_000_000 + seq
+    return le("QQQIIIIII", seq, submit, submit + us * 1000 if us else 0, submod, opcode, obj,
+              outcome, syndrome, err)
+
+
+def log():
+    refused = log_cmd(9, 0, 1, 18, 1, 12, 5, 40)
+    cm = le("IIIIIHH", 5, 5, 0, 17, 2, 1024, 7471) + bytes([10, 0, 0, 1] + 12 * [0]) + \
+        bytes([10, 0, 0, 2] + 12 * [0]) + le("IIIIII8I", 7, 8, 1, 4, 0, 0,
+                                             10, 200, 300, 0, 50, 1, 0, 0)
+    silent = le("IIIIIHH", 2, 1, 110, 19, 2, 1025, 7471) + bytes([10, 0, 0, 1] + 12 * [0]) + \
+        bytes([10, 0, 0, 3] + 12 * [0]) + le("IIIIII8I", 7, 0, 0, 0, 0, 0,
+                                             10, 200, 10_000_000, 0, 0, 0, 0, 0)
+    buckets = [0, 0, 5, 3] + 20 * [0]
+    return [
+        entry(1, 7, 90_000, 4711, "nvme", log_cmd(7, 0, 1, 17, 1, 0, 0, 25)),
+        entry(1, 8, 90_001, 4711, "nvme", log_cmd(8, 1, 200, 0, 1, 0, 0, 25)),
+        entry(1, 9, 90_002, 4712, "other", refused),
+        entry(1, 10, 95_000, 4711, "nvme", log_cmd(10, 0, 8, 3, 2, 0, 110, 0)),
+        entry(1, 11, 95_001, 4711, "nvme", log_cmd(11, 0, 8, 3, 0, 0, 19, 0)),
+        entry(2, 0, 90_002, 4712, "other", refused),
+        entry(3, 1, 90_002, 0, "", le("IIQQQQ24I", 0, 1, 8, 1, 80_000, 40_000, *buckets)),
+        entry(4, 0, 91_000, 4711, "nvme", le("IIIIII", 2, 1, 17, 1, 0x22, 1)),
+        entry(4, 1, 91_001, 0, "", le("IIIIII", 9, 0, 600, 2, 0, 0)),
+        entry(5, 0, 90_500, 4711, "nvme", cm),
+        entry(5, 1, 90_600, 4711, "nvme", silent),
+        entry(6, 3, 90_003, 4712, "other", le("IIIIIIII", 5, 5, 0, 2, 1, 0, 1, 12)),
+        entry(6, 4, 90_004, 4712, "other", le("IIIIIIII", 99, 22, 0, 1, 0, 0, 0, 0)),
+        entry(7, 0, 92_000, 4711, "nvme", le("IIIIII", 0x312, 3, 1, 0, 0, 0)),
+        entry(7, 1, 92_001, 4712, "other", le("IIIIII", 0, 4, 1, 0, 5, 0), rec_flags=2),
+        entry(8, 0, 1_000, 0, "", le("IIII48s", 0, 0, 0, 0, b"")),
+        entry(8, 1, 93_000, 0, "", le("IIII48s", 1, 0, 0, 0, b"a QP could not be stopped")),
+        entry(9, 0, 1_001, 0, "", le("IIII", 1, 1500, 0, 0)),
+        entry(9, 1, 94_000, 0, "", le("IIII", 2, 9000, 110, 0)),
+        entry(10, 0, 94_001, 0, "", le("II120s", 1, 1, b"CREATE_QP refused\x1b[31m, syndrome 12")),
+    ]
+
+
 def info():
     cap0 = 31 | 10 << 8 | 15 << 16 | 0xe8 << 24 | 20 << 40 | 4 << 48
     cap1 = 64 << 16 | 1 << 28 | 0xffffff00 << 32
     return {
-        "abi_cmds": 0x1f, "abi_flags": 1, "abi_objs": 0x1e, "abi_rings": 0x7e,
+        "abi_cmds": 0x3f, "abi_flags": str(1 | 0x7fe << 32), "abi_objs": 0x1e, "abi_rings": 0x7e,
         "abi_debug_cats": 9, "abi_debug_levels": 5, "ib_index": 2, "netdev_ifindex": 3,
         "driver_version": "0.1.0", "ib_name": "erdma_0", "netdev": "eth0",
         "pci": "0000:00:05.0", "pci_vendor": 0x1ded, "pci_device": 0x107f, "pci_rev": 1,
@@ -396,6 +442,7 @@ def adapter():
             ["cm_connect_rejected", 0], ["create_qp", 3], ["create_qp_failed", 0],
             ["brand_new_counter", 5],
         ],
+        "log": log(),
         "debug": {"level": [1, 3, 1, 1, 1, 1, 1, 1, 1], "left": [0, 599000, 0, 0, 0, 0, 0, 0, 0],
                   "suppressed": 12},
     }
@@ -625,6 +672,8 @@ def rule(**kw):
 
 SCENARIOS.update({
     "denied-list": rule(call="list", errno="EPERM"),
+    "log-stuck": rule(call="log", obj=1, set={"out_more": 1, "out_next": 0}),
+    "log-count": rule(call="log", obj=1, set={"out_count": 1}),
     "denied-ring": rule(call="ring", errno="EPERM"),
     "denied-ring-17": rule(call="ring", id=17, errno="EPERM"),
     "rq-fails": rule(call="ring", obj=2, errno="EIO"),
@@ -677,6 +726,9 @@ def extra():
     a = adapter()
     a["qp"][0]["rec_size"] = 16
     SCENARIOS["old-record"] = scenario(a)
+    a = adapter()
+    a["info"]["abi_flags"] = 1
+    SCENARIOS["no-log"] = scenario(a)
 
 
 def main():

@@ -29,6 +29,27 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 	[ "$(fake basic dump --last=1 -j --sq qp 17 | jq -c '[.data[0].entries[].index]')" = '[18,20]' ]
 	[ "$(fake basic list -- qp)" = "$(fake basic list qp)" ]
 }
+@test "log: --kind, --count" {
+	[ "$(fake basic log --kind cm,reset -j | jq -c '[.data[] | [.kind, .seq]]')" = \
+		'[["reset",0],["cm",0],["cm",1],["reset",1]]' ]
+	[ "$(fake basic log -n 2 -j | jq -c '[.data[].kind]')" = '["cmd","cmd"]' ]
+	[ "$(fake basic log --kind cmd-time -j | jq '.data | length')" -eq 1 ]
+	run fake basic log --kind cm,nothing
+	[ "$status" -eq 2 ]
+	[[ $output == *"no kind 'nothing'"* ]]
+	run fake basic log -n 0
+	[ "$status" -eq 2 ]
+}
+@test "log: a driver without recorders, a broken reply" {
+	run fake no-log log
+	[ "$status" -eq 6 ]
+	[[ $output == *"does not record 'cmd'"* ]]
+	run fake log-stuck log
+	[ "$status" -eq 7 ]
+	[[ $output == *"does not get on"* ]]
+	run fake log-count log
+	[ "$status" -eq 7 ]
+}
 @test "list qp --state" {
 	[ "$(numbers basic list qp --state rts)" = '[17,18]' ]
 	[ "$(numbers basic list qp --state ERR)" = '[21]' ]

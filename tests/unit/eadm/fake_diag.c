@@ -199,6 +199,11 @@ static const struct member ring_out[] = {
 	N(erdma_diag_ring_read, out_ci), N(erdma_diag_ring_read, out_flags), { 0 }
 };
 
+static const struct member log_out[] = {
+	N(erdma_diag_log, out_next), N(erdma_diag_log, out_len), N(erdma_diag_log, out_count),
+	N(erdma_diag_log, out_more), { 0 }
+};
+
 static const struct member debug_out[] = { N(erdma_diag_debug, out_count), { 0 } };
 
 static void set_number(uint8_t *at, size_t size, uint64_t v)
@@ -463,6 +468,34 @@ static int call_debug(json_object *a, struct erdma_diag_debug *d)
 	return 0;
 }
 
+/* Entries of the kind, each with its bytes; those before the first one are lost */
+static int call_log(json_object *a, struct erdma_diag_log *l)
+{
+	json_object *entries = get(a, "log"), *o;
+	uint8_t *buf = (uint8_t *)(uintptr_t)l->buf, body[256];
+	size_t i, n = entries ? json_object_array_length(entries) : 0, size;
+	uint64_t seq;
+
+	l->out_len = l->out_count = l->out_more = 0;
+	l->out_lost = 0;
+	l->out_next = l->seq;
+	for (i = 0; i < n; i++) {
+		o = json_object_array_get_idx(entries, i);
+		if (fake_number(o, "kind", 0) != l->kind)
+			continue;
+		size = from_hex(fake_string(o, "data"), body, sizeof(body));
+		memcpy(&seq, body, sizeof(seq));
+		if (seq < l->seq)
+			continue;
+		l->out_lost += seq - l->out_next;
+		l->out_next = seq + 1;
+		l->out_len += put_record(buf + l->out_len, ERDMA_DIAG_REC_LOG(l->kind),
+					 (uint16_t)fake_number(o, "rec_flags", 0), body, size);
+		l->out_count++;
+	}
+	return 0;
+}
+
 static int dispatch(json_object *a, unsigned int cmd, void *arg)
 {
 	switch (cmd) {
@@ -476,6 +509,8 @@ static int dispatch(json_object *a, unsigned int cmd, void *arg)
 		return call_ring(a, arg);
 	case ERDMA_DIAG_DEBUG:
 		return call_debug(a, arg);
+	case ERDMA_DIAG_LOG:
+		return call_log(a, arg);
 	}
 	return -ENOTTY;
 }
@@ -496,6 +531,7 @@ static struct call_desc describe(unsigned int cmd, void *arg)
 	struct erdma_diag_list *l = arg;
 	struct erdma_diag_context *c = arg;
 	struct erdma_diag_ring_read *r = arg;
+	struct erdma_diag_log *g = arg;
 
 	switch (cmd) {
 	case ERDMA_DIAG_LIST:
@@ -509,6 +545,9 @@ static struct call_desc describe(unsigned int cmd, void *arg)
 					   (uint8_t *)(uintptr_t)r->buf, ring_out };
 	case ERDMA_DIAG_DEBUG:
 		return (struct call_desc){ "debug", 0, 0, 0, NULL, debug_out };
+	case ERDMA_DIAG_LOG:
+		return (struct call_desc){ "log", g->kind, g->seq, 0,
+					   (uint8_t *)(uintptr_t)g->buf, log_out };
 	}
 	return (struct call_desc){ "info", 0, 0, 0, NULL, NULL };
 }

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Recorders: their memory, adding and finding entries.
+ *
+ * Each kind has a ring in which a new entry replaces the oldest, but for two: FAIL
+ * replaces the entry of the same verb and process, or the oldest, and CMD_TIME is a
+ * table whose sequence numbers are its rows. Numbers start at 0 when the driver is
+ * bound to the adapter and go on when its device is replaced.
+ */
+#include <linux/mm.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+
+#include "erdma.h"
+#include "erdma_rec_int.h"
+
+#define REC_KIND(KIND, name, n)							\
+	[ERDMA_DIAG_LOG_##KIND] = { sizeof(struct erdma_diag_log_##name), n }
+
+/* Bytes of an entry, number of entries */
+static const struct {
+	u32 size;
+	u32 depth;
+} rec_kinds[] = {
+	REC_KIND(CMD, cmd, 256),
+	REC_KIND(CMD_FIRST, cmd, 2 * ERDMA_REC_FREEZE),
+	REC_KIND(CMD_TIME, cmd_time, ERDMA_REC_SUBMODS * ERDMA_REC_OPCODES),
+	REC_KIND(EVENT, event, 256),
+	REC_KIND(CM, cm, 256),
+	REC_KIND(FAIL, fail, 64),
+	REC_KIND(KEY, key, 256),
+	REC_KIND(RESET, reset, 64),
+	REC_KIND(LINK, link, 64),
+	REC_KIND(DEBUG, debug, 256),
+};
+
+static_assert(ARRAY_SIZE(rec_kinds) == ERDMA_DIAG_LOG_COUNT);
+static_assert(ERDMA_DIAG_LOG_COUNT <= 32);
+static_assert(ERDMA_DIAG_COMM_LEN == TASK_COMM_LEN);
+
+static u32 rec_stride(u32 kind)
+{
+	return ALIGN(sizeof(struct erdma_rec_slot) + rec_kinds[kind].size, 8);
+}
+
+/* ---- life --------------------------------------------------------------- */
+
+/**
+ * erdma_rec_create - empty recorders for an adapter
+ *
+ * Context: process.
+ * Return: recorders with a reference for the caller; NULL: no memory.
+ */
+struct erdma_rec *erdma_rec_create(void)
+{
+	struct erdma_rec *rec;
+	size_t bytes = 0;
+	u32 kind, i;
+
+	for (kind = 1; kind < ERDMA_DIAG_LOG_COUNT; kind++)
+		bytes += (size_t)rec_stride(kind) * rec_kinds[kind].depth;
+	rec = kvzalloc(sizeof(*rec) + bytes, GFP_KERNEL);
+	if (!rec)
+		return NULL;
+	kref_init(&rec->refs);
+	spin_lock_init(&rec->lock);
+	init_waitqueue_head(&rec->wait);
+
+	bytes = 0;
+	for (kind = 1; kind < ERDMA_DIAG_LOG_COUNT; kind++) {
+		struct erdma_rec_ring *ring = &rec->ring[kind];
+
+		ring->depth = rec_kinds[kind].depth;
+		ring->stride = rec_stride(kind);
+		ring->slots = rec->slots + bytes;
+		bytes += (size_t)ring->stride * ring->depth;
+		for (i = 0; i < ring->depth; i++)
+			erdma_rec_slot(ring, i)->seq = ERDMA_REC_EMPTY;
+	}
+	rec->ring[ERDMA_DIAG_LOG_CMD_TIME].next = rec->ring[ERDMA_DIAG_LOG_CMD_TIME].depth;
+	return rec;
+}
+
+/**
+ * erdma_rec_get - another reference
+ * @rec: recorders, held by the caller; or NULL
+ *
+ * Return: @rec.
+ */
+struct erdma_rec *erdma_rec_get(struct erdma_rec *rec)
+{
+	if (rec)
+		kref_get(&rec->refs);
+	return rec;
+}
+
+static void rec_free(struct kref *refs)
+{
+	kvfree(container_of(refs, struct erdma_rec, refs));
+}
+
+/**
+ * erdma_rec_put - drop a reference
+ * @rec: recorders, or NULL
+ *
+ * Context: process.
+ */
+void erdma_rec_put(struct erdma_rec *rec)
+{
+	if (rec)
+		kref_put(&rec->refs, rec_free);
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+/**
+ * erdma_rec_current - the calling thread as an owner
+ * @owner: filled
+ *
+ * Context: process.
+ */
+void erdma_rec_current(struct erdma_rec_owner *owner)
+{
+	owner->kernel = current->flags & PF_KTHREAD;
+	owner->uid = current_uid();
+	owner->pid = task_tgid_nr(current);
+	owner->tid = task_pid_nr(current);
+	owner->start_ns = current->group_leader->start_boottime;
+	/* Not get_task_comm(), which takes a lock: a name that changes meanwhile has a NUL, too */
+	data_race(memcpy(owner->comm, current->comm, sizeof(owner->comm)));
+}
+
+/**
+ * erdma_rec_store - fill a slot
+ * @rec: recorders, locked
+ * @kind: ERDMA_DIAG_LOG_*
+ * @slot: of that kind
+ * @owner: who caused it, NULL = the driver
+ * @head: entry, its time is set; the rest of the head is filled
+ */
+void erdma_rec_store(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot,
+		     const struct erdma_rec_owner *owner, struct erdma_diag_log_head *head)
+{
+	static const struct erdma_rec_owner driver = { .kernel = true };
+
+	lockdep_assert_held(&rec->lock);
+	slot->owner = owner ? *owner : driver;
+	slot->seq = rec->ring[kind].next;
+	WRITE_ONCE(rec->ring[kind].next, slot->seq + 1);
+	head->seq = slot->seq;
+	head->owner.kernel = slot->owner.kernel;
+	head->owner.pid = slot->owner.kernel ? 0 : slot->owner.pid;
+	memcpy(head->owner.comm, slot->owner.comm, sizeof(head->owner.comm));
+	memcpy(slot->data, head, rec_kinds[kind].size);
+}
+
+/**
+ * erdma_rec_store_next - add an entry, which replaces the oldest
+ * @rec: recorders, locked
+ * @kind: ERDMA_DIAG_LOG_*
+ * @owner: who caused it, NULL = the driver
+ * @head: entry, its time is set; the rest of the head is filled
+ */
+void erdma_rec_store_next(struct erdma_rec *rec, u32 kind, const struct erdma_rec_owner *owner,
+			  struct erdma_diag_log_head *head)
+{
+	struct erdma_rec_ring *ring = &rec->ring[kind];
+	u32 slot;
+
+	div_u64_rem(ring->next, ring->depth, &slot);
+	erdma_rec_store(rec, kind, erdma_rec_slot(ring, slot), owner, head);
+}
+
+/**
+ * erdma_rec_wake - wake readers
+ * @rec: recorders, not locked
+ *
+ * Context: any.
+ */
+void erdma_rec_wake(struct erdma_rec *rec)
+{
+	if (wq_has_sleeper(&rec->wait))
+		wake_up_interruptible_poll(&rec->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/**
+ * erdma_rec_add - add an entry and wake readers
+ * @rec: recorders; NULL: nothing happens
+ * @kind: ERDMA_DIAG_LOG_*, not FAIL nor CMD_TIME
+ * @owner: who caused it, NULL = the driver
+ * @entry: structure of that kind; its head is filled here
+ *
+ * Context: any.
+ */
+void erdma_rec_add(struct erdma_rec *rec, u32 kind, const struct erdma_rec_owner *owner,
+		   void *entry)
+{
+	struct erdma_diag_log_head *head = entry;
+	unsigned long flags;
+
+	if (!rec)
+		return;
+	head->time_ns = ktime_get_ns();
+	spin_lock_irqsave(&rec->lock, flags);
+	erdma_rec_store_next(rec, kind, owner, head);
+	spin_unlock_irqrestore(&rec->lock, flags);
+	erdma_rec_wake(rec);
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+/* Whose place in memory says nothing about their number */
+static bool rec_is_unordered(u32 kind)
+{
+	return kind == ERDMA_DIAG_LOG_FAIL || kind == ERDMA_DIAG_LOG_CMD_TIME;
+}
+
+/* The entry with the lowest number that is not below @seq */
+static struct erdma_rec_slot *rec_find_slot(struct erdma_rec *rec, u32 kind, u64 seq)
+{
+	struct erdma_rec_ring *ring = &rec->ring[kind];
+	struct erdma_rec_slot *slot, *best = NULL;
+	u32 i;
+
+	if (rec_is_unordered(kind)) {
+		for (i = 0; i < ring->depth; i++) {
+			slot = erdma_rec_slot(ring, i);
+			if (slot->seq != ERDMA_REC_EMPTY && slot->seq >= seq &&
+			    (!best || slot->seq < best->seq))
+				best = slot;
+		}
+		return best;
+	}
+	if (ring->next > ring->depth)
+		seq = max(seq, ring->next - ring->depth);
+	if (seq >= ring->next)
+		return NULL;
+	div_u64_rem(seq, ring->depth, &i);
+	return erdma_rec_slot(ring, i);
+}
+
+/**
+ * erdma_rec_find - copy the first entry that is not older than a number
+ * @rec: recorders
+ * @kind: ERDMA_DIAG_LOG_*
+ * @seq: number wanted
+ * @found: filled; if there is no such entry only @lost: those from @seq on that are
+ *	gone, and @seq: number of the next entry that will come
+ *
+ * Context: any.
+ * Return: true if there is one.
+ */
+bool erdma_rec_find(struct erdma_rec *rec, u32 kind, u64 seq, struct erdma_rec_found *found)
+{
+	struct erdma_rec_slot *slot;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rec->lock, flags);
+	slot = rec_find_slot(rec, kind, seq);
+	found->seq = slot ? slot->seq : max(seq, rec->ring[kind].next);
+	if (slot) {
+		found->owner = slot->owner;
+		memcpy(&found->entry, slot->data, rec_kinds[kind].size);
+	}
+	spin_unlock_irqrestore(&rec->lock, flags);
+	/* A row of the table that is not there never was */
+	found->lost = kind == ERDMA_DIAG_LOG_CMD_TIME ? 0 : found->seq - seq;
+	return slot;
+}
+
+/**
+ * erdma_rec_end - sequence number of the next entry
+ * @rec: recorders
+ * @kind: ERDMA_DIAG_LOG_*
+ *
+ * Context: any.
+ * Return: it.
+ */
+u64 erdma_rec_end(struct erdma_rec *rec, u32 kind)
+{
+	return READ_ONCE(rec->ring[kind].next);
+}
+
+/**
+ * erdma_rec_entry_size - bytes of an entry
+ * @kind: of the caller, who need not know whether it exists
+ *
+ * Return: bytes; 0: there is no such kind.
+ */
+u32 erdma_rec_entry_size(u32 kind)
+{
+	return kind < ARRAY_SIZE(rec_kinds) ? rec_kinds[kind].size : 0;
+}
+
+/**
+ * erdma_rec_wait - where to wait for entries
+ * @rec: recorders, held until nobody waits there any more
+ *
+ * Return: wait queue.
+ */
+wait_queue_head_t *erdma_rec_wait(struct erdma_rec *rec)
+{
+	return &rec->wait;
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Recorders of commands (CMD, CMD_FIRST, CMD_TIME) and of the verbs that fail
+ * because of them, or for another reason (FAIL).
+ */
+#include "erdma.h"
+#include "erdma_rec_int.h"
+
+static_assert((int)ERDMA_DIAG_CMD_NOT_SENT == (int)ERDMA_CMD_NOT_SENT);
+static_assert((int)ERDMA_DIAG_CMD_ANSWERED == (int)ERDMA_CMD_ANSWERED);
+static_assert((int)ERDMA_DIAG_CMD_UNANSWERED == (int)ERDMA_CMD_UNANSWERED);
+
+/* ---- commands ----------------------------------------------------------- */
+
+/*
+ * The first refusal, the first command that was not answered: what led to it stays,
+ * whatever comes later.
+ */
+static void cmd_freeze(struct erdma_rec *rec, u32 outcome)
+{
+	struct erdma_rec_ring *ring = &rec->ring[ERDMA_DIAG_LOG_CMD];
+	struct erdma_diag_log_cmd entry;
+	struct erdma_rec_slot *slot;
+	u64 seq;
+	u32 i;
+
+	if (outcome == ERDMA_CMD_NOT_SENT || rec->frozen & BIT(outcome))
+		return;
+	rec->frozen |= BIT(outcome);
+	seq = ring->next > ERDMA_REC_FREEZE ? ring->next - ERDMA_REC_FREEZE : 0;
+	for (; seq < ring->next; seq++) {
+		div_u64_rem(seq, ring->depth, &i);
+		slot = erdma_rec_slot(ring, i);
+		memcpy(&entry, slot->data, sizeof(entry));
+		erdma_rec_store_next(rec, ERDMA_DIAG_LOG_CMD_FIRST, &slot->owner, &entry.head);
+	}
+}
+
+static void cmd_count_time(struct erdma_rec *rec, const struct erdma_diag_log_cmd *cmd)
+{
+	struct erdma_diag_log_cmd_time *row;
+	struct erdma_rec_slot *slot;
+	u64 ns, us;
+	u32 i;
+
+	if (!cmd->answer_ns || cmd->submod >= ERDMA_REC_SUBMODS ||
+	    cmd->opcode >= ERDMA_REC_OPCODES)
+		return;
+	i = cmd->submod * ERDMA_REC_OPCODES + cmd->opcode;
+	slot = erdma_rec_slot(&rec->ring[ERDMA_DIAG_LOG_CMD_TIME], i);
+	row = (struct erdma_diag_log_cmd_time *)slot->data;
+	ns = cmd->answer_ns - cmd->submit_ns;
+	us = div_u64(ns, NSEC_PER_USEC);
+	if (slot->seq == ERDMA_REC_EMPTY) {
+		slot->seq = i;
+		slot->owner.kernel = true;
+		row->head.seq = i;
+		row->head.owner.kernel = 1;
+		row->submod = cmd->submod;
+		row->opcode = cmd->opcode;
+	}
+	row->count++;
+	row->failed += !!cmd->syndrome;
+	row->sum_ns += ns;
+	if (ns >= row->max_ns) {
+		row->max_ns = ns;
+		row->head.time_ns = cmd->answer_ns;
+	}
+	row->bucket[min_t(u32, fls64(us), ERDMA_DIAG_LOG_BUCKETS - 1)]++;
+}
+
+/**
+ * erdma_rec_cmd - record a command
+ * @rec: recorders; NULL: nothing happens
+ * @submod: enum erdma_submod
+ * @opcode: opcode within @submod
+ * @object: number of what it is about
+ * @err: what it returned
+ * @res: what became of it
+ *
+ * Context: process; the caller of the command.
+ */
+void erdma_rec_cmd(struct erdma_rec *rec, u8 submod, u8 opcode, u32 object, int err,
+		   const struct erdma_cmd_result *res)
+{
+	struct erdma_diag_log_cmd entry = {
+		.submit_ns = res->submit_ns,
+		.answer_ns = res->answer_ns,
+		.submod = submod,
+		.opcode = opcode,
+		.object = object,
+		.outcome = res->outcome,
+		.syndrome = res->syndrome,
+		.err = -err,
+	};
+	struct erdma_rec_owner owner;
+	unsigned long flags;
+
+	if (!rec)
+		return;
+	erdma_rec_current(&owner);
+	entry.head.time_ns = res->answer_ns ?: ktime_get_ns();
+	spin_lock_irqsave(&rec->lock, flags);
+	entry.cmd_seq = rec->ring[ERDMA_DIAG_LOG_CMD].next;
+	erdma_rec_store_next(rec, ERDMA_DIAG_LOG_CMD, &owner, &entry.head);
+	cmd_count_time(rec, &entry);
+	if (err)
+		cmd_freeze(rec, res->outcome);
+	spin_unlock_irqrestore(&rec->lock, flags);
+	erdma_rec_wake(rec);
+}
+
+/* ---- verbs -------------------------------------------------------------- */
+
+/* The newest command of the calling thread, if it failed with what the verb returned */
+static void fail_add_cmd(struct erdma_rec *rec, struct erdma_diag_log_fail *entry, pid_t tid)
+{
+	struct erdma_rec_ring *ring = &rec->ring[ERDMA_DIAG_LOG_CMD];
+	const struct erdma_diag_log_cmd *cmd;
+	struct erdma_rec_slot *slot;
+	u32 i, n = min_t(u64, ring->next, ring->depth);
+	u64 seq = ring->next;
+
+	while (n--) {
+		div_u64_rem(--seq, ring->depth, &i);
+		slot = erdma_rec_slot(ring, i);
+		cmd = (const struct erdma_diag_log_cmd *)slot->data;
+		if (slot->owner.tid != tid || cmd->err != entry->err)
+			continue;
+		entry->cmd = 1;
+		entry->submod = cmd->submod;
+		entry->opcode = cmd->opcode;
+		entry->syndrome = cmd->syndrome;
+		return;
+	}
+}
+
+/* The threads of the kernel are one owner */
+static bool fail_is_owner(const struct erdma_rec_owner *a, const struct erdma_rec_owner *b)
+{
+	if (a->kernel || b->kernel)
+		return a->kernel && b->kernel;
+	return a->pid == b->pid && a->start_ns == b->start_ns;
+}
+
+/* The slot of this verb and process, else an empty one, else the oldest */
+static struct erdma_rec_slot *fail_slot(struct erdma_rec_ring *ring, u32 verb,
+					const struct erdma_rec_owner *owner, u32 *count)
+{
+	struct erdma_rec_slot *slot, *best = erdma_rec_slot(ring, 0);
+	const struct erdma_diag_log_fail *fail;
+	u32 i;
+
+	for (i = 0; i < ring->depth; i++) {
+		slot = erdma_rec_slot(ring, i);
+		fail = (const struct erdma_diag_log_fail *)slot->data;
+		if (slot->seq != ERDMA_REC_EMPTY && fail->verb == verb &&
+		    fail_is_owner(&slot->owner, owner)) {
+			*count = fail->count;
+			return slot;
+		}
+		/* An empty slot's number plus one is zero */
+		if (slot->seq + 1 < best->seq + 1)
+			best = slot;
+	}
+	return best;
+}
+
+/* An errno that only a command gives */
+static bool fail_is_of_cmd(int err)
+{
+	return err == -EIO || err == -ETIMEDOUT || err == -ENODEV;
+}
+
+/**
+ * erdma_rec_fail - record that a verb failed
+ * @rec: recorders; NULL: nothing happens
+ * @verb: verb
+ * @object: number of the object, 0 if it got none
+ * @err: what the verb returns
+ *
+ * Context: process; the caller of the verb.
+ */
+void erdma_rec_fail(struct erdma_rec *rec, enum erdma_diag_verb verb, u32 object, int err)
+{
+	struct erdma_diag_log_fail entry = {
+		.verb = verb,
+		.err = -err,
+		.object = object,
+	};
+	struct erdma_rec_owner owner;
+	struct erdma_rec_slot *slot;
+	unsigned long flags;
+
+	if (!rec)
+		return;
+	erdma_rec_current(&owner);
+	entry.head.time_ns = ktime_get_ns();
+	spin_lock_irqsave(&rec->lock, flags);
+	if (fail_is_of_cmd(err))
+		fail_add_cmd(rec, &entry, owner.tid);
+	slot = fail_slot(&rec->ring[ERDMA_DIAG_LOG_FAIL], verb, &owner, &entry.count);
+	entry.count++;
+	erdma_rec_store(rec, ERDMA_DIAG_LOG_FAIL, slot, &owner, &entry.head);
+	spin_unlock_irqrestore(&rec->lock, flags);
+	erdma_rec_wake(rec);
+}
