@@ -231,5 +231,7 @@ int cmd_log(struct ctx *c, const struct args *a)
 		return -EINVAL;
 	if (a->opt[OPT_COUNT] && (!parse_u32(a->opt[OPT_COUNT], &run.last) || !run.last))
 		return ctx_usage(c, "-n 20", "bad number '%s'", a->opt[OPT_COUNT]);
+	if (a->opt[OPT_FOLLOW] && c->opt.from)
+		return ctx_usage(c, NULL, "--follow needs a kernel: a file does not grow");
 	return a->opt[OPT_FOLLOW] ? log_follow(&run) : log_read(&run);
 }

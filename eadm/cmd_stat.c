@@ -394,6 +394,8 @@ int cmd_stat(struct ctx *c, const struct args *a)
 		return ctx_usage(c, "add -i 1.", "--count needs --interval");
 	if (!stat_style(c, a, &run.vendor))
 		return -EINVAL;
+	if (c->opt.from && (every || a->opt[OPT_LIVE]))
+		return ctx_usage(c, NULL, "--interval needs a kernel: a file does not change");
 	c->lines = run.vendor && !every && !a->opt[OPT_LIVE];
 	if (c->lines && c->opt.format == FMT_TEXT &&
 	    cmd_refuse(c, TAKES_MORE | TAKES_COLUMNS | TAKES_HEADER | TAKES_UNITS | TAKES_COLOR,

@@ -10,9 +10,17 @@
 #define ONE(s, m, c)	{ offsetof(struct s, m), WIDTH(s, m), 1, c }
 #define MANY(s, m, c)	{ offsetof(struct s, m), WIDTH(s, m[0]), WIDTH(s, m) / WIDTH(s, m[0]), c }
 
-#define OWNER(s)							\
-	ONE(s, owner.pid, FC_PID), ONE(s, owner.kernel, FC_PLAIN),	\
-	MANY(s, owner.comm, FC_COMM)
+#define OWNER_AT(s, o)							\
+	ONE(s, o.pid, FC_PID), ONE(s, o.kernel, FC_PLAIN), MANY(s, o.comm, FC_COMM)
+
+#define MORE_AT(s, o)							\
+	ONE(s, o.flags, FC_PLAIN), ONE(s, o.rsvd, FC_PLAIN), ONE(s, o.cgroup_id, FC_PID)
+
+#define OWNER(s)	OWNER_AT(s, owner)
+#define OWNER_MORE(s)	MORE_AT(s, owner_more)
+
+#define LOG_HEAD(s)							\
+	ONE(s, head.seq, FC_PLAIN), ONE(s, head.time_ns, FC_PLAIN), OWNER_AT(s, head.owner)
 
 /* What a doorbell record holds are numbers and indices, no address */
 #define QUEUE(s, q)							\
@@ -51,6 +59,11 @@ static const struct layout_field qp_fields[] = {
 	ONE(erdma_diag_qp, async_events, FC_PLAIN),
 	ONE(erdma_diag_qp, last_ae_type, FC_PLAIN),
 	OWNER(erdma_diag_qp),
+	OWNER_MORE(erdma_diag_qp),
+	ONE(erdma_diag_qp, peer_mss, FC_PLAIN),
+	ONE(erdma_diag_qp, ctx, FC_PLAIN),
+	ONE(erdma_diag_qp, res_id, FC_PLAIN),
+	ONE(erdma_diag_qp, rsvd, FC_PLAIN),
 };
 
 static const struct layout_field cq_fields[] = {
@@ -68,6 +81,9 @@ static const struct layout_field cq_fields[] = {
 	ONE(erdma_diag_cq, async_events, FC_PLAIN),
 	ONE(erdma_diag_cq, rsvd, FC_PLAIN),
 	OWNER(erdma_diag_cq),
+	OWNER_MORE(erdma_diag_cq),
+	ONE(erdma_diag_cq, ctx, FC_PLAIN),
+	ONE(erdma_diag_cq, res_id, FC_PLAIN),
 };
 
 static const struct layout_field eq_fields[] = {
@@ -81,6 +97,8 @@ static const struct layout_field eq_fields[] = {
 	ONE(erdma_diag_eq, notifies, FC_PLAIN),
 	ONE(erdma_diag_eq, unknown, FC_PLAIN),
 	MANY(erdma_diag_eq, by_type, FC_PLAIN),
+	ONE(erdma_diag_eq, served, FC_PLAIN),
+	ONE(erdma_diag_eq, lost_irqs, FC_PLAIN),
 };
 
 static const struct layout_field cmdq_fields[] = {
@@ -100,7 +118,196 @@ static const struct layout_field cmdq_fields[] = {
 	ONE(erdma_diag_cmdq, lost_irqs, FC_PLAIN),
 	ONE(erdma_diag_cmdq, bad_cqes, FC_PLAIN),
 	ONE(erdma_diag_cmdq, oldest_ns, FC_PLAIN),
+	ONE(erdma_diag_cmdq, dead_reason, FC_PLAIN),
+	ONE(erdma_diag_cmdq, dead_submod, FC_PLAIN),
+	ONE(erdma_diag_cmdq, dead_opcode, FC_PLAIN),
+	ONE(erdma_diag_cmdq, dead_waited_ms, FC_PLAIN),
+	ONE(erdma_diag_cmdq, dead_ns, FC_PLAIN),
+	OWNER_AT(erdma_diag_cmdq, dead_caller),
+	MORE_AT(erdma_diag_cmdq, dead_caller_more),
 };
+
+static const struct layout_field mr_fields[] = {
+	ONE(erdma_diag_mr, index, FC_PLAIN),
+	ONE(erdma_diag_mr, lkey, FC_KEY),
+	ONE(erdma_diag_mr, rkey, FC_KEY),
+	ONE(erdma_diag_mr, pdn, FC_PLAIN),
+	ONE(erdma_diag_mr, type, FC_PLAIN),
+	ONE(erdma_diag_mr, flags, FC_PLAIN),
+	ONE(erdma_diag_mr, access, FC_PLAIN),
+	ONE(erdma_diag_mr, rights, FC_PLAIN),
+	ONE(erdma_diag_mr, iova, FC_ADDR),
+	ONE(erdma_diag_mr, length, FC_PLAIN),
+	ONE(erdma_diag_mr, addr, FC_ADDR),
+	ONE(erdma_diag_mr, page_shift, FC_PLAIN),
+	ONE(erdma_diag_mr, page_cnt, FC_PLAIN),
+	ONE(erdma_diag_mr, mtt_level, FC_PLAIN),
+	ONE(erdma_diag_mr, mtt_tables, FC_PLAIN),
+	ONE(erdma_diag_mr, mtt_bytes, FC_PLAIN),
+	ONE(erdma_diag_mr, max_pages, FC_PLAIN),
+	ONE(erdma_diag_mr, ctx, FC_PLAIN),
+	ONE(erdma_diag_mr, res_id, FC_PLAIN),
+	ONE(erdma_diag_mr, rsvd, FC_PLAIN),
+	ONE(erdma_diag_mr, dma, FC_ADDR),
+	ONE(erdma_diag_mr, created_ns, FC_PLAIN),
+	OWNER(erdma_diag_mr),
+	OWNER_MORE(erdma_diag_mr),
+};
+
+static const struct layout_field pd_fields[] = {
+	ONE(erdma_diag_pd, pdn, FC_PLAIN),
+	ONE(erdma_diag_pd, ctx, FC_PLAIN),
+	ONE(erdma_diag_pd, n_qp, FC_PLAIN),
+	ONE(erdma_diag_pd, n_mr, FC_PLAIN),
+	ONE(erdma_diag_pd, res_id, FC_PLAIN),
+	ONE(erdma_diag_pd, rsvd, FC_PLAIN),
+	ONE(erdma_diag_pd, created_ns, FC_PLAIN),
+	OWNER(erdma_diag_pd),
+	OWNER_MORE(erdma_diag_pd),
+};
+
+static const struct layout_field ctx_fields[] = {
+	ONE(erdma_diag_ctx, id, FC_PLAIN),
+	ONE(erdma_diag_ctx, flags, FC_PLAIN),
+	ONE(erdma_diag_ctx, sq_page, FC_PLAIN),
+	ONE(erdma_diag_ctx, rq_page, FC_PLAIN),
+	ONE(erdma_diag_ctx, cq_page, FC_PLAIN),
+	ONE(erdma_diag_ctx, res_id, FC_PLAIN),
+	ONE(erdma_diag_ctx, n_pd, FC_PLAIN),
+	ONE(erdma_diag_ctx, n_mr, FC_PLAIN),
+	ONE(erdma_diag_ctx, n_cq, FC_PLAIN),
+	ONE(erdma_diag_ctx, n_qp, FC_PLAIN),
+	ONE(erdma_diag_ctx, created_ns, FC_PLAIN),
+	OWNER(erdma_diag_ctx),
+	OWNER_MORE(erdma_diag_ctx),
+};
+
+static const struct layout_field cm_fields[] = {
+	ONE(erdma_diag_cm_id, id, FC_PLAIN),
+	ONE(erdma_diag_cm_id, state, FC_PLAIN),
+	ONE(erdma_diag_cm_id, qpn, FC_PLAIN),
+	ONE(erdma_diag_cm_id, listener, FC_PLAIN),
+	ONE(erdma_diag_cm_id, backlog, FC_PLAIN),
+	ONE(erdma_diag_cm_id, n_waiting, FC_PLAIN),
+	ONE(erdma_diag_cm_id, flags, FC_PLAIN),
+	ONE(erdma_diag_cm_id, family, FC_PLAIN),
+	ONE(erdma_diag_cm_id, sport, FC_PLAIN),
+	ONE(erdma_diag_cm_id, dport, FC_PLAIN),
+	ONE(erdma_diag_cm_id, rsvd, FC_PLAIN),
+	MANY(erdma_diag_cm_id, saddr, FC_IP),
+	MANY(erdma_diag_cm_id, daddr, FC_IP),
+	ONE(erdma_diag_cm_id, peer_cookie, FC_PLAIN),
+	ONE(erdma_diag_cm_id, ird, FC_PLAIN),
+	ONE(erdma_diag_cm_id, ord, FC_PLAIN),
+	ONE(erdma_diag_cm_id, left_ms, FC_PLAIN),
+	ONE(erdma_diag_cm_id, created_ns, FC_PLAIN),
+	ONE(erdma_diag_cm_id, state_ns, FC_PLAIN),
+	OWNER(erdma_diag_cm_id),
+	OWNER_MORE(erdma_diag_cm_id),
+};
+
+/* ---- entries of the recorders ------------------------------------------------ */
+
+static const struct layout_field log_cmd_fields[] = {
+	LOG_HEAD(erdma_diag_log_cmd),
+	ONE(erdma_diag_log_cmd, cmd_seq, FC_PLAIN),
+	ONE(erdma_diag_log_cmd, submit_ns, FC_PLAIN),
+	ONE(erdma_diag_log_cmd, answer_ns, FC_PLAIN),
+	ONE(erdma_diag_log_cmd, submod, FC_PLAIN),
+	ONE(erdma_diag_log_cmd, opcode, FC_PLAIN),
+	ONE(erdma_diag_log_cmd, object, FC_PLAIN),
+	ONE(erdma_diag_log_cmd, outcome, FC_PLAIN),
+	ONE(erdma_diag_log_cmd, syndrome, FC_PLAIN),
+	ONE(erdma_diag_log_cmd, err, FC_PLAIN),
+};
+
+static const struct layout_field log_cmd_time_fields[] = {
+	LOG_HEAD(erdma_diag_log_cmd_time),
+	ONE(erdma_diag_log_cmd_time, submod, FC_PLAIN),
+	ONE(erdma_diag_log_cmd_time, opcode, FC_PLAIN),
+	ONE(erdma_diag_log_cmd_time, count, FC_PLAIN),
+	ONE(erdma_diag_log_cmd_time, failed, FC_PLAIN),
+	ONE(erdma_diag_log_cmd_time, sum_ns, FC_PLAIN),
+	ONE(erdma_diag_log_cmd_time, max_ns, FC_PLAIN),
+	MANY(erdma_diag_log_cmd_time, bucket, FC_PLAIN),
+};
+
+static const struct layout_field log_event_fields[] = {
+	LOG_HEAD(erdma_diag_log_event),
+	ONE(erdma_diag_log_event, type, FC_PLAIN),
+	ONE(erdma_diag_log_event, subtype, FC_PLAIN),
+	ONE(erdma_diag_log_event, object, FC_PLAIN),
+	ONE(erdma_diag_log_event, obj, FC_PLAIN),
+	ONE(erdma_diag_log_event, data, FC_PLAIN),
+	ONE(erdma_diag_log_event, known, FC_PLAIN),
+};
+
+static const struct layout_field log_cm_fields[] = {
+	LOG_HEAD(erdma_diag_log_cm),
+	ONE(erdma_diag_log_cm, stage, FC_PLAIN),
+	ONE(erdma_diag_log_cm, flags, FC_PLAIN),
+	ONE(erdma_diag_log_cm, err, FC_PLAIN),
+	ONE(erdma_diag_log_cm, qpn, FC_PLAIN),
+	ONE(erdma_diag_log_cm, family, FC_PLAIN),
+	ONE(erdma_diag_log_cm, sport, FC_PLAIN),
+	ONE(erdma_diag_log_cm, dport, FC_PLAIN),
+	MANY(erdma_diag_log_cm, saddr, FC_IP),
+	MANY(erdma_diag_log_cm, daddr, FC_IP),
+	ONE(erdma_diag_log_cm, cookie, FC_PLAIN),
+	ONE(erdma_diag_log_cm, peer_cookie, FC_PLAIN),
+	ONE(erdma_diag_log_cm, peer_cc, FC_PLAIN),
+	ONE(erdma_diag_log_cm, pdata_len, FC_PLAIN),
+	MANY(erdma_diag_log_cm, rsvd, FC_PLAIN),
+	MANY(erdma_diag_log_cm, stage_us, FC_PLAIN),
+};
+
+static const struct layout_field log_fail_fields[] = {
+	LOG_HEAD(erdma_diag_log_fail),
+	ONE(erdma_diag_log_fail, verb, FC_PLAIN),
+	ONE(erdma_diag_log_fail, err, FC_PLAIN),
+	ONE(erdma_diag_log_fail, object, FC_PLAIN),
+	ONE(erdma_diag_log_fail, count, FC_PLAIN),
+	ONE(erdma_diag_log_fail, cmd, FC_PLAIN),
+	ONE(erdma_diag_log_fail, submod, FC_PLAIN),
+	ONE(erdma_diag_log_fail, opcode, FC_PLAIN),
+	ONE(erdma_diag_log_fail, syndrome, FC_PLAIN),
+};
+
+static const struct layout_field log_key_fields[] = {
+	LOG_HEAD(erdma_diag_log_key),
+	ONE(erdma_diag_log_key, stag, FC_KEY),
+	ONE(erdma_diag_log_key, index, FC_PLAIN),
+	ONE(erdma_diag_log_key, pdn, FC_PLAIN),
+	ONE(erdma_diag_log_key, type, FC_PLAIN),
+	ONE(erdma_diag_log_key, err, FC_PLAIN),
+	ONE(erdma_diag_log_key, rsvd, FC_PLAIN),
+};
+
+static const struct layout_field log_reset_fields[] = {
+	LOG_HEAD(erdma_diag_log_reset),
+	ONE(erdma_diag_log_reset, event, FC_PLAIN),
+	ONE(erdma_diag_log_reset, generation, FC_PLAIN),
+	ONE(erdma_diag_log_reset, err, FC_PLAIN),
+	ONE(erdma_diag_log_reset, rsvd, FC_PLAIN),
+	MANY(erdma_diag_log_reset, reason, FC_PLAIN),
+};
+
+static const struct layout_field log_link_fields[] = {
+	LOG_HEAD(erdma_diag_log_link),
+	ONE(erdma_diag_log_link, event, FC_PLAIN),
+	ONE(erdma_diag_log_link, mtu, FC_PLAIN),
+	ONE(erdma_diag_log_link, err, FC_PLAIN),
+	ONE(erdma_diag_log_link, rsvd, FC_PLAIN),
+};
+
+/* A message names anything: addresses, too */
+static const struct layout_field log_debug_fields[] = {
+	LOG_HEAD(erdma_diag_log_debug),
+	ONE(erdma_diag_log_debug, category, FC_PLAIN),
+	ONE(erdma_diag_log_debug, level, FC_PLAIN),
+	MANY(erdma_diag_log_debug, text, FC_ADDR),
+};
+
 
 /* The bytes are the device's own, little endian: layout_of_context() */
 static const struct layout_field hw_fields[] = {
@@ -160,6 +367,24 @@ static const struct layout_field info_fields[] = {
 	ONE(erdma_diag_info, link_up, FC_PLAIN),
 	ONE(erdma_diag_info, time_mono_ns, FC_PLAIN),
 	ONE(erdma_diag_info, time_real_ns, FC_PLAIN),
+	ONE(erdma_diag_info, probed_ns, FC_PLAIN),
+	ONE(erdma_diag_info, lost_ns, FC_PLAIN),
+	ONE(erdma_diag_info, generation, FC_PLAIN),
+	ONE(erdma_diag_info, last_loss, FC_PLAIN),
+	ONE(erdma_diag_info, mtu_device, FC_PLAIN),
+	ONE(erdma_diag_info, mtu_asked, FC_PLAIN),
+	ONE(erdma_diag_info, mtu_status, FC_PLAIN),
+	ONE(erdma_diag_info, mtu_failures, FC_PLAIN),
+	ONE(erdma_diag_info, mtu_ns, FC_PLAIN),
+	ONE(erdma_diag_info, max_send_sge, FC_PLAIN),
+	ONE(erdma_diag_info, max_recv_sge, FC_PLAIN),
+	ONE(erdma_diag_info, max_read_sge, FC_PLAIN),
+	ONE(erdma_diag_info, max_inline, FC_PLAIN),
+	ONE(erdma_diag_info, max_ird, FC_PLAIN),
+	ONE(erdma_diag_info, max_ord, FC_PLAIN),
+	ONE(erdma_diag_info, max_frmr_pages, FC_PLAIN),
+	ONE(erdma_diag_info, max_private_data, FC_PLAIN),
+	ONE(erdma_diag_info, page_sizes, FC_PLAIN),
 };
 
 static const struct layout_field debug_fields[] = {
@@ -229,6 +454,8 @@ static const struct layout_field eqc_fields[] = {
 
 #define LAYOUT(s, f)	{ sizeof(struct s), f, sizeof(f) / sizeof((f)[0]) }
 
+#define LOG(kind, l)	{ ERDMA_DIAG_REC_LOG(ERDMA_DIAG_LOG_##kind), l }
+
 static const struct {
 	uint16_t type;
 	struct layout l;
@@ -240,6 +467,20 @@ static const struct {
 	{ ERDMA_DIAG_REC_QP_HW, LAYOUT(erdma_diag_hw, hw_fields) },
 	{ ERDMA_DIAG_REC_CQ_HW, LAYOUT(erdma_diag_hw, hw_fields) },
 	{ ERDMA_DIAG_REC_EQ_HW, LAYOUT(erdma_diag_hw, hw_fields) },
+	{ ERDMA_DIAG_REC_MR, LAYOUT(erdma_diag_mr, mr_fields) },
+	{ ERDMA_DIAG_REC_PD, LAYOUT(erdma_diag_pd, pd_fields) },
+	{ ERDMA_DIAG_REC_CTX, LAYOUT(erdma_diag_ctx, ctx_fields) },
+	{ ERDMA_DIAG_REC_CM_ID, LAYOUT(erdma_diag_cm_id, cm_fields) },
+	LOG(CMD, LAYOUT(erdma_diag_log_cmd, log_cmd_fields)),
+	LOG(CMD_FIRST, LAYOUT(erdma_diag_log_cmd, log_cmd_fields)),
+	LOG(CMD_TIME, LAYOUT(erdma_diag_log_cmd_time, log_cmd_time_fields)),
+	LOG(EVENT, LAYOUT(erdma_diag_log_event, log_event_fields)),
+	LOG(CM, LAYOUT(erdma_diag_log_cm, log_cm_fields)),
+	LOG(FAIL, LAYOUT(erdma_diag_log_fail, log_fail_fields)),
+	LOG(KEY, LAYOUT(erdma_diag_log_key, log_key_fields)),
+	LOG(RESET, LAYOUT(erdma_diag_log_reset, log_reset_fields)),
+	LOG(LINK, LAYOUT(erdma_diag_log_link, log_link_fields)),
+	LOG(DEBUG, LAYOUT(erdma_diag_log_debug, log_debug_fields)),
 	{ ERDMA_SNAP_INFO, LAYOUT(erdma_diag_info, info_fields) },
 	{ ERDMA_SNAP_DEBUG, LAYOUT(erdma_diag_debug, debug_fields) },
 	{ ERDMA_SNAP_RING, LAYOUT(erdma_diag_ring_read, ring_fields) },

@@ -17,6 +17,7 @@
 #include "counters.h"
 #include "decode.h"
 #include "meanings.h"
+#include "schema.h"
 
 /* enum ibv_wc_status and ib_wc_status: a part of the ABI of libibverbs */
 #define VERBS_STATUSES(X) \
@@ -71,6 +72,13 @@ static const struct meaning meanings[] = {
 #undef SPACE
 #define SPACE "qp-state"
 	ERDMA_QP_STATES(MEANING)
+	WORD(QP_DEAD, "the device stopped it, whatever driver and application still think"),
+#undef SPACE
+#define SPACE "cm-state"
+	ERDMA_DIAG_CM_STATES(MEANING)
+#undef SPACE
+#define SPACE "log-kind"
+	ERDMA_DIAG_LOGS(MEANING)
 #undef SPACE
 #define SPACE "opcode"
 	ERDMA_WR_OPCODES(MEANING)
@@ -159,6 +167,9 @@ static const struct meaning meanings[] = {
 	WORD("own-doorbell-pages", "the QP may be rung only through its own doorbell pages"),
 	WORD("active", "this side connected"),
 	WORD("passive", "this side accepted the connection"),
+#undef SPACE
+#define SPACE "cm-role"
+	WORD("listener", "waits for connections"),
 #undef SPACE
 #define SPACE "cq-notify"
 	WORD("none", "nobody waits for an event"),

@@ -105,6 +105,26 @@ static void find_some(struct objects *o, uint32_t obj, uint16_t type, const stru
 		find_all(o, obj, type, ids->r[i].first, ids->r[i].last, to);
 }
 
+/* What the list says of them is all there is */
+static void take_listed(struct objects *o)
+{
+	static const struct {
+		uint32_t obj;
+		uint16_t rec;
+	} kinds[] = {
+		{ ERDMA_DIAG_OBJ_MR, ERDMA_DIAG_REC_MR },
+		{ ERDMA_DIAG_OBJ_PD, ERDMA_DIAG_REC_PD },
+		{ ERDMA_DIAG_OBJ_CTX, ERDMA_DIAG_REC_CTX },
+		{ ERDMA_DIAG_OBJ_CM_ID, ERDMA_DIAG_REC_CM_ID },
+	};
+	struct numbers unused = { 0 };
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (o->d->info.abi_objs >> kinds[i].obj & 1)
+			find_all(o, kinds[i].obj, kinds[i].rec, 0, UINT32_MAX, &unused);
+}
+
 static void find_objects(struct objects *o)
 {
 	const struct taking *t = o->t;
@@ -119,6 +139,7 @@ static void find_objects(struct objects *o)
 	find_all(o, ERDMA_DIAG_OBJ_QP, ERDMA_DIAG_REC_QP, 0, UINT32_MAX, &o->qps);
 	find_all(o, ERDMA_DIAG_OBJ_CQ, ERDMA_DIAG_REC_CQ, 0, UINT32_MAX, &o->cqs);
 	find_all(o, ERDMA_DIAG_OBJ_EQ, ERDMA_DIAG_REC_EQ, 0, UINT32_MAX, &o->eqs);
+	take_listed(o);
 }
 
 /* ---- records ---------------------------------------------------------------- */
@@ -241,6 +262,33 @@ static void take_ring(struct objects *o, uint32_t ring, uint32_t id)
 		take_problem(o->t, ERDMA_SNAP_RING, o->dev, ring, id, ret);
 }
 
+/* ---- recorders -------------------------------------------------------------- */
+
+static void put_entry(void *arg, uint32_t kind, const struct rec *rec)
+{
+	const struct objects *o = arg;
+	const struct snap_key key = { .type = rec->type, .flags = rec->flags, .dev = o->dev };
+
+	(void)kind;
+	snap_put(o->t->out, &key, rec->body, rec->len, NULL, 0);
+}
+
+static void take_logs(struct objects *o)
+{
+	uint64_t seq, lost = 0;
+	uint32_t kind;
+	int ret;
+
+	for (kind = 1; kind < ERDMA_DIAG_LOG_COUNT; kind++) {
+		if (!(o->d->info.abi_flags & ERDMA_DIAG_ABI_LOG(kind)))
+			continue;
+		seq = 0;
+		ret = source_log(&o->t->c->src, o->d, kind, &seq, &lost, put_entry, o);
+		if (ret)
+			take_problem(o->t, ERDMA_DIAG_REC_LOG(kind), o->dev, 0, 0, ret);
+	}
+}
+
 /* ---- all -------------------------------------------------------------------- */
 
 static void take_qps(struct objects *o)
@@ -284,7 +332,7 @@ static void take_command_queue(struct objects *o)
 }
 
 /**
- * take_objects - QPs, CQs, EQs and the command queue of a device
+ * take_objects - all objects of a device, and what its recorders have
  * @t: file
  * @d: device, open
  * @dev: its number
@@ -302,6 +350,7 @@ void take_objects(struct taking *t, struct dev *d, uint32_t dev)
 	take_cqs(&o);
 	take_eqs(&o);
 	take_command_queue(&o);
+	take_logs(&o);
 	for (i = 0; i < o.pids.n; i++)
 		take_process(t, dev, o.pids.id[i]);
 }

@@ -167,6 +167,10 @@ static const struct {
 	[ERDMA_DIAG_OBJ_CQ] = { ERDMA_DIAG_REC_CQ, ERDMA_DIAG_REC_CQ_HW },
 	[ERDMA_DIAG_OBJ_EQ] = { ERDMA_DIAG_REC_EQ, ERDMA_DIAG_REC_EQ_HW },
 	[ERDMA_DIAG_OBJ_CMDQ] = { ERDMA_DIAG_REC_CMDQ, 0 },
+	[ERDMA_DIAG_OBJ_MR] = { ERDMA_DIAG_REC_MR, 0 },
+	[ERDMA_DIAG_OBJ_PD] = { ERDMA_DIAG_REC_PD, 0 },
+	[ERDMA_DIAG_OBJ_CTX] = { ERDMA_DIAG_REC_CTX, 0 },
+	[ERDMA_DIAG_OBJ_CM_ID] = { ERDMA_DIAG_REC_CM_ID, 0 },
 };
 
 static bool known_object(uint32_t obj)
@@ -324,6 +328,32 @@ static int call_ring(struct file_source *f, uint32_t dev, struct erdma_diag_ring
 	return ret;
 }
 
+/* Entries are in the order in which they were read */
+static int call_log(const struct file_source *f, uint32_t dev, struct erdma_diag_log *l)
+{
+	uint16_t type = (uint16_t)ERDMA_DIAG_REC_LOG(l->kind);
+	const struct snap_item *i, *end = f->in->item + f->in->n;
+	struct erdma_diag_log_head head;
+
+	if (!l->kind || l->kind >= ERDMA_DIAG_LOG_COUNT)
+		return -EOPNOTSUPP;
+	l->out_next = l->seq;
+	l->out_lost = l->out_len = l->out_count = l->out_more = 0;
+	i = snap_from(f->in, dev, type, 0);
+	for (; i && i < end && i->dev == dev && i->type == type; i++) {
+		copy_struct(&head, sizeof(head), i);
+		if (head.seq < l->out_next)
+			continue;
+		if (!put_record((uint8_t *)(uintptr_t)l->buf, l->buf_len, &l->out_len, i)) {
+			l->out_more = 1;
+			return l->out_count ? 0 : -EMSGSIZE;
+		}
+		l->out_next = head.seq + 1;
+		l->out_count++;
+	}
+	return l->out_count ? 0 : why_missing(f, dev, type, 0, 0, 0);
+}
+
 static int file_call(struct source *src, struct dev *dev, unsigned int cmd, void *arg)
 {
 	struct file_source *f = src->priv;
@@ -340,6 +370,8 @@ static int file_call(struct source *src, struct dev *dev, unsigned int cmd, void
 		return call_ring(f, n, arg);
 	case ERDMA_DIAG_DEBUG:
 		return call_debug(f, n, arg);
+	case ERDMA_DIAG_LOG:
+		return call_log(f, n, arg);
 	}
 	return -ENODATA;
 }
