@@ -135,7 +135,7 @@ static json_object *nested(json_object *j, const char *key, const char **last)
 	return j;
 }
 
-/* The keys of facts that exist but cannot be told, and why */
+/* The keys of facts that exist but are not there, and why */
 static void put_missing(json_object *j, const struct obj *o, enum val_kind why, const char *name)
 {
 	json_object *keys = NULL;

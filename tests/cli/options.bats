@@ -28,7 +28,8 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 }
 @test "list qp --state" {
 	[ "$(numbers basic list qp --state rts)" = '[17,18]' ]
-	[ "$(numbers basic list qp --state ERR)" = '[21]' ]
+	[ "$(numbers basic list qp --state DEAD)" = '[21]' ]
+	[ "$(numbers basic list qp --state ERR)" = '[]' ]
 	[ "$(numbers basic list qp --state IDLE)" = '[]' ]
 }
 @test "list qp --pid --comm --peer" {
@@ -54,7 +55,7 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 }
 @test "--columns and --no-header" {
 	run fake basic list qp --columns qpn,STATE,owner.comm --no-header
-	[ "${lines[0]}" = "17  RTS  ib_write_bw" ]
+	[ "${lines[0]}" = "17  RTS   ib_write_bw" ]
 	run fake basic dump cq 5 --columns qe_idx,syndrome
 	[ "${lines[1]}" = "  QE_IDX  SYNDROME" ]
 }
@@ -125,7 +126,7 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 		or ([.data[].qpn] | unique) == [17,18,21]' <<< "$output"
 }
 @test "dump qp without numbers shows at most 32 of a ring" {
-	[ "$(fake full-rq dump qp -j | jq -c '[.data[0] | .shown, (.entries | length)]')" = '["32 of 40",33]' ]
+	[ "$(fake full-rq dump qp -j | jq -c '[.data[0] | .shown, .available, (.entries | length)]')" = '[32,40,33]' ]
 	[ "$(fake full-rq dump qp --inflight -j | jq -c '.data[0] | [.shown, .available]')" = '[40,40]' ]
 }
 @test "dump qp without numbers, nothing in flight: a note" {
