@@ -35,7 +35,7 @@ static enum card_answer ask(struct ctx *c, struct dev *dev, uint32_t obj, uint32
 	if (hw->len < min || hw->len > sizeof(hw->data) ||
 	    get_le(hw->data, 2) != ERDMA_RESP_MAGIC)
 		return CARD_UNKNOWN;
-	return CARD_TOLD;
+	return CARD_ANSWERED;
 }
 
 /**
@@ -55,12 +55,12 @@ enum card_answer card_ask_qp(struct ctx *c, struct dev *dev, uint32_t qpn, struc
 	enum card_answer a = ask(c, dev, ERDMA_DIAG_OBJ_QP, qpn, ERDMA_DIAG_REC_QP_HW,
 				 sizeof(struct erdma_resp_qpc), &hw);
 
-	if (a != CARD_TOLD)
+	if (a != CARD_ANSWERED)
 		return a;
 	out->sq_ci = (uint16_t)get_le(hw.data + offsetof(struct erdma_resp_qpc, sq.hw_ci), 2);
 	out->rq_ci = (uint16_t)get_le(hw.data + offsetof(struct erdma_resp_qpc, rq.hw_ci), 2);
 	out->flushing = decode_qp_flushing(hw.data, hw.len);
-	return CARD_TOLD;
+	return CARD_ANSWERED;
 }
 
 /**
@@ -80,14 +80,14 @@ enum card_answer card_ask_cq(struct ctx *c, struct dev *dev, uint32_t cqn, uint3
 	enum card_answer a = ask(c, dev, ERDMA_DIAG_OBJ_CQ, cqn, ERDMA_DIAG_REC_CQ_HW,
 				 sizeof(struct erdma_resp_cqc), &hw);
 
-	if (a == CARD_TOLD)
+	if (a == CARD_ANSWERED)
 		*pi = (uint32_t)get_le(hw.data + offsetof(struct erdma_resp_cqc, pi), 4);
 	return a;
 }
 
 /**
- * card_missing - why a fact is missing that the device would have told
- * @a: its answer, not CARD_TOLD
+ * card_missing - why a fact is missing that the device would have given
+ * @a: its answer, not CARD_ANSWERED
  *
  * Return: V_UNASKED or V_UNKNOWN.
  */

@@ -7,13 +7,13 @@
 
 /**
  * enum card_answer - outcome of a question
- * @CARD_TOLD: answered
+ * @CARD_ANSWERED: answered
  * @CARD_NOT_ASKED: forbidden by --no-hw
  * @CARD_UNKNOWN: refused, or the device or driver does not answer such questions
  * @CARD_SILENT: no answer in time, or no command queue: more questions are of no use
  */
 enum card_answer {
-	CARD_TOLD,
+	CARD_ANSWERED,
 	CARD_NOT_ASKED,
 	CARD_UNKNOWN,
 	CARD_SILENT,

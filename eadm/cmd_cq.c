@@ -132,8 +132,8 @@ static int cq_read(struct dump *d, const struct erdma_diag_cq *cq)
 	if (ask)
 		before = card_ask_cq(d->c, d->dev, d->id, &d->card_pi[0]);
 	ret = dump_read(d, ERDMA_DIAG_RING_CQ);
-	if (!ret && before == CARD_TOLD)
-		d->have_card_pi = card_ask_cq(d->c, d->dev, d->id, &d->card_pi[1]) == CARD_TOLD;
+	if (!ret && before == CARD_ANSWERED)
+		d->have_card_pi = card_ask_cq(d->c, d->dev, d->id, &d->card_pi[1]) == CARD_ANSWERED;
 	return ret;
 }
 

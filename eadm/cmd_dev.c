@@ -68,7 +68,7 @@ static void row_state(struct ctx *c, struct obj *o, struct dev *d)
 	}
 }
 
-/* What an RDMA device has, whether or not its node told it */
+/* What an RDMA device has, whether or not its node answered */
 static void row_unknown(struct obj *o)
 {
 	static const unsigned int fields[] = {

@@ -188,7 +188,7 @@ static void add_missing(struct obj *o, enum val_kind why)
 static void qp_ask(struct qp_list *l)
 {
 	uint64_t until = ctx_now_ms() + ASK_MS;
-	enum card_answer answer = CARD_TOLD;
+	enum card_answer answer = CARD_ANSWERED;
 	unsigned int n = 0, left = 0;
 	struct qp_asked *a;
 	struct card_qp qp;
@@ -202,7 +202,7 @@ static void qp_ask(struct qp_list *l)
 		}
 		answer = card_ask_qp(l->c, a->dev, (uint32_t)obj_get_u64(a->o, QL_QPN, 0), &qp);
 		n++;
-		if (answer == CARD_TOLD)
+		if (answer == CARD_ANSWERED)
 			add_answer(a->o, &qp);
 		else
 			add_missing(a->o, card_missing(answer));

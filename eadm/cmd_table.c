@@ -159,7 +159,8 @@ const struct cmd cmd_table[] = {
 	  .operand = OPERAND_QP, .section = SEE,
 	  .help = "a queue pair as driver and device see it",
 	  .more = "Numbers may be ranges: 5,8-12. Fields on which the sides disagree are marked "
-		  "with '!'.\nPI and CI are never marked: they move between the two questions.",
+		  "with '!'.\nPI and CI are never marked: they move between the two questions. Addresses, doorbells "
+		  "and what\nwas asked for at creation are shown with -v.",
 	  .schema = &schema_qp_info, .takes = SIDES, .run = cmd_info_qp },
 	{ .verb = "info", .object = "cq", .operands = "CQN...", .min = 1, .max = -1,
 	  .operand = OPERAND_CQ, .section = SEE,

@@ -137,7 +137,7 @@ static const char *qp_role(const struct erdma_diag_qp *qp)
  * An asynchronous event that names a QP means that the device stopped it,
  * whatever its type. A QP that the driver itself stopped needs no such news.
  *
- * Return: 1: it did, 0: it did not; -1: only the device can tell.
+ * Return: 1: it did, 0: it did not; -1: only the device knows.
  */
 int decode_qp_stopped(const struct erdma_diag_qp *qp)
 {

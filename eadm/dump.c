@@ -422,7 +422,7 @@ static void show_requests(struct dump *d)
 /* ---- reports ------------------------------------------------------------ */
 
 /*
- * The owner bits show PI modulo twice the depth. The device told its PI before
+ * The owner bits show PI modulo twice the depth. The device gave its PI before
  * and after: the one index between the two that fits the bits is the right one.
  */
 static uint32_t absolute_pi(struct dump *d, uint32_t pi)

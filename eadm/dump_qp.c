@@ -58,7 +58,7 @@ static void qp_find_ci(struct dump *sq, struct dump *rq)
 	if ((!sq->r.data || sq->r.have_ci) && (!rq->r.data || rq->r.have_ci))
 		return;
 	a = card_ask_qp(sq->c, sq->dev, sq->id, &qp);
-	if (a != CARD_TOLD) {
+	if (a != CARD_ANSWERED) {
 		sq->ci_missing = rq->ci_missing = card_missing(a);
 		return;
 	}

@@ -151,7 +151,7 @@ static void add_time(const struct ctx *c, json_object *j, const struct field *f,
 	json_object_object_add(j, key, json_object_new_string(text));
 }
 
-/* The keys of facts that exist but cannot be told, and why */
+/* The keys of facts that exist but are not there, and why */
 static void put_missing(json_object *j, const struct obj *o, enum val_kind why, const char *name)
 {
 	json_object *keys = NULL;

@@ -114,6 +114,13 @@ static void put_side_line(struct ctx *c, bool differs, const char *label, int wi
 		fprintf(c->out, "%s %s\n", mark, label);
 }
 
+/* What the sides disagree on is always shown */
+static bool shown_in_sides(struct ctx *c, const struct obj *o, const struct field *f)
+{
+	return f->type != T_DUMP && (!(f->flags & F_V1) || c->opt.verbose ||
+				     obj_has_word(o, SI_DIFFERS, f->key));
+}
+
 /* What is wrong with both sides, below them */
 static void put_remarks(struct ctx *c, const struct obj *o)
 {
@@ -145,7 +152,8 @@ static void put_sides(struct ctx *c, const struct obj *o)
 	for (i = 0; i < s->n_fields; i++) {
 		f = &s->fields[i];
 		group = f->group ? f->group : group;
-		if ((!obj_applies(drv, i) && !(hw && obj_applies(hw, i))) || f->type == T_DUMP)
+		if ((!obj_applies(drv, i) && !(hw && obj_applies(hw, i))) ||
+		    !shown_in_sides(c, o, f))
 			continue;
 		if (group && *group) {
 			fprintf(c->out, "  %s\n", group);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /**
- * enum field_class - what a field tells about its owner
+ * enum field_class - what a field shows about its owner
  * @FC_PLAIN: nothing: numbers of objects, indices, states, counts, times
  * @FC_IP: an IP address
  * @FC_MAC: a MAC address, or a GUID made of one

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a file does not tell: fields by their class (layout.h), bytes that no table names.
+ * What a file does not show: fields by their class (layout.h), bytes that no table names.
  * Pseudonyms are numbers in the order in which values appear: equal values stay equal.
  */
 #include <arpa/inet.h>
@@ -213,7 +213,7 @@ static void redact_caps(uint8_t *body, size_t len)
 }
 
 /**
- * redact_record - take from a structure what the file does not tell
+ * redact_record - take from a structure what the file is not to show
  * @r: redaction
  * @type: type of the record
  * @body: structure, in the byte order of this machine
@@ -254,7 +254,7 @@ static const char *text_ip(struct redact *r, const char *text)
 }
 
 /**
- * redact_text - what a line of the file tells instead
+ * redact_text - what a line of the file shows instead
  * @r: redaction
  * @cls: class of the value
  * @text: value

@@ -18,7 +18,7 @@ uint32_t snap_crc32c(uint32_t crc, const void *p, size_t len);
 /* ---- redaction ------------------------------------------------------------ */
 
 /**
- * enum redact_level - how much a file tells of its owner
+ * enum redact_level - how much a file shows of its owner
  * @REDACT_NONE: everything that was to be had
  * @REDACT_IDS: pseudonyms that keep equality; no bus addresses, no contents of rings
  * @REDACT_FULL: of every class but FC_PLAIN nothing

@@ -38,7 +38,7 @@ static void put_value(struct snap_lines *l, const char *s)
 /**
  * lines_add - one more line
  * @l: lines; starts as zeros with a pool
- * @cls: class of the value; what may not be told is left out
+ * @cls: class of the value; what may not be shown is left out
  * @name: name, without '='
  * @fmt: as printf: the value
  */

@@ -55,7 +55,7 @@ states()
 		jq -e '.data[0].unknown == ["device", "device_stopped"]'
 }
 @test "withheld: hidden and a list of keys" {
-	[[ "$(fake basic info qp 21 2>/dev/null)" == *"bus address                  hidden"* ]]
+	[[ "$(fake basic info qp 21 -v 2>/dev/null)" == *"bus address                  hidden"* ]]
 	fake basic info qp 21 -j 2>/dev/null | jq -e '.data[0].driver.withheld ==
 		["sq.addr", "sq.dbrec_addr", "rq.addr", "rq.dbrec_addr"]'
 	[[ "$(fake hidden dump qp 17 --sq --last 9)" == *"rkey hidden"* ]]

@@ -19,6 +19,7 @@ load helper
 @test "text: list cm -v" { golden list-cm.txt basic list cm -v; }
 @test "text: info dev -v" { golden info-dev.txt basic info dev -v; }
 @test "text: info qp of an application" { golden info-qp-17.txt basic info qp 17; }
+@test "text: info qp -v" { golden info-qp-17-v.txt basic info qp 17 -v; }
 @test "text: info qp marks disagreement" { golden info-qp-18.txt basic info qp 18; }
 @test "text: info qp without device" { golden info-qp-no-hw.txt basic info qp 17 --no-hw; }
 @test "text: info cq" { golden info-cq.txt basic info cq 5,6; }

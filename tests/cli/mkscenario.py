@@ -518,7 +518,7 @@ def stopped():
         "10.0.0.1", "10.0.0.7", 49152, 7471), flush=(1, 0)).hex()}
     a["qp"][1]["hw"] = {"data": qpc(18, (4, 6, 1), (2, 5, 3), 2, (6, 7), (
         "10.0.0.1", "10.0.0.8", 49152, 49153), flush=(0, 1)).hex()}
-    # This one the driver stopped itself: the device flushes it as it was told.
+    # This one the driver stopped itself: the device flushes it by command.
     a["qp"][2].update({"async_events": 0, "rec_flags": 0, "hw": {"data": qpc(
         21, (6, 0, 0), (6, 0, 0), 3, (5, 5), None, flush=(1, 1)).hex()}})
     return a
