@@ -46,7 +46,8 @@ static const enum ib_wc_opcode wc_opcodes[ERDMA_OP_COUNT] = {
 	   BIT(ERDMA_OP_RECV_ERR) | BIT(ERDMA_OP_INVALIDATE)))
 
 /* Section 8.4 */
-#define WC_RESULT(code, verbs_status, vendor)	[code] = { IB_WC_##verbs_status, vendor },
+#define WC_RESULT(code, verbs_status, vendor)		\
+	[code] = { IB_WC_##verbs_status, vendor },
 static const struct {
 	u8 status;
 	u8 vendor_err;

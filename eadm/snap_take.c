@@ -188,7 +188,7 @@ static void put_debug(struct taking *t, struct dev *d, uint32_t dev)
 		snap_put(t->out, &key, &dbg, sizeof(dbg), NULL, 0);
 }
 
-struct listing {
+struct netlink_list {
 	struct taking *t;
 	uint32_t dev;
 	uint32_t obj;
@@ -197,7 +197,7 @@ struct listing {
 
 static void put_netlink_object(void *arg, const struct res *res)
 {
-	struct listing *list = arg;
+	struct netlink_list *list = arg;
 	struct taking *t = list->t;
 	const struct snap_key key = { .type = ERDMA_SNAP_OBJECT, .dev = list->dev,
 				      .obj = list->obj, .id = list->n++ };
@@ -222,7 +222,7 @@ static void take_netlink(struct taking *t, struct dev *d, uint32_t dev)
 		enum res_kind kind;
 		uint32_t obj;
 	} kinds[] = { { RES_QP, ERDMA_DIAG_OBJ_QP }, { RES_CQ, ERDMA_DIAG_OBJ_CQ } };
-	struct listing list = { .t = t, .dev = dev };
+	struct netlink_list list = { .t = t, .dev = dev };
 	size_t i;
 	int ret;
 
