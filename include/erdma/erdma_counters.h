@@ -214,22 +214,38 @@ enum erdma_cmd_count {
 
 /* Failed requests of kernel consumers by cause, in the order of enum erdma_wc_syndrome */
 #define ERDMA_WC_COUNTERS(X) \
-	X(WC_GENERAL_ERR, "wc_general_error", VERBS, 1, "failed requests of the kernel: general error") \
-	X(WC_RQE_FORMAT, "wc_rqe_format", VERBS, 1, "failed requests of the kernel: rqe format") \
-	X(WC_RECV_STAG, "wc_recv_key_invalid", VERBS, 1, "failed requests of the kernel: recv key invalid") \
-	X(WC_RECV_BOUNDS, "wc_recv_out_of_bounds", VERBS, 1, "failed requests of the kernel: recv out of bounds") \
-	X(WC_RECV_RIGHTS, "wc_recv_no_right", VERBS, 1, "failed requests of the kernel: recv no right") \
-	X(WC_RECV_PD, "wc_recv_wrong_pd", VERBS, 1, "failed requests of the kernel: recv wrong pd") \
-	X(WC_RECV_WRAP, "wc_recv_address_wrap", VERBS, 1, "failed requests of the kernel: recv address wrap") \
-	X(WC_SQE_FORMAT, "wc_sqe_format", VERBS, 1, "failed requests of the kernel: sqe format") \
-	X(WC_ORD, "wc_ord_exceeded", VERBS, 1, "failed requests of the kernel: ord exceeded") \
-	X(WC_SEND_STAG, "wc_send_key_invalid", VERBS, 1, "failed requests of the kernel: send key invalid") \
-	X(WC_SEND_BOUNDS, "wc_send_out_of_bounds", VERBS, 1, "failed requests of the kernel: send out of bounds") \
-	X(WC_SEND_RIGHTS, "wc_send_no_right", VERBS, 1, "failed requests of the kernel: send no right") \
-	X(WC_SEND_PD, "wc_send_wrong_pd", VERBS, 1, "failed requests of the kernel: send wrong pd") \
-	X(WC_SEND_WRAP, "wc_send_address_wrap", VERBS, 1, "failed requests of the kernel: send address wrap") \
-	X(WC_FLUSHED, "wc_flushed", VERBS, 0, "failed requests of the kernel: flushed") \
-	X(WC_RETRY_EXC, "wc_retry_exceeded", VERBS, 1, "failed requests of the kernel: retry exceeded")
+	X(WC_GENERAL_ERR, "wc_general_error", VERBS, 1, \
+	  "failed requests of the kernel: general error") \
+	X(WC_RQE_FORMAT, "wc_rqe_format", VERBS, 1, \
+	  "failed requests of the kernel: rqe format") \
+	X(WC_RECV_STAG, "wc_recv_key_invalid", VERBS, 1, \
+	  "failed requests of the kernel: recv key invalid") \
+	X(WC_RECV_BOUNDS, "wc_recv_out_of_bounds", VERBS, 1, \
+	  "failed requests of the kernel: recv out of bounds") \
+	X(WC_RECV_RIGHTS, "wc_recv_no_right", VERBS, 1, \
+	  "failed requests of the kernel: recv no right") \
+	X(WC_RECV_PD, "wc_recv_wrong_pd", VERBS, 1, \
+	  "failed requests of the kernel: recv wrong pd") \
+	X(WC_RECV_WRAP, "wc_recv_address_wrap", VERBS, 1, \
+	  "failed requests of the kernel: recv address wrap") \
+	X(WC_SQE_FORMAT, "wc_sqe_format", VERBS, 1, \
+	  "failed requests of the kernel: sqe format") \
+	X(WC_ORD, "wc_ord_exceeded", VERBS, 1, \
+	  "failed requests of the kernel: ord exceeded") \
+	X(WC_SEND_STAG, "wc_send_key_invalid", VERBS, 1, \
+	  "failed requests of the kernel: send key invalid") \
+	X(WC_SEND_BOUNDS, "wc_send_out_of_bounds", VERBS, 1, \
+	  "failed requests of the kernel: send out of bounds") \
+	X(WC_SEND_RIGHTS, "wc_send_no_right", VERBS, 1, \
+	  "failed requests of the kernel: send no right") \
+	X(WC_SEND_PD, "wc_send_wrong_pd", VERBS, 1, \
+	  "failed requests of the kernel: send wrong pd") \
+	X(WC_SEND_WRAP, "wc_send_address_wrap", VERBS, 1, \
+	  "failed requests of the kernel: send address wrap") \
+	X(WC_FLUSHED, "wc_flushed", VERBS, 0, \
+	  "failed requests of the kernel: flushed") \
+	X(WC_RETRY_EXC, "wc_retry_exceeded", VERBS, 1, \
+	  "failed requests of the kernel: retry exceeded")
 
 /* Endpoints by the stage they reached, and by the one in which they failed */
 #define ERDMA_STAGE_COUNTERS(X) \
