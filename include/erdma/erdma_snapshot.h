@@ -65,7 +65,7 @@ ERDMA_SIZE_IS(struct erdma_snap_rec, 32);
 #define ERDMA_SNAP_DEVICE	0x101	/* lines: an adapter, with or without a driver */
 #define ERDMA_SNAP_INFO		0x102	/* struct erdma_diag_info */
 #define ERDMA_SNAP_DEBUG	0x103	/* struct erdma_diag_debug */
-#define ERDMA_SNAP_RING		0x104	/* struct erdma_diag_ring_read, then the entries from slot 0 */
+#define ERDMA_SNAP_RING		0x104	/* struct erdma_diag_ring_read, then all entries */
 #define ERDMA_SNAP_COUNTERS	0x105	/* lines: counter=value; id is the port; taken twice */
 #define ERDMA_SNAP_FACTS	0x106	/* lines: what rdma netlink and sysfs know of a device */
 #define ERDMA_SNAP_HOST		0x107	/* lines: interface, addresses, interrupts; taken twice */
