@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A snapshot file of a VM with the card says what eadm says of the VM itself."""
+import json
+
+import pytest
+
+from lib.programs import Dump, eadm, eadm_data as data
+
+pytestmark = [
+    pytest.mark.group('vm'),
+    pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
+    pytest.mark.vms(),
+]
+
+FILE = '/tmp/snap.eadm'
+#: What asking changes, or the clock: times, and what the card did for the questions.
+MOVES = {'age_ns', 'state_age_ns', 'created', 'state_since', 'time_ns', 'left_ns', 'until'}
+#: Of objects that nobody uses meanwhile. What is about commands moves with every question.
+COMMANDS = ['list dev', 'list qp', 'list cq', 'list mr', 'list pd', 'list ctx', 'list cm',
+            'dump qp', 'debug-level']
+
+
+@pytest.fixture
+def dump(vm):
+    """verbs_dump, which has two connected QPs and waits."""
+    with Dump(vm) as found:
+        yield found
+        found.end()
+
+
+def still(value):
+    """Without what moves."""
+    if isinstance(value, dict):
+        return {k: still(v) for k, v in value.items() if k not in MOVES}
+    return [still(x) for x in value] if isinstance(value, list) else value
+
+
+def test_every_command_says_the_same_of_the_file(vm, dump):
+    qpn = str(dump.posted['qpn'])
+    cqn = str(next(x for x in data(vm, 'list', 'qp') if str(x['qpn']) == qpn)['send_cqn'])
+    eadm(vm, 'snapshot', '--write', FILE)
+    for words in COMMANDS + [f'info qp {qpn}', f'info cq {cqn}', f'dump cq {cqn}',
+                             f'dump qp {qpn} --last 99']:
+        live, kept = (still(data(vm, *more, *words.split())) for more in ((), ('--from', FILE)))
+        assert live and live == kept, words
+
+
+def test_file_has_what_the_recorders_have(vm, dump):
+    assert dump.pid
+    eadm(vm, 'snapshot', '--write', FILE)
+    kept = data(vm, '--from', FILE, 'log', '--kind', 'cmd')
+    live = data(vm, 'log', '--kind', 'cmd')
+    keys = [(x.get('seq'), x.get('what'), x.get('text')) for x in kept]
+    assert keys and set(keys) & {(x.get('seq'), x.get('what'), x.get('text')) for x in live}
+
+
+def test_secrets_go(vm, dump):
+    """The host's addresses, the interface and the owner are in the file, and in none for others."""
+    netdev = vm.driver.rdma('link')[0]['netdev']
+    ip = bytes(int(x) for x in vm.address().split('.'))
+    secrets = {'address': ip.hex(), 'address as text': vm.address().encode().hex(),
+               'interface': netdev.encode().hex(), 'owner': b'verbs_dump'.hex()}
+
+    def found(level):
+        eadm(vm, 'snapshot', '--redact', level, '--write', FILE)
+        text = vm.out(f'od -An -v -tx1 {FILE} | tr -d " \\n"')
+        return {k for k, v in secrets.items() if v in text}
+    assert dump.pid
+    assert found('none') == set(secrets)
+    assert not found('ids') and not found('full')
+
+
+def test_member_of_the_group_gets_a_file_without_others(vm, dump):
+    """What may not be read is missing, and the status says so."""
+    assert dump.pid
+    vm.run(f'chmod 644 /dev/erdma/diag0; rm -f {FILE}')
+    done = vm.run(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups',
+                   '/erdma/eadm/eadm', '-j', 'snapshot', '--write', FILE], check=False)
+    vm.run('chmod 600 /dev/erdma/diag0')
+    assert done.status == 7, done
+    assert json.loads(done.out)['data'][0]['problems'] > 0
+    assert data(vm, '--from', FILE, 'list', 'qp') == []
