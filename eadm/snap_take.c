@@ -110,7 +110,7 @@ void take_file(struct taking *t)
 	lines_add(&l, FC_PLAIN, "no_hw", "%d", t->c->opt.no_hw);
 	lines_add(&l, FC_PLAIN, "euid_is_root", "%d", !geteuid());
 	lines_add(&l, FC_PLAIN, "time_real_ns", "%llu",
-		  (unsigned long long)clock_ns(CLOCK_REALTIME));
+		  (unsigned long long)t->c->src.ops->real_ns(&t->c->src));
 	lines_add(&l, FC_PLAIN, "time_mono_ns", "%llu",
 		  (unsigned long long)clock_ns(CLOCK_MONOTONIC));
 	lines_add(&l, FC_PLAIN, "time_boot_ns", "%llu",

@@ -456,6 +456,15 @@ static int file_objects(struct source *src, const struct dev *dev, enum res_kind
 	return id ? 0 : why_missing(f, n, ERDMA_SNAP_OBJECT, obj, 0, 0);
 }
 
+static uint64_t file_real_ns(struct source *src)
+{
+	const struct file_source *f = src->priv;
+	char text[32];
+
+	line_text(f->file, "time_real_ns", text, sizeof(text));
+	return strtoull(text, NULL, 10);
+}
+
 static bool file_lockdown(struct source *src)
 {
 	const struct file_source *f = src->priv;
@@ -480,6 +489,7 @@ static const struct source_ops file_ops = {
 	.driver_version = file_driver_version,
 	.facts = file_facts,
 	.objects = file_objects,
+	.real_ns = file_real_ns,
 	.lockdown = file_lockdown,
 	.no_module = file_no_module,
 };

@@ -21,7 +21,7 @@ COMMANDS = '''
     dump qp; dump qp 17 18 --last 99; dump qp 17 --hex; dump cq 5,6; dump eq 1 --last 99;
     dump eq aeq --last 99; dump eq cmdq; dump cmdq --last 99; stat; stat --style vendor;
     stat -i 100ms -n 1; stat --u64 string; debug-level; debug-level cm=dbg --dry-run; explain; ver;
-    version; schema; list nonsense; info qp 99
+    version; schema; list nonsense; info qp 99; log; snapshot --write FILE
 '''
 #: They make no calls: --timeout has no effect on them.
 NO_CALLS = ('explain', 'ver', 'version', 'schema')
@@ -66,9 +66,9 @@ def eadm(scenario, *args):
 
 
 @pytest.mark.parametrize('scenario', SCENARIOS)
-def test_documents_are_as_their_schemas_say(schemas, scenario):
+def test_documents_are_as_their_schemas_say(schemas, scenario, tmp_path):
     seen = set()
-    for command in COMMANDS.split(';'):
+    for command in COMMANDS.replace('FILE', str(tmp_path / 'snap.eadm')).split(';'):
         words = ['-j', *command.split()]
         if words[1] not in NO_CALLS:
             words += ['--timeout', '1s']
@@ -82,9 +82,9 @@ def test_documents_are_as_their_schemas_say(schemas, scenario):
 
 
 @pytest.mark.parametrize('scenario', ['basic', 'pod', 'broken-rings'])
-def test_lines_are_as_their_schemas_say(schemas, scenario):
+def test_lines_are_as_their_schemas_say(schemas, scenario, tmp_path):
     seen = set()
-    for command in COMMANDS.split(';'):
+    for command in COMMANDS.replace('FILE', str(tmp_path / 'snap.eadm')).split(';'):
         for line in eadm(scenario, '-o', 'jsonl', *command.split()).splitlines():
             row = json.loads(line)
             seen.add(row['schema'])
