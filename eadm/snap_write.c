@@ -153,7 +153,7 @@ static uint16_t prepare(struct snap_out *s, const struct snap_key *k, uint8_t *b
  * @tail: what follows it, as it is; or NULL
  * @tail_len: its bytes
  *
- * Errors are kept for snap_finish().
+ * Errors are reported by snap_finish().
  */
 void snap_put(struct snap_out *s, const struct snap_key *k, const void *body, size_t len,
 	      const void *tail, size_t tail_len)

@@ -41,16 +41,16 @@ def test_every_command_says_the_same_of_the_file(vm, dump):
     eadm(vm, 'snapshot', '--write', FILE)
     for words in COMMANDS + [f'info qp {qpn}', f'info cq {cqn}', f'dump cq {cqn}',
                              f'dump qp {qpn} --last 99']:
-        live, kept = (still(data(vm, *more, *words.split())) for more in ((), ('--from', FILE)))
-        assert live and live == kept, words
+        live, stored = (still(data(vm, *more, *words.split())) for more in ((), ('--from', FILE)))
+        assert live and live == stored, words
 
 
 def test_file_has_what_the_recorders_have(vm, dump):
     assert dump.pid
     eadm(vm, 'snapshot', '--write', FILE)
-    kept = data(vm, '--from', FILE, 'log', '--kind', 'cmd')
+    stored = data(vm, '--from', FILE, 'log', '--kind', 'cmd')
     live = data(vm, 'log', '--kind', 'cmd')
-    keys = [(x.get('seq'), x.get('what'), x.get('text')) for x in kept]
+    keys = [(x.get('seq'), x.get('what'), x.get('text')) for x in stored]
     assert keys and set(keys) & {(x.get('seq'), x.get('what'), x.get('text')) for x in live}
 
 
