@@ -20,7 +20,7 @@ fake()
 		EADM_SCENARIO=$SCENARIOS/$scenario.json "$FAKE" "$@"
 		return
 	fi
-	EADM_SCENARIO=$SCENARIOS/$scenario.json "$FAKE" snapshot --write "$file" >/dev/null 2>&1
+	EADM_SCENARIO=$SCENARIOS/$scenario.json "$FAKE" snapshot --write "$file" >/dev/null 2>&1 || true
 	if [ -e "$file" ]; then set -- --from "$file" "$@"; fi
 	"$FAKE" "$@" | sed 's/"kind":"file"/"kind":"fake"/'
 	return "${PIPESTATUS[0]}"
