@@ -82,6 +82,7 @@ static void empty_recorder_has_nothing(struct kunit *test)
 
 static void no_recorder_is_no_crash(struct kunit *test)
 {
+	erdma_rec_put(setup_of(test)->f->dev->rec);
 	setup_of(test)->f->dev->rec = NULL;
 	record(NULL, 1, 0, 1);
 	erdma_rec_fail(NULL, ERDMA_DIAG_VERB_REG_MR, 0, -EIO);
