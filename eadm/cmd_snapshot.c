@@ -36,14 +36,13 @@ static int parse_numbers(struct ctx *c, const char *kind, const char *word, stru
 
 static void add_result(struct ctx *c, const struct taking *t, const char *path)
 {
-	static const char *const levels[] = { "none", "ids", "full" };
 	struct obj *o = obj_new(&c->pool, &schema_snapshot);
 
 	obj_str(o, SF_FILE, path);
 	obj_u64(o, SF_BYTES, snap_bytes(t->out));
 	obj_u64(o, SF_RECORDS, snap_records(t->out));
 	obj_u64(o, SF_DEVICES, t->n_devs);
-	obj_str(o, SF_REDACT, levels[redact_level(t->redact)]);
+	obj_str(o, SF_REDACT, redact_name(t->redact));
 	obj_u64(o, SF_PROBLEMS, t->problems);
 	ctx_add(c, o);
 }

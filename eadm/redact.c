@@ -77,6 +77,21 @@ enum redact_level redact_level(const struct redact *r)
 	return r ? r->level : REDACT_NONE;
 }
 
+/**
+ * redact_name - the level as a word of --redact
+ * @r: redaction, or NULL
+ *
+ * Return: static string.
+ */
+const char *redact_name(const struct redact *r)
+{
+	static const char *const names[] = {
+		[REDACT_NONE] = "none", [REDACT_IDS] = "ids", [REDACT_FULL] = "full",
+	};
+
+	return names[redact_level(r)];
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct pseudonym *x = a, *y = b;

@@ -97,13 +97,12 @@ static void add_module(struct taking *t, struct snap_lines *l)
  */
 void take_file(struct taking *t)
 {
-	static const char *const levels[] = { "none", "ids", "full" };
 	struct snap_lines l = take_lines(t);
 	struct utsname host = { 0 };
 
 	uname(&host);
 	lines_add(&l, FC_PLAIN, "tool", "eadm %s", EADM_VERSION);
-	lines_add(&l, FC_PLAIN, "redact", "%s", levels[redact_level(t->redact)]);
+	lines_add(&l, FC_PLAIN, "redact", "%s", redact_name(t->redact));
 	lines_add(&l, FC_NAME, "host", "%s", host.nodename);
 	lines_add(&l, FC_PLAIN, "kernel", "%s", host.release);
 	lines_add(&l, FC_PLAIN, "machine", "%s", host.machine);
