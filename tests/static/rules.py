@@ -159,6 +159,16 @@ def guide_example(top: Path) -> list:
                     for x in blocks if x not in lines]
 
 
+def module_names(top: Path) -> list:
+    """pytest imports test modules by their last name, so no two may have the same."""
+    first, found = {}, []
+    for name in files(top, 'tests/*/test_*.py'):
+        other = first.setdefault(Path(name).name, name)
+        if other != name:
+            found.append(f'{name}: the name of {other}')
+    return found
+
+
 def shell_lines(top: Path) -> list:
     """At most so many lines of shell; the longest files are named."""
     count = {x: len(text(top, x).splitlines()) for x in all_files(top) if is_shell(top, x)}

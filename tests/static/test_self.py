@@ -128,6 +128,13 @@ def test_example_that_no_test_runs(tmp_path):
         'tests/README.md': 'no example\n'}))) == 1
 
 
+def test_two_test_modules_of_one_name(tmp_path):
+    one = {'tests/vm/test_a.py': SHELL, 'tests/vm/a.py': SHELL, 'tests/unit/a.py': SHELL}
+    assert rules.module_names(tree(tmp_path / 'good', **one)) == []
+    found = rules.module_names(tree(tmp_path / 'bad', **one, **{'tests/unit/b/test_a.py': SHELL}))
+    assert len(found) == 1 and 'tests/unit/b/test_a.py' in found[0]
+
+
 STATIC = '''\
 static int __attribute__((format(printf, 1, 2)))
 leave(Qp *qp,

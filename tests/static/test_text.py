@@ -62,6 +62,10 @@ def test_example_of_the_guide_is_a_test():
     silent(rules.guide_example(TOP))
 
 
+def test_no_two_test_modules_of_one_name():
+    silent(rules.module_names(TOP))
+
+
 def test_few_lines_of_shell():
     silent(rules.shell_lines(TOP))
 
