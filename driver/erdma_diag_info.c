@@ -27,6 +27,8 @@ static void info_fill_abi(const struct erdma_dev *dev, struct erdma_diag_info *i
 	info->abi_flags = ERDMA_DIAG_ABI_LIST_HW;
 	if (erdma_diag_has_hw(dev))
 		info->abi_flags |= ERDMA_DIAG_ABI_HW_CONTEXT;
+	if (!READ_ONCE(erdma_rec_enabled))
+		info->abi_flags |= ERDMA_DIAG_ABI_LOG_OFF;
 	for (kind = 1; kind < ERDMA_DIAG_LOG_COUNT; kind++)
 		info->abi_flags |= ERDMA_DIAG_ABI_LOG(kind);
 	info->abi_objs = BIT(ERDMA_DIAG_OBJ_QP) | BIT(ERDMA_DIAG_OBJ_CQ) |

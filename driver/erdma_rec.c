@@ -8,11 +8,17 @@
  * bound to the adapter and go on when its device is replaced.
  */
 #include <linux/mm.h>
+#include <linux/moduleparam.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
 
 #include "erdma.h"
 #include "erdma_rec_int.h"
+
+/* Read by every writer; whoever changes it sees it soon enough */
+bool erdma_rec_enabled = true;
+module_param_named(recorders, erdma_rec_enabled, bool, 0644);
+MODULE_PARM_DESC(recorders, "record commands, events and failures for 'eadm log' (default: Y)");
 
 #define REC_KIND(KIND, name, n)							\
 	[ERDMA_DIAG_LOG_##KIND] = { sizeof(struct erdma_diag_log_##name), n }
@@ -131,44 +137,62 @@ void erdma_rec_current(struct erdma_rec_owner *owner)
 }
 
 /**
- * erdma_rec_store - fill a slot
+ * erdma_rec_begin - begin a new entry in a slot
+ * @rec: recorders, locked
+ * @kind: ERDMA_DIAG_LOG_*
+ * @slot: of that kind; its owner is set
+ * @time_ns: CLOCK_MONOTONIC
+ *
+ * Return: the entry. Its head is filled; the caller sets everything behind it.
+ */
+void *erdma_rec_begin(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot, u64 time_ns)
+{
+	struct erdma_diag_log_head *head = (struct erdma_diag_log_head *)slot->data;
+	const struct erdma_rec_owner *owner = &slot->owner;
+
+	lockdep_assert_held(&rec->lock);
+	slot->seq = rec->ring[kind].next;
+	WRITE_ONCE(rec->ring[kind].next, slot->seq + 1);
+	head->seq = slot->seq;
+	head->time_ns = time_ns;
+	head->owner.kernel = owner->kernel;
+	head->owner.pid = owner->kernel ? 0 : owner->pid;
+	memcpy(head->owner.comm, owner->comm, sizeof(head->owner.comm));
+	return head;
+}
+
+/**
+ * erdma_rec_next_slot - the slot of the oldest entry
+ * @rec: recorders, locked
+ * @kind: ERDMA_DIAG_LOG_*, a ring
+ *
+ * Return: it.
+ */
+struct erdma_rec_slot *erdma_rec_next_slot(struct erdma_rec *rec, u32 kind)
+{
+	struct erdma_rec_ring *ring = &rec->ring[kind];
+	u32 i;
+
+	div_u64_rem(ring->next, ring->depth, &i);
+	return erdma_rec_slot(ring, i);
+}
+
+/**
+ * erdma_rec_store - store an entry
  * @rec: recorders, locked
  * @kind: ERDMA_DIAG_LOG_*
  * @slot: of that kind
  * @owner: who caused it, NULL = the driver
- * @head: entry, its time is set; the rest of the head is filled
+ * @head: entry, its time is set; the rest of the head is not read
  */
 void erdma_rec_store(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot,
-		     const struct erdma_rec_owner *owner, struct erdma_diag_log_head *head)
+		     const struct erdma_rec_owner *owner, const struct erdma_diag_log_head *head)
 {
 	static const struct erdma_rec_owner driver = { .kernel = true };
 
-	lockdep_assert_held(&rec->lock);
 	slot->owner = owner ? *owner : driver;
-	slot->seq = rec->ring[kind].next;
-	WRITE_ONCE(rec->ring[kind].next, slot->seq + 1);
-	head->seq = slot->seq;
-	head->owner.kernel = slot->owner.kernel;
-	head->owner.pid = slot->owner.kernel ? 0 : slot->owner.pid;
-	memcpy(head->owner.comm, slot->owner.comm, sizeof(head->owner.comm));
-	memcpy(slot->data, head, rec_kinds[kind].size);
-}
-
-/**
- * erdma_rec_store_next - add an entry, which replaces the oldest
- * @rec: recorders, locked
- * @kind: ERDMA_DIAG_LOG_*
- * @owner: who caused it, NULL = the driver
- * @head: entry, its time is set; the rest of the head is filled
- */
-void erdma_rec_store_next(struct erdma_rec *rec, u32 kind, const struct erdma_rec_owner *owner,
-			  struct erdma_diag_log_head *head)
-{
-	struct erdma_rec_ring *ring = &rec->ring[kind];
-	u32 slot;
-
-	div_u64_rem(ring->next, ring->depth, &slot);
-	erdma_rec_store(rec, kind, erdma_rec_slot(ring, slot), owner, head);
+	memcpy(erdma_rec_begin(rec, kind, slot, head->time_ns) + sizeof(*head), head + 1,
+	       rec_kinds[kind].size - sizeof(*head));
 }
 
 /**
@@ -185,10 +209,10 @@ void erdma_rec_wake(struct erdma_rec *rec)
 
 /**
  * erdma_rec_add - add an entry and wake readers
- * @rec: recorders; NULL: nothing happens
+ * @rec: recorders; NULL, or switched off: nothing happens
  * @kind: ERDMA_DIAG_LOG_*, not FAIL nor CMD_TIME
  * @owner: who caused it, NULL = the driver
- * @entry: structure of that kind; its head is filled here
+ * @entry: structure of that kind; its time is set here
  *
  * Context: any.
  */
@@ -198,11 +222,11 @@ void erdma_rec_add(struct erdma_rec *rec, u32 kind, const struct erdma_rec_owner
 	struct erdma_diag_log_head *head = entry;
 	unsigned long flags;
 
-	if (!rec)
+	if (!erdma_rec_is_on(rec))
 		return;
 	head->time_ns = ktime_get_ns();
 	spin_lock_irqsave(&rec->lock, flags);
-	erdma_rec_store_next(rec, kind, owner, head);
+	erdma_rec_store(rec, kind, erdma_rec_next_slot(rec, kind), owner, head);
 	spin_unlock_irqrestore(&rec->lock, flags);
 	erdma_rec_wake(rec);
 }

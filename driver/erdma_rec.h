@@ -72,6 +72,14 @@ struct erdma_rec_found {
 
 /* ---- erdma_rec.c: memory, reading ---------------------------------------- */
 
+extern bool erdma_rec_enabled;		/* module parameter "recorders" */
+
+/* Whether anything is to be recorded */
+static inline bool erdma_rec_is_on(const struct erdma_rec *rec)
+{
+	return rec && READ_ONCE(erdma_rec_enabled);
+}
+
 struct erdma_rec *erdma_rec_create(void);
 struct erdma_rec *erdma_rec_get(struct erdma_rec *rec);
 void erdma_rec_put(struct erdma_rec *rec);

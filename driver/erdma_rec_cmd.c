@@ -19,7 +19,6 @@ static_assert((int)ERDMA_DIAG_CMD_UNANSWERED == (int)ERDMA_CMD_UNANSWERED);
 static void cmd_freeze(struct erdma_rec *rec, u32 outcome)
 {
 	struct erdma_rec_ring *ring = &rec->ring[ERDMA_DIAG_LOG_CMD];
-	struct erdma_diag_log_cmd entry;
 	struct erdma_rec_slot *slot;
 	u64 seq;
 	u32 i;
@@ -31,8 +30,9 @@ static void cmd_freeze(struct erdma_rec *rec, u32 outcome)
 	for (; seq < ring->next; seq++) {
 		div_u64_rem(seq, ring->depth, &i);
 		slot = erdma_rec_slot(ring, i);
-		memcpy(&entry, slot->data, sizeof(entry));
-		erdma_rec_store_next(rec, ERDMA_DIAG_LOG_CMD_FIRST, &slot->owner, &entry.head);
+		erdma_rec_store(rec, ERDMA_DIAG_LOG_CMD_FIRST,
+				erdma_rec_next_slot(rec, ERDMA_DIAG_LOG_CMD_FIRST), &slot->owner,
+				(struct erdma_diag_log_head *)slot->data);
 	}
 }
 
@@ -71,39 +71,42 @@ static void cmd_count_time(struct erdma_rec *rec, const struct erdma_diag_log_cm
 
 /**
  * erdma_rec_cmd - record a command
- * @rec: recorders; NULL: nothing happens
+ * @rec: recorders; NULL, or switched off: nothing happens
  * @submod: enum erdma_submod
  * @opcode: opcode within @submod
  * @object: number of what it is about
  * @err: what it returned
  * @res: what became of it
  *
+ * Every command pays for it: the entry is written where it stays
+ * (tests/vm/test_control_cost.py).
+ *
  * Context: process; the caller of the command.
  */
 void erdma_rec_cmd(struct erdma_rec *rec, u8 submod, u8 opcode, u32 object, int err,
 		   const struct erdma_cmd_result *res)
 {
-	struct erdma_diag_log_cmd entry = {
-		.submit_ns = res->submit_ns,
-		.answer_ns = res->answer_ns,
-		.submod = submod,
-		.opcode = opcode,
-		.object = object,
-		.outcome = res->outcome,
-		.syndrome = res->syndrome,
-		.err = -err,
-	};
-	struct erdma_rec_owner owner;
+	u64 now = res->answer_ns ?: ktime_get_ns();
+	struct erdma_diag_log_cmd *entry;
+	struct erdma_rec_slot *slot;
 	unsigned long flags;
 
-	if (!rec)
+	if (!erdma_rec_is_on(rec))
 		return;
-	erdma_rec_current(&owner);
-	entry.head.time_ns = res->answer_ns ?: ktime_get_ns();
 	spin_lock_irqsave(&rec->lock, flags);
-	entry.cmd_seq = rec->ring[ERDMA_DIAG_LOG_CMD].next;
-	erdma_rec_store_next(rec, ERDMA_DIAG_LOG_CMD, &owner, &entry.head);
-	cmd_count_time(rec, &entry);
+	slot = erdma_rec_next_slot(rec, ERDMA_DIAG_LOG_CMD);
+	erdma_rec_current(&slot->owner);
+	entry = erdma_rec_begin(rec, ERDMA_DIAG_LOG_CMD, slot, now);
+	entry->cmd_seq = slot->seq;
+	entry->submit_ns = res->submit_ns;
+	entry->answer_ns = res->answer_ns;
+	entry->submod = submod;
+	entry->opcode = opcode;
+	entry->object = object;
+	entry->outcome = res->outcome;
+	entry->syndrome = res->syndrome;
+	entry->err = -err;
+	cmd_count_time(rec, entry);
 	if (err)
 		cmd_freeze(rec, res->outcome);
 	spin_unlock_irqrestore(&rec->lock, flags);
@@ -174,7 +177,7 @@ static bool fail_is_of_cmd(int err)
 
 /**
  * erdma_rec_fail - record that a verb failed
- * @rec: recorders; NULL: nothing happens
+ * @rec: recorders; NULL, or switched off: nothing happens
  * @verb: verb
  * @object: number of the object, 0 if it got none
  * @err: what the verb returns
@@ -192,7 +195,7 @@ void erdma_rec_fail(struct erdma_rec *rec, enum erdma_diag_verb verb, u32 object
 	struct erdma_rec_slot *slot;
 	unsigned long flags;
 
-	if (!rec)
+	if (!erdma_rec_is_on(rec))
 		return;
 	erdma_rec_current(&owner);
 	entry.head.time_ns = ktime_get_ns();

@@ -52,7 +52,7 @@ void erdma_rec_event(struct erdma_dev *dev, u32 type, u32 subtype, u32 object, u
 	};
 	struct erdma_rec_owner owner;
 
-	if (!dev->rec)
+	if (!erdma_rec_is_on(dev->rec))
 		return;
 	entry.known = event_owner(dev, entry.obj, object, &owner);
 	erdma_rec_add(dev->rec, ERDMA_DIAG_LOG_EVENT, entry.known ? &owner : NULL, &entry);
@@ -79,7 +79,7 @@ void erdma_rec_key(struct erdma_rec *rec, u32 stag, u32 pdn, u32 type, int err)
 	};
 	struct erdma_rec_owner owner;
 
-	if (!rec)
+	if (!erdma_rec_is_on(rec))
 		return;
 	erdma_rec_current(&owner);
 	erdma_rec_add(rec, ERDMA_DIAG_LOG_KEY, &owner, &entry);
@@ -140,7 +140,7 @@ void erdma_rec_debug(struct erdma_rec *rec, u32 cat, u32 level, const char *fmt,
 	struct erdma_diag_log_debug entry = { .category = cat, .level = level };
 	int len;
 
-	if (!rec)
+	if (!erdma_rec_is_on(rec))
 		return;
 	len = vscnprintf(entry.text, sizeof(entry.text), fmt, args);
 	if (len && entry.text[len - 1] == '\n')

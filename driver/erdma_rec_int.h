@@ -69,10 +69,10 @@ static inline struct erdma_rec_slot *erdma_rec_slot(const struct erdma_rec_ring 
 	return (struct erdma_rec_slot *)(ring->slots + (size_t)i * ring->stride);
 }
 
+struct erdma_rec_slot *erdma_rec_next_slot(struct erdma_rec *rec, u32 kind);
+void *erdma_rec_begin(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot, u64 time_ns);
 void erdma_rec_store(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot,
-		     const struct erdma_rec_owner *owner, struct erdma_diag_log_head *head);
-void erdma_rec_store_next(struct erdma_rec *rec, u32 kind, const struct erdma_rec_owner *owner,
-			  struct erdma_diag_log_head *head);
+		     const struct erdma_rec_owner *owner, const struct erdma_diag_log_head *head);
 void erdma_rec_wake(struct erdma_rec *rec);
 
 #endif /* ERDMA_REC_INT_H */

@@ -141,6 +141,9 @@ static int log_dev(struct ctx *c, struct dev *dev, void *arg)
 	int ret = 0;
 
 	run->dev = dev;
+	if (!run->again && dev->info.abi_flags & ERDMA_DIAG_ABI_LOG_OFF)
+		ctx_note(c, "RECORDERS_OFF", dev_title(dev),
+			 "nothing is recorded: /sys/module/erdma/parameters/recorders is N");
 	run->wall_ns = dev->info.time_real_ns - dev->info.time_mono_ns;
 	for (kind = 1; !ret && kind < ERDMA_DIAG_LOG_COUNT; kind++) {
 		/* A table does not grow at its end */

@@ -93,6 +93,26 @@ static void no_recorder_is_no_crash(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, erdma_rec_get(NULL), (struct erdma_rec *)NULL);
 }
 
+static void recorders_that_are_off_record_nothing(struct kunit *test)
+{
+	struct erdma_rec *rec = rec_of(test);
+	struct erdma_rec_found found;
+	u32 kind;
+
+	erdma_rec_enabled = false;
+	record(rec, 1, 22, 1);
+	erdma_rec_fail(rec, ERDMA_DIAG_VERB_REG_MR, 0, -EIO);
+	erdma_rec_key(rec, 1, 1, 1, 0);
+	erdma_rec_link(rec, ERDMA_DIAG_LINK_UP, 1500, 0);
+	erdma_rec_reset(rec, ERDMA_DIAG_RESET_RECOVERED, "of a test", 0);
+	erdma_rec_event(setup_of(test)->f->dev, ERDMA_AE_QP_FATAL, 0, 1, 0);
+	erdma_rec_enabled = true;
+	for (kind = 1; kind < ERDMA_DIAG_LOG_COUNT; kind++)
+		KUNIT_EXPECT_FALSE_MSG(test, erdma_rec_find(rec, kind, 0, &found), "kind %u", kind);
+	/* What the driver does by it goes on */
+	KUNIT_EXPECT_EQ(test, rec->generation, 1U);
+}
+
 static void entry_says_what_and_who(struct kunit *test)
 {
 	struct erdma_rec_found found;
@@ -494,6 +514,7 @@ static void log_of_the_device_is_for_everybody(struct kunit *test)
 static struct kunit_case rec_cases[] = {
 	KUNIT_CASE(empty_recorder_has_nothing),
 	KUNIT_CASE(no_recorder_is_no_crash),
+	KUNIT_CASE(recorders_that_are_off_record_nothing),
 	KUNIT_CASE(entry_says_what_and_who),
 	KUNIT_CASE(full_ring_loses_the_oldest_and_says_so),
 	KUNIT_CASE(first_failures_outlive_later_commands),

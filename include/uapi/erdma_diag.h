@@ -571,6 +571,7 @@ struct erdma_diag_hw {
 /* erdma_diag_info.abi_flags */
 #define ERDMA_DIAG_ABI_HW_CONTEXT	(1 << 0)	/* the device answers context queries */
 #define ERDMA_DIAG_ABI_LIST_HW		(1 << 1)	/* LIST knows ERDMA_DIAG_LIST_HW */
+#define ERDMA_DIAG_ABI_LOG_OFF		(1 << 2)	/* recorders are off: LOG has old entries */
 
 /* erdma_diag_info.last_loss */
 #define ERDMA_DIAG_LOSS_NONE		0

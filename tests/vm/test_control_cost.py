@@ -3,6 +3,7 @@
 guest instructions, which do not depend on how busy the host is. And what a long listing costs.
 """
 import argparse
+import contextlib
 import json
 import os
 
@@ -29,6 +30,9 @@ LISTING_MS = 100        # beyond what starting the program takes
 INSNS_PER_MS = 1e6
 # Ratios that a run of eight batches may show of operations that cost the same with both drivers
 # and vary: most of them is mmap(), TCP and the scheduler (docs/results).
+# What recorders may add to an operation of two commands and more
+RECORDERS_MOST = 1.02
+RECORDERS = '/sys/module/erdma/parameters/recorders'
 VARIES = {'pd': 1.02, 'context': 1.08, 'connect': 1.1}
 # QPs: more than those of which a listing has details
 SHORT = argparse.Namespace(batches=8, qps=1100, listings=1, profile=None)
@@ -51,6 +55,41 @@ def test_control_path_costs_at_most_what_it_costs_with_the_stock_driver(tmp_path
     assert sum(x <= GOOD for x in ratios.values()) >= GOOD_ROWS
 
 
+@contextlib.contextmanager
+def counted_vm(name):
+    """A VM of one CPU with our driver loaded, and a function that returns the costs by operation
+    of what is counted since it was called last, given the lines that say what it was.
+    """
+    build.plugin()
+    name = unique(name)
+    counts = BUILD / 'vm' / name / 'insns.txt'
+    plugin = f'{BUILD}/plugin/insn_count.so,out={counts}'
+
+    def counted(text):
+        result = costs(parse_plan(text), parse_counts(counts.read_text(encoding='ascii')))
+        os.truncate(counts, 0)
+        return result
+
+    with local.hosts(name, VmSpec(smp=1, qemu_args=('-plugin', plugin), boot_limit=300)) as (vm,):
+        bench_control_cli.check_plugin(vm, counts)
+        vm.driver.load(timeout=60)
+        yield vm, counted
+        vm.driver.unload()
+
+
+def test_recorders_add_less_than_2_percent():
+    """Commands with what causes them, of processes: the recorders see every one."""
+    names = ('mr_4k', 'cq', 'qp')
+    with counted_vm('recorder-cost') as (vm, counted):
+        cost = {}
+        for wanted in 'YN':
+            vm.write(RECORDERS, wanted)
+            cost[wanted] = counted(bench_control_cli.measure_verbs(vm, SHORT.batches, names))
+    ratios = {x: cost['Y'][x].best / cost['N'][x].best for x in names}
+    print({x: (cost['Y'][x].best, cost['N'][x].best) for x in names}, ratios)
+    assert all(1 < x < RECORDERS_MOST for x in ratios.values()), ratios
+
+
 def run_eadm(vm, tag, *args):
     """eadm between marks, some times; returns what mark_run says of it."""
     return vm.out([f'{bench_control_cli.PROGS}/mark_run', tag, args[0].strip('-'), RUNS, EADM,
@@ -68,19 +107,12 @@ def test_listing_10000_qps_takes_at_most_100_ms_more_than_starting():
     """Of a processor that executes an instruction per ns: clocks of a VM without KVM show more of
     the host than of the program. The time that it took here is printed.
     """
-    build.plugin()
-    name = unique('listing-cost')
-    counts = BUILD / 'vm' / name / 'insns.txt'
-    plugin = f'{BUILD}/plugin/insn_count.so,out={counts}'
-    with local.hosts(name, VmSpec(smp=1, qemu_args=('-plugin', plugin), boot_limit=300)) as (vm,):
-        bench_control_cli.check_plugin(vm, counts)
-        vm.driver.load(timeout=60)
+    with counted_vm('listing-cost') as (vm, counted):
         with bench_control_cli.many_qps(vm, QPS):
             listing = vm.out([EADM, '-j', 'list', 'qp'], 60)
             check_details(vm, json.loads(listing)['data'][0]['qpn'])
             text = run_eadm(vm, 1, '--version') + '\n' + run_eadm(vm, 2, 'list', 'qp')
-        vm.driver.unload()
-        cost = costs(parse_plan(text), parse_counts(counts.read_text(encoding='ascii')))
+        cost = counted(text)
     print(text)
     assert listing.count('many_qps') >= QPS, 'the listing has all of them'
     more = cost['list'].best - cost['version'].best
