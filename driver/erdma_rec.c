@@ -70,6 +70,7 @@ struct erdma_rec *erdma_rec_create(void)
 		return NULL;
 	kref_init(&rec->refs);
 	spin_lock_init(&rec->lock);
+	spin_lock_init(&rec->cmd_lock);
 	init_waitqueue_head(&rec->wait);
 
 	bytes = 0;
@@ -137,8 +138,28 @@ void erdma_rec_current(struct erdma_rec_owner *owner)
 }
 
 /**
+ * erdma_rec_lock - what protects the ring of a kind
+ * @rec: recorders
+ * @kind: ERDMA_DIAG_LOG_*
+ *
+ * Return: lock; that of commands and failed verbs is not taken in interrupts.
+ */
+spinlock_t *erdma_rec_lock(struct erdma_rec *rec, u32 kind)
+{
+	switch (kind) {
+	case ERDMA_DIAG_LOG_CMD:
+	case ERDMA_DIAG_LOG_CMD_FIRST:
+	case ERDMA_DIAG_LOG_CMD_TIME:
+	case ERDMA_DIAG_LOG_FAIL:
+		return &rec->cmd_lock;
+	default:
+		return &rec->lock;
+	}
+}
+
+/**
  * erdma_rec_begin - begin a new entry in a slot
- * @rec: recorders, locked
+ * @rec: recorders; erdma_rec_lock() of the kind is held
  * @kind: ERDMA_DIAG_LOG_*
  * @slot: of that kind; its owner is set
  * @time_ns: CLOCK_MONOTONIC
@@ -150,7 +171,7 @@ void *erdma_rec_begin(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *sl
 	struct erdma_diag_log_head *head = (struct erdma_diag_log_head *)slot->data;
 	const struct erdma_rec_owner *owner = &slot->owner;
 
-	lockdep_assert_held(&rec->lock);
+	lockdep_assert_held(erdma_rec_lock(rec, kind));
 	slot->seq = rec->ring[kind].next;
 	WRITE_ONCE(rec->ring[kind].next, slot->seq + 1);
 	head->seq = slot->seq;
@@ -163,7 +184,7 @@ void *erdma_rec_begin(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *sl
 
 /**
  * erdma_rec_next_slot - the slot of the oldest entry
- * @rec: recorders, locked
+ * @rec: recorders; erdma_rec_lock() of the kind is held
  * @kind: ERDMA_DIAG_LOG_*, a ring
  *
  * Return: it.
@@ -179,7 +200,7 @@ struct erdma_rec_slot *erdma_rec_next_slot(struct erdma_rec *rec, u32 kind)
 
 /**
  * erdma_rec_store - store an entry
- * @rec: recorders, locked
+ * @rec: recorders; erdma_rec_lock() of the kind is held
  * @kind: ERDMA_DIAG_LOG_*
  * @slot: of that kind
  * @owner: who caused it, NULL = the driver
@@ -210,7 +231,7 @@ void erdma_rec_wake(struct erdma_rec *rec)
 /**
  * erdma_rec_add - add an entry and wake readers
  * @rec: recorders; NULL, or switched off: nothing happens
- * @kind: ERDMA_DIAG_LOG_*, not FAIL nor CMD_TIME
+ * @kind: ERDMA_DIAG_LOG_*, not of commands nor FAIL
  * @owner: who caused it, NULL = the driver
  * @entry: structure of that kind; its time is set here
  *
@@ -276,17 +297,18 @@ static struct erdma_rec_slot *rec_find_slot(struct erdma_rec *rec, u32 kind, u64
  */
 bool erdma_rec_find(struct erdma_rec *rec, u32 kind, u64 seq, struct erdma_rec_found *found)
 {
+	spinlock_t *lock = erdma_rec_lock(rec, kind);
 	struct erdma_rec_slot *slot;
 	unsigned long flags;
 
-	spin_lock_irqsave(&rec->lock, flags);
+	spin_lock_irqsave(lock, flags);
 	slot = rec_find_slot(rec, kind, seq);
 	found->seq = slot ? slot->seq : max(seq, rec->ring[kind].next);
 	if (slot) {
 		found->owner = slot->owner;
 		memcpy(&found->entry, slot->data, rec_kinds[kind].size);
 	}
-	spin_unlock_irqrestore(&rec->lock, flags);
+	spin_unlock_irqrestore(lock, flags);
 	/* A row of the table that is not there never was */
 	found->lost = kind == ERDMA_DIAG_LOG_CMD_TIME ? 0 : found->seq - seq;
 	return slot;

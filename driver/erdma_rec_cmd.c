@@ -89,11 +89,10 @@ void erdma_rec_cmd(struct erdma_rec *rec, u8 submod, u8 opcode, u32 object, int 
 	u64 now = res->answer_ns ?: ktime_get_ns();
 	struct erdma_diag_log_cmd *entry;
 	struct erdma_rec_slot *slot;
-	unsigned long flags;
 
 	if (!erdma_rec_is_on(rec))
 		return;
-	spin_lock_irqsave(&rec->lock, flags);
+	spin_lock(&rec->cmd_lock);
 	slot = erdma_rec_next_slot(rec, ERDMA_DIAG_LOG_CMD);
 	erdma_rec_current(&slot->owner);
 	entry = erdma_rec_begin(rec, ERDMA_DIAG_LOG_CMD, slot, now);
@@ -109,7 +108,7 @@ void erdma_rec_cmd(struct erdma_rec *rec, u8 submod, u8 opcode, u32 object, int 
 	cmd_count_time(rec, entry);
 	if (err)
 		cmd_freeze(rec, res->outcome);
-	spin_unlock_irqrestore(&rec->lock, flags);
+	spin_unlock(&rec->cmd_lock);
 	erdma_rec_wake(rec);
 }
 
@@ -193,18 +192,17 @@ void erdma_rec_fail(struct erdma_rec *rec, enum erdma_diag_verb verb, u32 object
 	};
 	struct erdma_rec_owner owner;
 	struct erdma_rec_slot *slot;
-	unsigned long flags;
 
 	if (!erdma_rec_is_on(rec))
 		return;
 	erdma_rec_current(&owner);
 	entry.head.time_ns = ktime_get_ns();
-	spin_lock_irqsave(&rec->lock, flags);
+	spin_lock(&rec->cmd_lock);
 	if (fail_is_of_cmd(err))
 		fail_add_cmd(rec, &entry, owner.tid);
 	slot = fail_slot(&rec->ring[ERDMA_DIAG_LOG_FAIL], verb, &owner, &entry.count);
 	entry.count++;
 	erdma_rec_store(rec, ERDMA_DIAG_LOG_FAIL, slot, &owner, &entry.head);
-	spin_unlock_irqrestore(&rec->lock, flags);
+	spin_unlock(&rec->cmd_lock);
 	erdma_rec_wake(rec);
 }

@@ -40,7 +40,9 @@ struct erdma_rec_ring {
 /**
  * struct erdma_rec - recorders of an adapter
  * @refs: the adapter, and each diagnostics node
- * @lock: protects the rings and everything below
+ * @lock: protects the rings, but those of @cmd_lock
+ * @cmd_lock: protects the rings of commands and failed verbs, which are written in process
+ *	context only, and @frozen
  * @wait: woken when an entry was added, and when a node goes
  * @ring: by kind
  * @frozen: bit n: the first failure with outcome n was copied to CMD_FIRST
@@ -50,6 +52,7 @@ struct erdma_rec_ring {
 struct erdma_rec {
 	struct kref refs;
 	spinlock_t lock;
+	spinlock_t cmd_lock;
 	wait_queue_head_t wait;
 	struct erdma_rec_ring ring[ERDMA_DIAG_LOG_COUNT];
 	u32 frozen;
@@ -71,6 +74,7 @@ static inline struct erdma_rec_slot *erdma_rec_slot(const struct erdma_rec_ring 
 
 struct erdma_rec_slot *erdma_rec_next_slot(struct erdma_rec *rec, u32 kind);
 void *erdma_rec_begin(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot, u64 time_ns);
+spinlock_t *erdma_rec_lock(struct erdma_rec *rec, u32 kind);
 void erdma_rec_store(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot,
 		     const struct erdma_rec_owner *owner, const struct erdma_diag_log_head *head);
 void erdma_rec_wake(struct erdma_rec *rec);

@@ -32,6 +32,7 @@ INSNS_PER_MS = 1e6
 # and vary: most of them is mmap(), TCP and the scheduler (docs/results).
 # What recorders may add to an operation of two commands and more
 RECORDERS_MOST = 1.02
+RECORDER_TURNS = 4
 RECORDERS = '/sys/module/erdma/parameters/recorders'
 VARIES = {'pd': 1.02, 'context': 1.08, 'connect': 1.1}
 # QPs: more than those of which a listing has details
@@ -80,13 +81,17 @@ def counted_vm(name):
 def test_recorders_add_less_than_2_percent():
     """Commands with what causes them, of processes: the recorders see every one."""
     names = ('mr_4k', 'cq', 'qp')
+    best = {}
     with counted_vm('recorder-cost') as (vm, counted):
-        cost = {}
-        for wanted in 'YN':
+        # In turns: what a VM has done before makes some operations cheaper
+        for wanted in 'YN' * RECORDER_TURNS:
             vm.write(RECORDERS, wanted)
-            cost[wanted] = counted(bench_control_cli.measure_verbs(vm, SHORT.batches, names))
-    ratios = {x: cost['Y'][x].best / cost['N'][x].best for x in names}
-    print({x: (cost['Y'][x].best, cost['N'][x].best) for x in names}, ratios)
+            cost = counted(bench_control_cli.measure_verbs(vm, SHORT.batches, names))
+            for name in names:
+                key = name, wanted
+                best[key] = min(best.get(key, cost[name].best), cost[name].best)
+    ratios = {x: best[x, 'Y'] / best[x, 'N'] for x in names}
+    print(best, ratios)
     assert all(1 < x < RECORDERS_MOST for x in ratios.values()), ratios
 
 
