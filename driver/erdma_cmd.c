@@ -14,6 +14,7 @@
 
 #include "erdma.h"
 #include "erdma/erdma_names.h"
+#include "erdma_trace.h"
 
 #define STATS_PAUSE_MS	30000	/* after a GET_STATS that was not answered */
 #define STATS_MAX_STUCK	(ERDMA_CMDQ_SLOTS / 4)	/* readers leave the other contexts alone */
@@ -73,6 +74,7 @@ static int cmd_exec(struct erdma_dev *dev, u8 submod, u8 opcode, u32 object, con
 	err = erdma_cmdq_exec(&dev->cmdq, submod, opcode, req, size, res,
 			      cmd_limit(submod, opcode));
 	erdma_rec_cmd(dev->rec, submod, opcode, object, err, res);
+	trace_erdma_cmd(dev, submod, opcode, object, err, res);
 	cmd_report(dev, submod, opcode, err, res->syndrome);
 	return err;
 }
@@ -620,6 +622,7 @@ int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 	err = erdma_cmdq_exec_buf(&dev->cmdq, submod, opcode, &req, sizeof(req), &res,
 				  timeout_ms ?: cmd_limit(submod, opcode), &mem);
 	erdma_rec_cmd(dev->rec, submod, opcode, index, err, &res);
+	trace_erdma_cmd(dev, submod, opcode, index, err, &res);
 	*syndrome = res.syndrome;
 	if (!err)
 		err = resp_buf_read(mem, index, buf, len);

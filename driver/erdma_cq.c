@@ -13,6 +13,7 @@
 #include "erdma.h"
 #include "erdma/erdma_names.h"
 #include "uapi/erdma-abi.h"
+#include "erdma_trace.h"
 
 #define CQE_QPN	GENMASK(19, 0)
 
@@ -110,14 +111,19 @@ static bool cq_retire(struct erdma_cq *cq, struct erdma_qp *qp, u32 hdr, u16 ind
 }
 
 /* A failed request: counts the cause. Return: one that has a result. */
-static noinline u32 cq_count_failure(struct erdma_cq *cq, u32 syndrome)
+static noinline u32 cq_count_failure(struct erdma_cq *cq, const struct erdma_cqe *cqe, u32 opcode,
+				     u32 syndrome)
 {
+	struct erdma_dev *dev = dev_of(cq->ibcq.device);
+
 	static_assert(ERDMA_STAT_WC_RETRY_EXC - ERDMA_STAT_WC_GENERAL_ERR == ERDMA_WC_COUNT - 2);
 
 	if (syndrome >= ERDMA_WC_COUNT)
 		syndrome = ERDMA_WC_GENERAL_ERR;
-	erdma_stat_inc(&dev_of(cq->ibcq.device)->stats,
+	erdma_stat_inc(&dev->stats,
 		       ERDMA_STAT_WC_GENERAL_ERR + syndrome - ERDMA_WC_GENERAL_ERR);
+	trace_erdma_cqe_error(dev, cq->cqn, be32_to_cpu(READ_ONCE(cqe->qpn)) & CQE_QPN, opcode,
+			      be32_to_cpu(READ_ONCE(cqe->qe_idx)), syndrome);
 	return syndrome;
 }
 
@@ -134,7 +140,7 @@ static void cq_fill_wc(struct erdma_cq *cq, struct ib_wc *wc, const struct erdma
 		syndrome = syndrome ?: ERDMA_WC_GENERAL_ERR;
 	}
 	if (unlikely(syndrome))
-		syndrome = cq_count_failure(cq, syndrome);
+		syndrome = cq_count_failure(cq, cqe, opcode, syndrome);
 
 	wc->opcode = wc_opcodes[opcode];
 	wc->status = wc_results[syndrome].status;

@@ -13,6 +13,7 @@
 #include "compat/compat.h"
 #include "erdma.h"
 #include "erdma/erdma_names.h"
+#include "erdma_trace.h"
 
 #define EQ_LOOK_MS	100	/* a lost interrupt costs at most two looks */
 #define EQ_GONE_LOOKS	10	/* between looks whether the device is there */
@@ -38,6 +39,7 @@ static void aeq_entry(struct erdma_dev *dev, const struct erdma_aeqe *entry)
 	erdma_dbg(dev, EQ, INFO, "async event %u (%s), subtype %u, object %u, data %#x\n", type,
 		  erdma_name_ae_type(type) ?: "unknown", subtype, object, data);
 	erdma_rec_event(dev, type, subtype, object, data);
+	trace_erdma_aeqe(dev, type, subtype, object, data);
 
 	/* Unknown types are treated like a QP error (7.2) */
 	if (type == ERDMA_AE_CQ_ERR)
@@ -115,14 +117,18 @@ static irqreturn_t ceq_irq(int irq, void *arg)
 	struct erdma_dev *dev = ceq->dev;
 	int budget = ERDMA_EQ_BUDGET;
 	struct erdma_ceqe entry;
-	bool found = false;
+	bool found = false, wanted;
+	u32 cqn;
 
 	atomic64_inc(&ceq->eq.interrupts);
 	while (budget-- && erdma_eq_next(&ceq->eq, &entry)) {
 		found = true;
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_CEQ_EVENTS);
 		/* An unknown CQ is normal for a while after DESTROY_CQ (5.2.3) */
-		if (!erdma_cq_event(dev, FIELD_GET(ERDMA_CEQE_CQN, le64_to_cpu(entry.data))))
+		cqn = FIELD_GET(ERDMA_CEQE_CQN, le64_to_cpu(entry.data));
+		wanted = erdma_cq_event(dev, cqn);
+		trace_erdma_ceqe(dev, ceq->eqn, cqn, wanted);
+		if (!wanted)
 			eq_count_unknown(dev, &ceq->eq, ERDMA_STAT_CEQ_UNKNOWN);
 	}
 	erdma_eq_rearm(&ceq->eq, found);

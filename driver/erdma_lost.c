@@ -4,6 +4,7 @@
  * any more to the work that stops it (erdma_recovery.c). Nothing here waits.
  */
 #include "erdma.h"
+#include "erdma_trace.h"
 
 #define LOST_REASON_ROW(id, text)					\
 	[ERDMA_LOST_##id] = { text, ERDMA_STAT_LOST_##id },
@@ -37,6 +38,7 @@ static bool lost_mark(struct erdma_dev *dev, enum erdma_lost_reason reason)
 	erdma_stat_inc(&dev->stats, lost_reasons[reason].stat);
 	dev_err(&dev->pdev->dev, "the device is lost: %s\n", lost_reasons[reason].text);
 	erdma_rec_reset(dev->rec, ERDMA_DIAG_RESET_LOST, lost_reasons[reason].text, 0);
+	trace_erdma_reset(dev->pdev, ERDMA_DIAG_RESET_LOST, lost_reasons[reason].text, 0);
 
 	spin_lock_irqsave(&dev->lost_lock, flags);
 	if (dev->lost_watch)

@@ -10,6 +10,7 @@
 #include "compat/compat.h"
 #include "erdma.h"
 #include "erdma_recovery.h"
+#include "erdma_trace.h"
 
 static const struct pci_device_id erdma_pci_ids[] = {
 	{ PCI_DEVICE(ERDMA_PCI_VENDOR_ID, ERDMA_PCI_DEVICE_ID) },
@@ -37,6 +38,7 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	}
 	pci_set_drvdata(pdev, adapter);
 	erdma_rec_reset(adapter->rec, ERDMA_DIAG_RESET_PROBED, NULL, 0);
+	trace_erdma_reset(pdev, ERDMA_DIAG_RESET_PROBED, NULL, 0);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "compat/compat_rdma.h"
 #include "erdma.h"
 #include "erdma/erdma_names.h"
+#include "erdma_trace.h"
 
 /**
  * enum qp_move - what to do when a state is asked for
@@ -66,6 +67,7 @@ static void qp_record_state(struct erdma_qp *qp, enum erdma_qp_state to)
 	lockdep_assert_held_write(&qp->state_lock);
 	erdma_dbg(qp->dev, QP, INFO, "qp %u: %s -> %s\n", qp->qpn,
 		  erdma_name_qp_state(qp->state), erdma_name_qp_state(to));
+	trace_erdma_qp_state(qp->dev, qp->qpn, qp->state, to);
 	/* Posting reads it without the lock */
 	WRITE_ONCE(qp->state, to);
 	qp->state_ns = ktime_get_coarse_ns();

@@ -7,6 +7,7 @@
 #include <net/inet_sock.h>
 
 #include "erdma_cm.h"
+#include "erdma_trace.h"
 
 /**
  * erdma_rec_cm_begin - an endpoint is for a connection
@@ -85,8 +86,11 @@ void erdma_rec_cm_stage(struct erdma_ep *ep, u32 stage)
 	u64 now = ktime_get_ns();
 
 	ep->log.stage_us[ep->log.stage] += div_u64(now - ep->log.entered_ns, NSEC_PER_USEC);
-	ep->log.stage = stage;
 	ep->log.entered_ns = now;
+	if (ep->log.stage == stage)
+		return;
+	ep->log.stage = stage;
+	trace_erdma_cm(ep, false, 0);
 }
 
 static u32 cm_flags(const struct erdma_ep *ep, bool rejected)
@@ -131,6 +135,7 @@ void erdma_rec_cm(struct erdma_ep *ep, int err, bool rejected)
 	ep->log.done = true;
 	erdma_rec_cm_stage(ep, ep->log.stage);
 	entry.stage = ep->log.stage;
+	trace_erdma_cm(ep, true, err);
 	memcpy(entry.stage_us, ep->log.stage_us, sizeof(ep->log.stage_us));
 	if (ep->log.daddr) {
 		entry.family = AF_INET;

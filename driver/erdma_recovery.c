@@ -17,6 +17,7 @@
 
 #include "compat/compat.h"
 #include "erdma_recovery.h"
+#include "erdma_trace.h"
 
 /*
  * The work outlives the binding: it has a queue of its own. Not during suspend. No
@@ -121,7 +122,10 @@ static void adapter_retry(struct erdma_adapter *adapter)
 
 static void adapter_record(struct erdma_adapter *adapter, u32 event, int err)
 {
-	erdma_rec_reset(adapter->rec, event, erdma_lost_reason_text(adapter->reason), err);
+	const char *reason = erdma_lost_reason_text(adapter->reason);
+
+	erdma_rec_reset(adapter->rec, event, reason, err);
+	trace_erdma_reset(adapter->pdev, event, reason, err);
 }
 
 static bool adapter_take_try(struct erdma_adapter *adapter)

@@ -84,6 +84,26 @@ EXPORTER = '''
 '''
 
 
+# The same, with the libraries that the guest has not.
+BPFTRACE = '''
+    if [ ! -e "$1/done" ]; then
+        mkdir -p "$1"
+        cd "$1"
+        names="bpftrace $(apt-cache depends --recurse --no-recommends --no-suggests \\
+            --no-conflicts --no-breaks --no-replaces --no-enhances bpftrace |
+            sed -n '/^lib[^c<]/p; /^libc[^6]/p')"
+        if ! apt-get -q -o Acquire::http::Timeout=30 download $names >&2; then
+            echo "setup: bpftrace cannot be downloaded" >&2
+            exit 3
+        fi
+        for deb in *.deb; do dpkg-deb -x "$deb" .; done
+        rm *.deb
+        touch done
+    fi
+    echo "$1"
+'''
+
+
 # name -> (limit in seconds, function that returns argv). What it prints is the product's path.
 PRODUCTS = {
     'driver': (600, lambda: _make('-C', 'driver', _kdir())),
@@ -98,6 +118,7 @@ PRODUCTS = {
     'unit-eadm': (900, lambda: _make('-C', 'eadm', 'unit')),
     'kubernetes-schema': (1200, lambda: _setup('kubernetes-schema')),
     'exporter': (300, lambda: ['sh', '-ec', EXPORTER, 'sh', os.path.join(BUILD, 'exporter')]),
+    'bpftrace': (600, lambda: ['sh', '-ec', BPFTRACE, 'sh', os.path.join(BUILD, 'bpftrace')]),
     'debs': (1800, lambda: ['sh', '-ec', DEBS, 'sh', os.path.join(BUILD, 'deb')]),
     'installed-eadm': (300, _unpack),
     'image': (1200, lambda: _setup('image')),

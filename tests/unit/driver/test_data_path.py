@@ -15,8 +15,14 @@ VERBS = {'erdma_post_send', 'erdma_post_recv', 'erdma_poll_cq', 'erdma_req_notif
 # What a data path has not: recorders with what switches them, clocks, trace points and what
 # patches them in
 ABSENT = re.compile(r'^(erdma_rec(?!overy)|ktime_|__tracepoint_|__SCT__tp_|__traceiter|__jump_table)')
-# Reached only after the end of a QP, and when messages of debugging are switched on
-ALLOWED = {'erdma_reflush_schedule', '__erdma_dbg'}
+# Reached only after the end of a QP, when messages of debugging are switched on, and by a request
+# that failed
+ALLOWED = {'erdma_reflush_schedule', '__erdma_dbg', 'cq_count_failure'}
+
+
+def known(name):
+    """As in the source: without what the compiler adds to a function that it changes."""
+    return re.sub(r'\.(isra|constprop|part)\.\d+$', '', name)
 
 
 def functions(disassembly):
@@ -25,11 +31,13 @@ def functions(disassembly):
     for line in disassembly.splitlines():
         head = re.match(r'[0-9a-f]+ <(.*)>:$', line)
         if head:
-            name = head[1]
+            name = known(head[1])
             found[name] = set()
         elif name:
-            found[name] |= set(re.findall(r'R_X86_64_\w+\s+([\w.]+?)(?:[-+]0x[0-9a-f]+)?$', line))
-            found[name] |= {x.split('+')[0] for x in re.findall(r'<([\w.]+(?:\+0x\w+)?)>$', line)}
+            found[name] |= {known(x) for x in re.findall(
+                r'R_X86_64_\w+\s+([\w.]+?)(?:[-+]0x[0-9a-f]+)?$', line)}
+            found[name] |= {known(x.split('+')[0])
+                            for x in re.findall(r'<([\w.]+(?:\+0x\w+)?)>$', line)}
     return found
 
 

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Trace points of the driver: each fires for its cause, and the scripts of tools/trace read them."""
+import os
+import re
+import signal
+
+import pytest
+
+from lib import products
+from lib.paths import TOP
+from vm.lib.faults import clear, run_ops
+from vm.lib.recovery import reset, wait_recovered
+
+pytestmark = [
+    pytest.mark.group('vm'),
+    pytest.mark.limit(300),
+    pytest.mark.allow_log('erdma.*(the device is lost|refused, syndrome)'),
+    pytest.mark.needs('driver', 'eadm', 'model', 'progs', 'kverbs'),
+    pytest.mark.vms(),
+]
+
+TRACEFS = '/sys/kernel/tracing'
+KVERBS = '/sys/kernel/debug/kverbs'
+REFUSED = 'corrupt command status=22 opcode=create_qp count=1'
+
+
+@pytest.fixture
+def trace(vm):
+    """Entries since the test's begin: trace(event) returns a list of texts."""
+    vm.run(f'mountpoint -q {TRACEFS} || mount -t tracefs none {TRACEFS}')
+    vm.run(f'echo >{TRACEFS}/trace; echo 1 >{TRACEFS}/events/erdma/enable')
+    yield lambda event: re.findall(rf'^.*: erdma_{event}: (.*)$', vm.read(f'{TRACEFS}/trace'), re.M)
+    vm.run(f'echo 0 >{TRACEFS}/events/erdma/enable')
+
+
+def test_every_event_has_its_cause(vm, trace):
+    device = vm.driver.device()
+    run_ops(vm, 'send')
+    assert re.search(rf'^{device} CREATE_QP object=\d+ outcome=1 syndrome=0 err=0 '
+                     r'latency_ns=[1-9]\d*$', '\n'.join(trace('cmd')), re.M)
+    states = '\n'.join(trace('qp_state'))
+    assert re.search(rf'^{device} qp=\d+ IDLE to RTS$', states, re.M)
+    assert re.search(rf'^{device} qp=\d+ RTS to (ERR|CLOSING|TERM)$', states, re.M)
+    stages = '\n'.join(trace('cm'))
+    for end in ('active established', 'passive established'):
+        assert re.search(rf'^{device} endpoint=\d+ {end} over=1 qp=\d+ {vm.address()}:\d+ to '
+                         rf'{vm.address()}:\d+ err=0$', stages, re.M), stages
+    assert re.search('passive application over=0', stages)
+
+
+def test_what_fails(vm, trace):
+    device = vm.driver.device()
+    vm.card.fault(REFUSED)
+    run_ops(vm, 'send')
+    clear(vm.card)
+    assert re.search(r' CREATE_QP object=\d+ outcome=1 syndrome=22 err=-5 ',
+                     '\n'.join(trace('cmd')))
+    run_ops(vm, 'refused async')
+    assert all(re.match(rf'{device} QP_\w+ subtype=\d+ object=\d+ data=0x', x)
+               for x in trace('aeqe'))
+    assert trace('aeqe')
+    assert any(x.endswith('wanted=1') for x in trace('ceqe'))
+
+
+def test_requests_of_the_kernel_that_fail(vm, trace):
+    vm.run(f'insmod /erdma/build/kverbs/kverbs.ko address={vm.address()}')
+    vm.run(['cat', f'{KVERBS}/revoked'], 120)
+    vm.run('rmmod kverbs')
+    assert re.search(rf'^{vm.driver.device()} cq=\d+ qp=\d+ RDMA_(READ|WRITE) index=\d+ '
+                     r'(general-error|recv-[a-z-]+)$', '\n'.join(trace('cqe_error')), re.M)
+
+
+def test_losses_of_the_device(vm, trace):
+    before = reset(vm)
+    wait_recovered(vm, before)
+    assert trace('reset') == [f'{vm.card.bdf} lost err=0 reset of the PCI function',
+                              f'{vm.card.bdf} recovered err=0 reset of the PCI function']
+
+
+@pytest.mark.not_on('debug', 'kcsan', 'gcov')
+@pytest.mark.parametrize('script, ops, fault, wanted', (
+    ('commands', 'send', REFUSED, r'CREATE_QP of \d+: errno 5, status 22 of the card; verbs_fault'),
+    ('connections', 'send', None,
+     r'endpoint \d+ connects qp \d+ [\d.]+:\d+ to [\d.]+:\d+ established \+\d+ ms over, errno 0'),
+    ('errors', 'refused async', None, r'event QP_\w+/\d+ of \d+, data 0x')))
+def test_scripts_of_bpftrace(vm, script, ops, fault, wanted):
+    where = '/erdma/' + os.path.relpath(products.build('bpftrace'), TOP)
+    libraries = f'{where}/usr/lib/x86_64-linux-gnu:{where}/lib/x86_64-linux-gnu'
+    vm.run(f'mountpoint -q {TRACEFS} || mount -t tracefs none {TRACEFS}')
+    p = vm.popen(f'LD_LIBRARY_PATH={libraries} exec {where}/usr/bin/bpftrace -B line '
+                 f'/erdma/tools/trace/erdma-{script}.bt')
+    p.expect('Attaching|Attached', 200)
+    vm.wait_until('the probes', f'grep -rqs 1 {TRACEFS}/events/erdma/*/enable', 60)
+    if fault:
+        vm.card.fault(fault)
+    run_ops(vm, ops)
+    clear(vm.card)
+    p.expect(wanted, 60)
+    p.signal(signal.SIGINT)
+    assert '@' in p.wait(60).out or script == 'errors'
