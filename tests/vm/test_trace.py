@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Trace points of the driver: each fires for its cause, and the scripts of tools/trace read them."""
-import os
+"""Trace points of the driver: each fires for its cause."""
 import re
-import signal
 
 import pytest
 
-from lib import products
-from lib.paths import TOP
 from vm.lib.faults import clear, run_ops
 from vm.lib.recovery import reset, wait_recovered
 
@@ -78,29 +74,3 @@ def test_losses_of_the_device(vm, trace):
     wait_recovered(vm, before)
     assert trace('reset') == [f'{vm.card.bdf} lost err=0 reset of the PCI function',
                               f'{vm.card.bdf} recovered err=0 reset of the PCI function']
-
-
-@pytest.mark.not_on('debug', 'kcsan', 'gcov')
-@pytest.mark.parametrize('script, ops, fault, wanted', (
-    ('commands', 'send', REFUSED, r'CREATE_QP of \d+: errno 5, status 22 of the card; verbs_fault'),
-    ('connections', 'send', None,
-     r'endpoint \d+ connects qp \d+ [\d.]+:\d+ to [\d.]+:\d+ established \+\d+ ms over, errno 0'),
-    ('errors', 'refused async', None, r'event QP_\w+/\d+ of \d+, data 0x')))
-def test_scripts_of_bpftrace(vm, script, ops, fault, wanted):
-    where = '/erdma/' + os.path.relpath(products.build('bpftrace'), TOP)
-    libraries = f'{where}/usr/lib/x86_64-linux-gnu:{where}/lib/x86_64-linux-gnu'
-    vm.run(f'mountpoint -q {TRACEFS} || mount -t tracefs none {TRACEFS}')
-    p = vm.popen(f'LD_LIBRARY_PATH={libraries} exec {where}/usr/bin/bpftrace -B line '
-                 f'/erdma/tools/trace/erdma-{script}.bt')
-    p.expect('Attaching', 200)
-
-    def shown():
-        """After Attaching it takes a while until it has attached."""
-        if fault:
-            vm.card.fault(fault)
-        run_ops(vm, ops)
-        clear(vm.card)
-        return re.search(wanted, p.out)
-    vm.wait_until(wanted, shown, 120, pause=2)
-    p.signal(signal.SIGINT)
-    assert '@' in p.wait(60).out or script == 'errors'
