@@ -324,6 +324,7 @@ bool cmd_wants_json(int argc, char **argv);
 /* cmd_check.c: does what was asked for fit the command? */
 int cmd_check(struct ctx *c, const struct args *a);
 int cmd_refuse(struct ctx *c, unsigned int needs, const char *why);
+bool args_choose(const struct args *a);
 const char *nearest_word(struct pool *p, const char *word, const char *const *words, size_t n);
 
 /* help.c: words about commands; none of it needs a kernel */

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Queue pairs. */
-#include <fnmatch.h>
 #include <string.h>
 #include <strings.h>
 
 #include "erdma/erdma_hw.h"
-#include "erdma/erdma_names.h"
 #include "erdma/erdma_ring.h"
 
 #include "card.h"
 #include "decode.h"
 #include "fallback.h"
+#include "filter.h"
 #include "schema.h"
 
 /* What the device is asked for in a list is limited to so many rows, and this time */
@@ -19,17 +18,6 @@
 #define ASK_ONE_MS	1000	/* budget of one question */
 
 /* ---- list qp ------------------------------------------------------------ */
-
-struct qp_filter {
-	const char *state;
-	const char *comm;
-	bool by_pid;
-	uint32_t pid;
-	bool by_peer;
-	bool by_port;
-	char addr[46];
-	uint32_t port;
-};
 
 /* A row whose facts are not complete without the device */
 struct qp_asked {
@@ -41,23 +29,11 @@ struct qp_asked {
 struct qp_list {
 	struct ctx *c;
 	struct dev *dev;
-	const struct qp_filter *f;
+	const struct filter *f;
 	uint32_t seen;
 	struct qp_asked *asked;
 	struct qp_asked **end;
 };
-
-/* All but the state, which may depend on the device's answer */
-static bool qp_wanted(const struct qp_filter *f, const struct obj *o)
-{
-	if (f->comm && fnmatch(f->comm, obj_get_str(o, QL_COMM, ""), 0))
-		return false;
-	if (f->by_pid && obj_get_u64(o, QL_PID, 0) != f->pid)
-		return false;
-	if (f->by_peer && strcmp(f->addr, obj_get_str(o, QL_PEER_ADDR, "")))
-		return false;
-	return !f->by_port || obj_get_u64(o, QL_PEER_PORT, 0) == f->port;
-}
 
 static struct obj *qp_new_row(const struct qp_list *l)
 {
@@ -96,7 +72,7 @@ static void qp_row(void *arg, uint32_t id, const struct rec *rec)
 	decode_qp_row(o, &qp, l->dev->info.time_mono_ns);
 	obj_u64(o, QL_TORN, !!(rec->flags & ERDMA_DIAG_REC_F_TORN));
 	obj_u64(o, QL_HIDDEN, !!(rec->flags & ERDMA_DIAG_REC_F_HIDDEN));
-	if (!qp_wanted(l->f, o))
+	if (!filter_wants(l->f, o))
 		return;
 	ctx_add(l->c, o);
 	qp_ask_later(l, o);
@@ -108,7 +84,7 @@ static void qp_res_row(void *arg, const struct res *res)
 	struct obj *o = qp_new_row(l);
 
 	fallback_qp(o, res);
-	if (qp_wanted(l->f, o))
+	if (filter_wants(l->f, o))
 		ctx_add(l->c, o);
 }
 
@@ -230,32 +206,6 @@ static void qp_keep_state(struct ctx *c, const char *state)
 	}
 }
 
-static bool state_exists(const char *state)
-{
-	uint32_t i;
-
-	for (i = 0; i < ERDMA_QPS_COUNT; i++)
-		if (!strcasecmp(state, erdma_name_qp_state(i)))
-			return true;
-	return !strcasecmp(state, QP_DEAD);
-}
-
-static int qp_parse_filter(struct ctx *c, const struct args *a, struct qp_filter *f)
-{
-	*f = (struct qp_filter){ .state = a->opt[OPT_STATE], .comm = a->opt[OPT_COMM] };
-	if (f->state && !state_exists(f->state))
-		return ctx_usage(c, "one of: IDLE, RTR, RTS, CLOSING, TERM, ERR, DEAD",
-				 "no QP state '%s'", f->state);
-	f->by_pid = a->opt[OPT_PID];
-	if (f->by_pid && !parse_u32(a->opt[OPT_PID], &f->pid))
-		return ctx_usage(c, NULL, "bad process id '%s'", a->opt[OPT_PID]);
-	f->by_peer = a->opt[OPT_PEER];
-	if (f->by_peer && !parse_peer(a->opt[OPT_PEER], f->addr, &f->port, &f->by_port))
-		return ctx_usage(c, "write --peer 10.0.0.7 or --peer 10.0.0.7:49152.",
-				 "bad peer '%s'", a->opt[OPT_PEER]);
-	return 0;
-}
-
 /**
  * cmd_list_qp - queue pairs in a table
  * @c: run
@@ -265,9 +215,9 @@ static int qp_parse_filter(struct ctx *c, const struct args *a, struct qp_filter
  */
 int cmd_list_qp(struct ctx *c, const struct args *a)
 {
-	struct qp_filter f;
+	struct filter f;
 	struct qp_list l = { .c = c, .f = &f, .end = &l.asked };
-	int ret = qp_parse_filter(c, a, &f);
+	int ret = filter_parse(c, a, &f);
 
 	if (ret)
 		return ret;
@@ -289,7 +239,7 @@ static int qp_info(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
 
 static int qp_info_dev(struct ctx *c, struct dev *dev, void *arg)
 {
-	return each_object(c, dev, TARGET_QP, arg, qp_info, NULL);
+	return each_chosen(c, dev, TARGET_QP, arg, qp_info, NULL);
 }
 
 /**
@@ -301,8 +251,12 @@ static int qp_info_dev(struct ctx *c, struct dev *dev, void *arg)
  */
 int cmd_info_qp(struct ctx *c, const struct args *a)
 {
-	struct id_set ids;
-	int ret = object_numbers(c, a, "QP", &ids);
+	struct choice choice;
+	int ret = choice_parse(c, a, "QP", &choice);
 
-	return ret ? ret : ctx_each_dev(c, DEVS_NODE, qp_info_dev, &ids);
+	if (ret)
+		return ret;
+	ret = ctx_each_dev(c, choice.devs, qp_info_dev, &choice);
+	note_no_match(c, &choice);
+	return ret;
 }
