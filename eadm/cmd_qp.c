@@ -10,6 +10,7 @@
 #include "decode.h"
 #include "fallback.h"
 #include "filter.h"
+#include "peers.h"
 #include "schema.h"
 
 /* What the device is asked for in a list is limited to so many rows, and this time */
@@ -30,6 +31,7 @@ struct qp_list {
 	struct ctx *c;
 	struct dev *dev;
 	const struct filter *f;
+	struct peers peers;
 	uint32_t seen;
 	struct qp_asked *asked;
 	struct qp_asked **end;
@@ -72,8 +74,11 @@ static void qp_row(void *arg, uint32_t id, const struct rec *rec)
 	decode_qp_row(o, &qp, l->dev->info.time_mono_ns);
 	obj_u64(o, QL_TORN, !!(rec->flags & ERDMA_DIAG_REC_F_TORN));
 	obj_u64(o, QL_HIDDEN, !!(rec->flags & ERDMA_DIAG_REC_F_HIDDEN));
-	if (!filter_wants(l->f, o))
+	if (!filter_wants(l->f, o)) {
+		peers_add(&l->peers, l->dev, &qp, NULL);
 		return;
+	}
+	peers_add(&l->peers, l->dev, &qp, o);
 	ctx_add(l->c, o);
 	qp_ask_later(l, o);
 }
@@ -216,13 +221,14 @@ static void qp_keep_state(struct ctx *c, const char *state)
 int cmd_list_qp(struct ctx *c, const struct args *a)
 {
 	struct filter f;
-	struct qp_list l = { .c = c, .f = &f, .end = &l.asked };
+	struct qp_list l = { .c = c, .f = &f, .end = &l.asked, .peers.pool = &c->pool };
 	int ret = filter_parse(c, a, &f);
 
 	if (ret)
 		return ret;
 	ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE | DEVS_FALLBACK, qp_list_dev, &l);
 	qp_ask(&l);
+	peers_join(&l.peers, QL_HERE_QPN, QL_HERE_DEV);
 	if (f.state)
 		qp_keep_state(c, f.state);
 	sort_data(c, a);
@@ -231,15 +237,69 @@ int cmd_list_qp(struct ctx *c, const struct args *a)
 
 /* ---- info qp ------------------------------------------------------------ */
 
+struct qp_info {
+	struct ctx *c;
+	struct dev *dev;
+	const struct choice *choice;
+	struct obj *last;
+	struct peers peers;
+};
+
 static int qp_info(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
 {
 	(void)arg;
 	return info_object(c, dev, TARGET_QP, qpn);
 }
 
+/* The first that is shown of the device */
+static struct obj *first_shown(const struct qp_info *q)
+{
+	return q->last ? q->last->next : q->c->data.first;
+}
+
+/* The driver's side of a queue pair that is shown, else NULL */
+static struct obj *shown_qp(const struct qp_info *q, uint32_t qpn)
+{
+	struct obj *o;
+
+	for (o = first_shown(q); o; o = o->next)
+		if (obj_get_u64(o, SI_ID, 0) == qpn)
+			return obj_sub(o, SI_DRIVER);
+	return NULL;
+}
+
+static void qp_seen(void *arg, uint32_t id, const struct rec *rec)
+{
+	struct qp_info *q = arg;
+	struct erdma_diag_qp qp;
+
+	if (rec->type != ERDMA_DIAG_REC_QP)
+		return;
+	rec_copy(rec, &qp, sizeof(qp));
+	peers_add(&q->peers, q->dev, &qp, shown_qp(q, id));
+}
+
+/* Their peers may be any queue pair; without a list nothing is said about them */
+static void find_peers(struct qp_info *q)
+{
+	struct obj *o = first_shown(q);
+
+	while (o && !obj_has(obj_sub(o, SI_DRIVER), QS_PEER_ADDR))
+		o = o->next;
+	if (o)
+		source_list(&q->c->src, q->dev, ERDMA_DIAG_OBJ_QP, 0, UINT32_MAX, qp_seen, q);
+}
+
 static int qp_info_dev(struct ctx *c, struct dev *dev, void *arg)
 {
-	return each_chosen(c, dev, TARGET_QP, arg, qp_info, NULL);
+	struct qp_info *q = arg;
+	int ret;
+
+	q->dev = dev;
+	q->last = c->data.last;
+	ret = each_chosen(c, dev, TARGET_QP, q->choice, qp_info, NULL);
+	find_peers(q);
+	return ret;
 }
 
 /**
@@ -252,11 +312,13 @@ static int qp_info_dev(struct ctx *c, struct dev *dev, void *arg)
 int cmd_info_qp(struct ctx *c, const struct args *a)
 {
 	struct choice choice;
+	struct qp_info q = { .c = c, .choice = &choice, .peers.pool = &c->pool };
 	int ret = choice_parse(c, a, "QP", &choice);
 
 	if (ret)
 		return ret;
-	ret = ctx_each_dev(c, choice.devs, qp_info_dev, &choice);
+	ret = ctx_each_dev(c, choice.devs, qp_info_dev, &q);
+	peers_join(&q.peers, QS_HERE_QPN, QS_HERE_DEV);
 	note_no_match(c, &choice);
 	return ret;
 }

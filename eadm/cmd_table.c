@@ -143,7 +143,8 @@ const struct cmd cmd_table[] = {
 	  .help = "queue pairs: state, peer, use of the queues, owner",
 	  .more = "State DEAD: the device stopped it, whatever driver and application still think. "
 		  "Whether it\ndid, and the CI of applications' queues, is asked of the device for at "
-		  "most 64 queue pairs and\n100 ms.",
+		  "most 64 queue pairs and\n100 ms. '=qp18' behind a peer: it is queue pair 18 of this "
+		  "host.",
 	  .schema = &schema_qp_list, .takes = LIST, .run = cmd_list_qp },
 	{ .verb = "list", .object = "cq", .operands = "", .opts = list_cq_opts, .section = SEE,
 	  .help = "completion queues", .schema = &schema_cq_list, .takes = LIST, .run = cmd_list_cq },
@@ -170,9 +171,10 @@ const struct cmd cmd_table[] = {
 	{ .verb = "info", .object = "qp", .operands = "QPN...", .min = 1, .max = -1,
 	  .opts = info_qp_opts, .operand = OPERAND_QP, .section = SEE,
 	  .help = "a queue pair as driver and device see it",
-	  .more = "Numbers may be ranges: 5,8-12; --pid, --comm and --peer may stand in their place. Fields on which the sides disagree are marked "
-		  "with '!'.\nPI and CI are never marked: they move between the two questions. Addresses, doorbells "
-		  "and what\nwas asked for at creation are shown with -v.",
+	  .more = "Numbers may be ranges: 5,8-12; --pid, --comm and --peer may stand in their "
+		  "place. Fields on\nwhich the sides disagree are marked with '!'. PI and CI are never "
+		  "marked: they move between the\ntwo questions. Addresses, doorbells and what was asked "
+		  "for at creation are shown with -v.",
 	  .schema = &schema_qp_info, .takes = SIDES, .run = cmd_info_qp },
 	{ .verb = "info", .object = "cq", .operands = "CQN...", .min = 1, .max = -1,
 	  .opts = info_cq_opts, .operand = OPERAND_CQ, .section = SEE,

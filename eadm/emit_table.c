@@ -146,15 +146,17 @@ static bool both_missing(const struct obj *o, const struct column *col)
 
 static const char *cell_text(struct ctx *c, const struct obj *o, const struct column *col)
 {
-	const char *a, *b;
+	const char *a, *b, *more = col->more ? col->more(o) : NULL;
 
 	if (col->when && obj_get_u64(o, col->when - 1, 0))
 		return col->word;
 	a = part(c, o, col->a);
 	b = both_missing(o, col) ? NULL : part(c, o, col->b);
-	if (!a)
-		return "";
-	return b ? joined(&c->pool, a, col->sep, b) : a;
+	if (a && b)
+		a = joined(&c->pool, a, col->sep, b);
+	if (a && more)
+		return joined(&c->pool, a, ' ', more);
+	return a ? a : more ? more : "";
 }
 
 static void put_head(struct ctx *c, const char *const *cells, const struct column *cols,

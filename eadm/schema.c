@@ -83,14 +83,28 @@ static const struct field qp_list_fields[] = {
 	[QL_KERNEL] = { "owner.kernel", "kernel", T_BOOL },
 	[QL_TORN] = { "torn", "torn", T_BOOL },
 	[QL_HIDDEN] = { "hidden", "hidden", T_BOOL },
+	[QL_HERE_QPN] = { "peer_qpn", "peer on this host", T_NUM },
+	[QL_HERE_DEV] = { "peer_dev", "its device", T_STR },
 };
+
+/* The peer, if it is on this host; with its device if that is another one */
+static const char *peer_here(const struct obj *o)
+{
+	const char *dev = obj_get_str(o, QL_HERE_DEV, "");
+	bool same = !strcmp(dev, obj_get_str(o, QL_DEV, ""));
+
+	if (!obj_has(o, QL_HERE_QPN))
+		return NULL;
+	return pool_printf(o->pool, "=%s%sqp%u", same ? "" : dev, same ? "" : "/",
+			   (unsigned int)obj_get_u64(o, QL_HERE_QPN, 0));
+}
 
 static const struct column qp_list_cols[] = {
 	{ "DEV", COL(QL_DEV) },
 	{ "QPN", COL(QL_QPN) },
 	{ "TYPE", COL(QL_TYPE) },
 	{ "STATE", COL(QL_STATE), .when = QL_STOPPED + 1, .word = QP_DEAD },
-	{ "PEER", COLS(QL_PEER_ADDR, ':', QL_PEER_PORT) },
+	{ "PEER", COLS(QL_PEER_ADDR, ':', QL_PEER_PORT), .more = peer_here },
 	{ "SQ", COLS(QL_SQ_USED, '/', QL_SQ_DEPTH) },
 	{ "RQ", COLS(QL_RQ_USED, '/', QL_RQ_DEPTH) },
 	{ "SQPI", COL(QL_SQ_PI), .level = 1 },

@@ -100,6 +100,7 @@ struct field {
  * @flags: COL_*
  * @when: field, counted from 1: if it is true, @word is shown instead
  * @word: see @when
+ * @more: a text behind the fields, made of others; NULL for none
  */
 struct column {
 	const char *head;
@@ -110,6 +111,7 @@ struct column {
 	unsigned int flags;
 	unsigned int when;
 	const char *word;
+	const char *(*more)(const struct obj *o);
 };
 
 #define COL_RIGHT	(1 << 0)	/* aligned to the right */
@@ -198,6 +200,7 @@ enum {
 	QL_LOCAL_ADDR, QL_LOCAL_PORT, QL_FAMILY, QL_ROLE, QL_SQ_DEPTH, QL_SQ_PI, QL_SQ_CI, QL_SQ_USED,
 	QL_RQ_DEPTH, QL_RQ_PI, QL_RQ_CI, QL_RQ_USED, QL_SEND_CQN, QL_RECV_CQN, QL_PDN, QL_AGE,
 	QL_STATE_AGE, QL_ASYNC, QL_LAST_ASYNC, QL_PID, QL_COMM, QL_KERNEL, QL_TORN, QL_HIDDEN,
+	QL_HERE_QPN, QL_HERE_DEV,
 	QL_COUNT
 };
 
@@ -221,7 +224,7 @@ enum {
 enum {
 	QS_TYPE, QS_STATE, QS_ROLE, QS_FLAGS, QS_PDN, QS_SEND_CQN, QS_RECV_CQN, QS_COOKIE,
 	QS_PEER_COOKIE, QS_REMOTE_QPN, QS_CC,
-	QS_LOCAL_ADDR, QS_LOCAL_PORT, QS_PEER_ADDR, QS_PEER_PORT,
+	QS_LOCAL_ADDR, QS_LOCAL_PORT, QS_PEER_ADDR, QS_PEER_PORT, QS_HERE_QPN, QS_HERE_DEV,
 	QS_SQ_ENABLED, QS_SQ_DEPTH, QS_SQ_PI, QS_SQ_CI, QS_SQ_USED, QS_SQ_FW_PI, QS_SQ_FW_CI,
 	QS_SQ_LAST, QS_SQ_CQES, QS_SQ_FLUSHING, QS_SQ_FLUSHED, QS_SQ_DBREC, QS_SQ_ADDR,
 	QS_SQ_DBREC_ADDR, QS_SQ_PAGE_SIZE, QS_SQ_PAGE_OFF, QS_SQ_PAGES, QS_SDB,

@@ -104,6 +104,21 @@ cq5()
 		fake basic -j "${args[@]}" | jq -e '.data[0] | .dev_index == 2 and has("index") == false'
 	done
 }
+@test "a peer on this host is known by mirrored addresses and cookies" {
+	[ "$(fake pair list qp -j | jq -c '[.data[] | [.qpn, .peer_qpn, .peer_dev]]')" = \
+		'[[17,19,"erdma_0"],[19,17,"erdma_0"],[20,null,null]]' ]
+	[[ "$(fake pair list qp)" == *"10.0.0.7:7471 =qp19"*"10.0.0.1:49152 =qp17"* ]]
+	fake pair info qp 17,20 -j | jq -e '[.data[].driver.peer_qpn] == [19, null]'
+	# Whether or not it is shown itself
+	[[ "$(fake pair list qp --pid 4711)" == *" =qp19 "* ]]
+	fake basic list qp -j | jq -e 'all(.data[]; has("peer_qpn") | not)'
+	fake denied-list info qp 17
+}
+@test "a peer on another card of this host is named with its device" {
+	[[ "$(fake two-cards list qp)" == *"10.0.0.7:7471 =erdma_1/qp19"*"10.0.0.1:49152 =erdma_0/qp17"* ]]
+	fake two-cards -d all info qp --comm 'ib_*' -j | \
+		jq -e '[.data[] | .driver | [.peer_qpn, .peer_dev]] == [[19, "erdma_1"], [17, "erdma_0"]]'
+}
 @test "titles name what they count" {
 	[[ "$(fake basic dump qp 17)" == *"sq: depth 16 blocks, "*"showing 3 of 9 requests"*"rq: depth 4 entries, "*"showing 2 of 4 requests"* ]]
 	[[ "$(fake basic dump eq 1)" == *": depth 16 entries, "*" events"* ]]

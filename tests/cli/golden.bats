@@ -10,6 +10,7 @@ load helper
 @test "text: list dev, one without driver" { golden list-dev-mixed.txt mixed list dev; }
 @test "text: list qp" { golden list-qp.txt basic list qp; }
 @test "text: list qp -vv" { golden list-qp-vv.txt basic list qp -vv; }
+@test "text: list qp, both ends on this host" { golden list-qp-pair.txt pair list qp; }
 @test "text: list cq -v" { golden list-cq.txt basic list cq -v; }
 @test "text: list eq -v" { golden list-eq.txt basic list eq -v; }
 @test "text: list mr" { golden list-mr.txt basic list mr; }
@@ -20,6 +21,7 @@ load helper
 @test "text: info dev -v" { golden info-dev.txt basic info dev -v; }
 @test "text: info qp of an application" { golden info-qp-17.txt basic info qp 17; }
 @test "text: info qp -v" { golden info-qp-17-v.txt basic info qp 17 -v; }
+@test "text: info qp, both ends on this host" { golden info-qp-pair.txt pair info qp 19; }
 @test "text: info qp marks disagreement" { golden info-qp-18.txt basic info qp 18; }
 @test "text: info qp without device" { golden info-qp-no-hw.txt basic info qp 17 --no-hw; }
 @test "text: info cq" { golden info-cq.txt basic info cq 5,6; }
@@ -56,6 +58,7 @@ load helper
 
 @test "JSON: list dev" { golden_json list-dev.json basic list dev; }
 @test "JSON: list qp" { golden_json list-qp.json basic list qp; }
+@test "JSON: list qp, both ends on this host" { golden_json list-qp-pair.json pair list qp; }
 @test "JSON: list cq" { golden_json list-cq.json basic list cq; }
 @test "JSON: list eq" { golden_json list-eq.json basic list eq; }
 @test "JSON: list mr" { golden_json list-mr.json basic list mr; }

@@ -586,6 +586,25 @@ def hidden():
     return a
 
 
+def pair():
+    """A connection between two queue pairs of this host; a third looks alike but for its cookie."""
+    rest = {**queue("sq", depth=16, valid=3, pi=6, ci=6), **queue("rq", depth=4, valid=3, pi=5, ci=3)}
+    peer = {"saddr": "hex:0a000007", "daddr": "hex:0a000001", "sport": 7471, "dport": 49152,
+            "cookie": 0x2b, "peer_cookie": 17, "flags": 2, **rest}
+    a = adapter()
+    a["qp"] = [a["qp"][0], qp(19, **{**peer, "owner.pid": 4712, "owner.comm": "ib_write_bw"}),
+               qp(20, **{**peer, "cookie": 0x2c, "owner.pid": 4713, "owner.comm": "other"})]
+    return a
+
+
+def two_cards():
+    """The same connection between two cards of this host."""
+    a, b = pair(), second()
+    b["qp"] = [a["qp"].pop(1)]
+    b["info"]["n_qp"] = 1
+    return a, b
+
+
 def busy():
     """A full receive queue."""
     return qp(18, **queue("sq", depth=16, valid=3), **queue("rq", depth=64, valid=3,
@@ -634,6 +653,8 @@ SCENARIOS = {
     "no-access": scenario(changed(open_errno="EACCES")),
     "no-file": scenario(changed(open_errno="ENOENT")),
     "broken-rings": scenario(swapped_ring()),
+    "pair": scenario(pair()),
+    "two-cards": scenario(*two_cards()),
     "hidden": scenario(hidden()),
     "masked": scenario(masked()),
     "full-rq": scenario(changed(qp=[busy()], rings=[
