@@ -108,6 +108,8 @@ static int dump_sq(struct dump *d, const struct erdma_diag_cmdq *cmdq)
 	}
 	d->fmt = &f;
 	d->ring_name = "sq";
+	d->producer = "driver";
+	d->consumer = "card";
 	d->kind = "commands";
 	d->unit = "blocks";
 	d->schema = &schema_cmd;
@@ -190,6 +192,7 @@ static int cmdq_dump_dev(struct ctx *c, struct dev *dev, void *arg)
 	const struct cmdq_dump *q = arg;
 	const struct dump start = {
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_CMDQ, .name = "cmdq",
+		.producer = "card", .consumer = "driver",
 	};
 	struct erdma_diag_cmdq cmdq;
 	struct dump d;

@@ -154,7 +154,7 @@ static int cq_dump_one(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
 	struct dump d = {
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_CQ, .id = cqn, .name = "cq",
 		.ring_name = "ring", .kind = "completions", .unit = "entries",
-		.schema = &schema_cqe, .decode = decode_cqe,
+		.schema = &schema_cqe, .decode = decode_cqe, .producer = "card",
 		.raw_field = C_RAW, .owner_byte = CQE_OWNER_BYTE,
 	};
 	struct erdma_diag_cq cq;
@@ -165,6 +165,7 @@ static int cq_dump_one(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
 	if (ret)
 		return ret;
 	rec_copy(&x.rec, &cq, sizeof(cq));
+	d.consumer = cq.owner.kernel ? "driver" : "app";
 	ret = cq_read(&d, &cq);
 	if (ret == -EPERM || ret == -EACCES)
 		return ctx_ring_denied(c, dev, ret, TARGET_CQ, cqn, &cq.owner);

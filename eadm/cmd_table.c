@@ -122,12 +122,12 @@ static const struct opt_def snapshot_opts[] = {
 };
 
 static const char dump_more[] =
-	"MARK names the entries that PI (where the producer writes next) and CI (where the\n"
-	"consumer reads next) point to. Without a selector the entries in flight are shown, at\n"
-	"most the newest 32, or the newest 8 if nothing is in flight. The rings of applications\n"
-	"are in their memory: the driver knows neither PI nor CI there. PI is then taken from the\n"
-	"doorbell record or found by the owner bits, CI from the device. A ring that changed while it\n"
-	"was read is read again until --timeout; if it still does, a note says so.";
+	"'app>', 'driver>' and 'card>' stand where each of them writes (PI) or reads (CI) next.\n"
+	"Without a selector the entries in flight are shown, at most the newest 32, or the newest 8\n"
+	"if nothing is in flight; -v has the mechanics of the ring and all of an entry. The rings of\n"
+	"applications are in their memory: the driver knows neither PI nor CI there. PI is then taken\n"
+	"from the doorbell record or found by the owner bits, CI from the device. A ring that changed\n"
+	"while it was read is read again until --timeout; if it still does, a note says so.";
 
 #define SEE	"See"
 #define EVIDENCE "Evidence"

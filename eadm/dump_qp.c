@@ -70,6 +70,7 @@ static void qp_find_ci(struct dump *sq, struct dump *rq)
 static int qp_show(struct ctx *c, struct dev *dev, const struct erdma_diag_qp *qp,
 		   const struct qp_dump *q)
 {
+	const char *actor = qp->owner.kernel ? "driver" : "app";
 	struct req_format sq_fmt = {
 		.blocks_mask = ERDMA_SQE_HDR_WQEBBS, .id_mask = ERDMA_SQE_HDR_QPN,
 		.id = ERDMA_PREP(ERDMA_SQE_HDR_QPN, qp->qpn),
@@ -81,12 +82,14 @@ static int qp_show(struct ctx *c, struct dev *dev, const struct erdma_diag_qp *q
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = qp->qpn,
 		.name = "qp", .ring_name = "sq", .kind = "requests", .unit = "blocks",
 		.schema = &schema_wqe, .decode = decode_wqe,
+		.producer = actor, .consumer = "card",
 		.raw_field = W_RAW, .fmt = &sq_fmt,
 	};
 	struct dump rq = {
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = qp->qpn,
 		.name = "qp", .ring_name = "rq", .kind = "requests", .unit = "entries",
 		.schema = &schema_rqe, .decode = decode_rqe,
+		.producer = actor, .consumer = "card",
 		.raw_field = R_RAW, .fmt = &rq_fmt,
 	};
 	int ret = 0, second = 0;

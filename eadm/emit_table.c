@@ -35,7 +35,7 @@ static bool column_named(const struct schema *s, const char *name, struct column
 	int field;
 
 	for (i = 0; i < s->n_cols; i++)
-		if (!strcasecmp(s->cols[i].head, name)) {
+		if (*name && !strcasecmp(s->cols[i].head, name)) {
 			*col = s->cols[i];
 			col->level = 0;
 			col->flags &= ~(unsigned int)COL_MAYBE;
@@ -92,7 +92,8 @@ static bool column_used(const struct column *col, const struct list *rows)
 	const struct obj *o;
 
 	for (o = rows->first; o; o = o->next)
-		if (obj_applies(o, col->a - 1) || (col->b && obj_applies(o, col->b - 1)))
+		if ((col->more && col->more(o)) || (col->a && obj_applies(o, col->a - 1)) ||
+		    (col->b && obj_applies(o, col->b - 1)))
 			return true;
 	return false;
 }
@@ -290,7 +291,8 @@ static void put_details(struct ctx *c, const struct obj *o, unsigned int indent)
 	unsigned int i;
 
 	for (i = 0; i < o->schema->n_fields; i++)
-		if (o->schema->fields[i].flags & F_DETAIL)
+		if (o->schema->fields[i].flags & F_DETAIL &&
+		    (c->opt.verbose || !(o->schema->fields[i].flags & F_V1)))
 			detail_field(&d, &o->schema->fields[i], obj_val(o, i));
 	if (d.col)
 		fputc('\n', c->out);

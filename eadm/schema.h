@@ -284,7 +284,7 @@ enum {
 };
 
 /* What every entry of a ring starts with */
-#define ENTRY_FIELDS(p) p##_MARKS, p##_IDX, p##_SLOT, p##_STATE, p##_OWNER
+#define ENTRY_FIELDS(p) p##_MARKS, p##_IDX, p##_SLOT, p##_STATE, p##_OWNER, p##_ACTORS
 
 /* Send queue entry */
 enum {

@@ -119,6 +119,18 @@ cq5()
 	fake two-cards -d all info qp --comm 'ib_*' -j | \
 		jq -e '[.data[] | .driver | [.peer_qpn, .peer_dev]] == [[19, "erdma_1"], [17, "erdma_0"]]'
 }
+@test "dump qp: a line per request, who is where, the rest with -v" {
+	local n
+	n=$(fake basic dump qp 17 --sq --last 99 --no-header | wc -l)
+	[ "$n" -eq 11 ]
+	fake basic dump qp 17 --sq --last 99 -v | grep -q 'pi_after 6  wqebbs 2'
+	fake basic dump qp 17 --sq -j | jq -e '[.data[0].entries[] | select(.actors != []) |
+		[.index, .marks, .actors]] == [[14, ["CI"], ["card"]], [20, ["PI"], ["app"]]]'
+	fake basic dump qp 18 --sq -j | jq -e '[.data[0].entries[].actors[]] == ["card", "driver"]'
+	fake basic dump cq 6 -j | jq -e '[.data[0].entries[].actors[]] == ["driver", "card"]'
+	fake basic dump eq 1 -j | jq -e '[.data[0].entries[].actors[]] == ["driver", "card"]'
+	fake basic dump cmdq --sq -j | jq -e '[.data[0].entries[].actors[]] == ["card", "driver"]'
+}
 @test "titles name what they count" {
 	[[ "$(fake basic dump qp 17)" == *"sq: depth 16 blocks, "*"showing 3 of 9 requests"*"rq: depth 4 entries, "*"showing 2 of 4 requests"* ]]
 	[[ "$(fake basic dump eq 1)" == *": depth 16 entries, "*" events"* ]]

@@ -29,6 +29,7 @@ load helper
 @test "text: info eq aeq" { golden info-eq-aeq.txt basic info eq aeq; }
 @test "text: info cmdq -v" { golden info-cmdq.txt basic info cmdq -v; }
 @test "text: dump qp, every kind of request" { golden dump-qp-17.txt basic dump qp 17 --sq --last 99; }
+@test "text: dump qp -v" { golden dump-qp-17-v.txt basic dump qp 17 -v --last 99; }
 @test "text: dump qp, default" { golden dump-qp-default.txt basic dump qp 17; }
 @test "text: dump qp of the kernel" { golden dump-qp-18.txt basic dump qp 18 --last 99; }
 @test "text: dump qp --hex" { golden dump-qp-hex.txt basic dump qp 17 --sq --range 4-6 --hex; }
