@@ -440,6 +440,9 @@ int read_context(struct ctx *c, struct dev *dev, enum target t, uint32_t id, boo
 		 struct context *x);
 int info_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id);
 
+/* cmd_cmdq.c */
+int cmdq_context(struct ctx *c, struct dev *dev, struct erdma_diag_cmdq *cmdq, struct rec *rec);
+
 /* emit.c: to the outside */
 void emit_document(struct ctx *c);
 void emit_problems(struct ctx *c);

@@ -286,6 +286,8 @@ static const struct field cmd_fields[] = {
 	[M_OPCODE_NUM] = { "opcode_code", "opcode", T_NUM },
 	[M_SUBMOD] = { "submod", "submod", T_NUM },
 	[M_CTX] = { "ctx", "ctx", T_NUM },
+	[M_RESULT] = { "result.syndrome_code", "result", T_NUM },
+	[M_RESULT_TEXT] = { "result.syndrome", "result", T_STR },
 	[M_PI_AFTER] = { "pi_after", "pi_after", T_NUM },
 	[M_WQEBBS] = { "wqebbs", "wqebbs", T_NUM },
 	[M_QPN] = { "args.qpn", "qpn", T_NUM, L },
@@ -355,6 +357,8 @@ static const struct field cmd_fields[] = {
 	[M_PAGE_ENABLE] = { "args.page_size_enable", "page_size_enable", T_BOOL, D },
 	[M_DB_MASK] = { "args.doorbells", "doorbells", T_WORDS, D },
 	[M_RETRANS] = { "args.retrans_count", "retrans_count", T_NUM, L },
+	[M_RESP0] = { "result.resp0", "resp0", T_HEX64, F_MORE | F_LINE | F_KEY },
+	[M_RESP1] = { "result.resp1", "resp1", T_HEX64, F_MORE | F_KEY },
 	[M_PROBLEMS] = PROBLEMS,
 	[M_RAW] = RAW,
 };
@@ -362,10 +366,11 @@ static const struct field cmd_fields[] = {
 static const struct column cmd_cols[] = {
 	ENTRY_COLS(M),
 	{ "COMMAND", COL(M_OPCODE) },
-	{ "CODE", COLS(M_SUBMOD, '/', M_OPCODE_NUM) },
-	{ "CTX", COL(M_CTX), .flags = COL_RIGHT },
-	{ "PI_AFTER", COL(M_PI_AFTER), .flags = COL_RIGHT },
-	{ "WQEBBS", COL(M_WQEBBS) },
+	{ "CODE", COLS(M_SUBMOD, '/', M_OPCODE_NUM), .level = 1 },
+	{ "CTX", COL(M_CTX), .level = 1, .flags = COL_RIGHT },
+	{ "PI_AFTER", COL(M_PI_AFTER), .level = 1, .flags = COL_RIGHT },
+	{ "WQEBBS", COL(M_WQEBBS), .level = 1 },
+	{ "RESULT", COLS(M_RESULT, ' ', M_RESULT_TEXT) },
 };
 
 const struct schema schema_cmd = { FIELDS(cmd_fields, M_COUNT), COLUMNS(cmd_cols) };

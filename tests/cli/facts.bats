@@ -131,9 +131,21 @@ cq5()
 	fake basic dump eq 1 -j | jq -e '[.data[0].entries[].actors[]] == ["driver", "card"]'
 	fake basic dump cmdq --sq -j | jq -e '[.data[0].entries[].actors[]] == ["card", "driver"]'
 }
+@test "dump cmdq: commands with their results" {
+	fake basic dump cmdq --sq --last 99 -j | jq -e '[.data[0].entries[] | select(.result)
+		| [.index, .opcode, .result.syndrome_code, .result.syndrome]]
+		| length == 24 and .[12] == [48, "MODIFY_QP", 22, "EINVAL"]'
+	fake basic dump cmdq -j | jq -e '[.data[].ring] == ["sq", "cq", "eq"]'
+	# Also the --last: the completions are looked up whatever is shown
+	[[ "$(fake basic dump cmdq --range 48-48)" == *"MODIFY_QP  22 EINVAL"* ]]
+	[ "$(fake basic dump cmdq | grep -c '^erdma_0')" -eq 1 ]
+	[ "$(fake basic dump cmdq -v | grep -c '^erdma_0')" -eq 3 ]
+	[[ "$(fake no-results dump cmdq --range 48-48)" == *"MODIFY_QP  ?"* ]]
+	fake no-results dump cmdq --range 48-48 -j | jq -e '.data[0].entries[0].unknown | index("result.syndrome")'
+}
 @test "titles name what they count" {
 	[[ "$(fake basic dump qp 17)" == *"sq: depth 16 blocks, "*"showing 3 of 9 requests"*"rq: depth 4 entries, "*"showing 2 of 4 requests"* ]]
 	[[ "$(fake basic dump eq 1)" == *": depth 16 entries, "*" events"* ]]
-	[[ "$(fake basic dump cmdq)" == *"sq: depth 128 blocks, "*" commands"*" completions"*" events"* ]]
+	[[ "$(fake basic dump cmdq -v)" == *"sq: depth 128 blocks, "*" commands"*" completions"*" events"* ]]
 	fake basic dump qp 17 --sq -j | jq -e '.data[0] | [.unit, .kind, .shown, .available] == ["blocks", "requests", 3, 9]'
 }

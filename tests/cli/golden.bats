@@ -42,6 +42,8 @@ load helper
 @test "text: dump eq" { golden dump-eq-1.txt basic dump eq 1 --last 99; }
 @test "text: dump eq aeq" { golden dump-eq-aeq.txt basic dump eq aeq --last 99; }
 @test "text: dump cmdq, every command" { golden dump-cmdq.txt basic dump cmdq --last 99; }
+@test "text: dump cmdq -v, results, completions and events" { golden dump-cmdq-v.txt basic dump cmdq -v --last 3; }
+@test "text: dump cmdq, completions and events" { golden dump-cmdq-cq.txt basic dump cmdq --cq --eq --last 99; }
 @test "text: stat" { golden stat.txt basic stat; }
 @test "text: stat, vendor's style" { golden stat-vendor.txt all-counters stat -d erdma_0 --style vendor; }
 @test "text: ver" { golden ver.txt all-counters ver; }

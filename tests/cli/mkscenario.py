@@ -655,6 +655,8 @@ SCENARIOS = {
     "broken-rings": scenario(swapped_ring()),
     "pair": scenario(pair()),
     "two-cards": scenario(*two_cards()),
+    "no-results": scenario(changed(rings=[dict(r, entries={}) if r["ring"] == 6 else r
+                                          for r in adapter()["rings"]])),
     "hidden": scenario(hidden()),
     "masked": scenario(masked()),
     "full-rq": scenario(changed(qp=[busy()], rings=[
