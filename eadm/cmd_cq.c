@@ -5,6 +5,7 @@
 #include "card.h"
 #include "decode.h"
 #include "dump.h"
+#include "failed.h"
 #include "fallback.h"
 #include "filter.h"
 
@@ -172,6 +173,8 @@ static int cq_dump_one(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
 	if (ret)
 		return ctx_call_failed(c, dev, ret, TARGET_CQ, cqn);
 	dump_show(&d);
+	if (!q->sel.raw)
+		add_failed_requests(c, dev, c->data.last);
 	return 0;
 }
 

@@ -200,7 +200,7 @@ const struct cmd cmd_table[] = {
 	  .help = "events in the ring of an event queue, decoded",
 	  .more = dump_more, .schema = &schema_eq_dump, .takes = LIST, .run = cmd_dump_eq },
 	{ .verb = "dump", .object = "cmdq", .operands = "", .opts = dump_cmdq_opts,
-	  .section = SEE, .help = "commands with their results, completions and events, decoded",
+	  .section = SEE, .help = "commands and their results, completions, events, decoded",
 	  .more = "The result of a command is beside it; as text the other two rings need -v, --cq or "
 		  "--eq.",
 	  .schema = &schema_cmdq_dump, .takes = LIST, .run = cmd_dump_cmdq },

@@ -300,8 +300,14 @@ static void mark_masked(struct dump *d, struct obj *o, const uint8_t *buf, size_
 			obj_missing(o, i, V_WITHHELD);
 }
 
-/* Decode the bytes of an entry, which may wrap at the end of the ring */
-static void entry_fill(struct dump *d, struct obj *o, uint32_t index, uint32_t blocks)
+/**
+ * dump_decode - decode the bytes of an entry, which may wrap at the end of the ring
+ * @d: ring
+ * @o: object of its entries
+ * @index: first block
+ * @blocks: their number
+ */
+void dump_decode(struct dump *d, struct obj *o, uint32_t index, uint32_t blocks)
 {
 	uint8_t buf[ERDMA_SQE_MAX_WQEBBS * 2 * ERDMA_WQEBB_SIZE];
 	size_t len = (size_t)blocks * d->r.entry_size;
@@ -345,7 +351,7 @@ static void add_request(struct dump *d, struct obj *ring, const struct req *q)
 		obj_word(o, d->raw_field - 1, pool_printf(o->pool, "%u blocks without a "
 			 "consistent header", q->blocks));
 	else
-		entry_fill(d, o, q->index, q->blocks);
+		dump_decode(d, o, q->index, q->blocks);
 	list_add(obj_list(ring, RI_ENTRIES), o);
 }
 
@@ -475,7 +481,7 @@ static void add_report(struct dump *d, struct obj *ring, uint32_t index)
 	o = entry_new(d, index, 1, empty ? "empty" : unread ? "unread" :
 		      d->r.have_ci ? "read" : "written");
 	if (!empty) {
-		entry_fill(d, o, index, 1);
+		dump_decode(d, o, index, 1);
 		if (bit != !!erdma_ring_owner(index, d->r.depth))
 			obj_word(o, d->raw_field - 1, "its owner bit does not fit its place");
 	}

@@ -96,5 +96,6 @@ int dump_selector(struct ctx *c, const struct args *a, struct selector *sel);
 int dump_read(struct dump *d, uint32_t ring);
 void dump_problem(struct dump *d, const char *text);
 void dump_show(struct dump *d);
+void dump_decode(struct dump *d, struct obj *o, uint32_t index, uint32_t blocks);
 
 #endif /* EADM_DUMP_H */

@@ -184,6 +184,13 @@ static const struct field cqe_fields[] = {
 	[C_INV_STAG] = { "invalidated_key", "invalidated", T_HEX32, F_DETAIL | F_LINE | F_KEY },
 	[C_RC] = { "rc", "rc", T_HEX32, F_DETAIL | F_LINE },
 	[C_TEXT] = { "text", "meaning", T_STR, F_DETAIL | F_LINE },
+	[C_REQ_OP] = { "request.opcode", "request", T_STR, F_DETAIL | F_LINE },
+	[C_REQ_LEN] = { "request.length", "length", T_NUM, F_DETAIL },
+	[C_REQ_RADDR] = { "request.remote.addr", "remote", T_HEX64, F_DETAIL | F_KEY },
+	[C_REQ_RKEY] = { "request.remote.rkey", "rkey", T_HEX32, F_DETAIL | F_KEY },
+	[C_REQ_LADDR] = { "request.local.addr", "local", T_HEX64, F_DETAIL | F_KEY },
+	[C_REQ_LKEY] = { "request.local.lkey", "lkey", T_HEX32, F_DETAIL | F_KEY },
+	[C_REQ_KEY] = { "request.key", "key", T_HEX32, F_DETAIL | F_KEY },
 	[C_PROBLEMS] = PROBLEMS,
 	[C_RAW] = RAW,
 };

@@ -38,6 +38,8 @@ load helper
 @test "text: dump qp with all but headers withheld" { golden dump-qp-masked.txt masked dump qp 17 18 --sq --last 99; }
 @test "text: dump cmdq with all but headers withheld" { golden dump-cmdq-masked.txt masked dump cmdq --sq --last 99; }
 @test "text: dump cq of an application" { golden dump-cq-5.txt basic dump cq 5; }
+@test "text: dump cq, what failed" { golden dump-cq-failed.txt failed dump cq 5; }
+@test "JSON: dump cq, what failed" { golden_json dump-cq-failed.json failed dump cq 5; }
 @test "text: dump cq of the kernel" { golden dump-cq-6.txt basic dump cq 6 --range 0-3; }
 @test "text: dump eq" { golden dump-eq-1.txt basic dump eq 1 --last 99; }
 @test "text: dump eq aeq" { golden dump-eq-aeq.txt basic dump eq aeq --last 99; }

@@ -605,6 +605,17 @@ def two_cards():
     return a, b
 
 
+def failed():
+    """Requests of each kind that failed; the place of the last one was used again."""
+    d = 8
+    rings = [r for r in adapter()["rings"] if (r["ring"], r["id"]) != (3, 5)]
+    rings.append(ring(3, 5, d, [
+        (0, cqe(0, d, 0, 0, 13, 4, 17)), (1, cqe(1, d, 1, 0, 10, 7, 17)),
+        (2, cqe(2, d, 2, 0, 15, 9, 17)), (3, cqe(3, d, 4, 1, 2, 4, 17)),
+        (4, cqe(4, d, 15, 0, 10, 0, 18)), (5, cqe(5, d, 0, 0, 13, 2, 17))]))
+    return changed(rings=rings)
+
+
 def busy():
     """A full receive queue."""
     return qp(18, **queue("sq", depth=16, valid=3), **queue("rq", depth=64, valid=3,
@@ -655,6 +666,7 @@ SCENARIOS = {
     "broken-rings": scenario(swapped_ring()),
     "pair": scenario(pair()),
     "two-cards": scenario(*two_cards()),
+    "failed": scenario(failed()),
     "no-results": scenario(changed(rings=[dict(r, entries={}) if r["ring"] == 6 else r
                                           for r in adapter()["rings"]])),
     "hidden": scenario(hidden()),
