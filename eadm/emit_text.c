@@ -46,6 +46,26 @@ static void put_line(struct ctx *c, const char *label, const char *text)
 		fprintf(c->out, "    %s\n", label);
 }
 
+/* "3 of 65535", "warning: link down" */
+static const char *text_of(struct ctx *c, const struct obj *o, unsigned int i, const char *text)
+{
+	const struct field *next = &o->schema->fields[i + 1];
+	const char *rest;
+
+	if (!(o->schema->fields[i].flags & F_OF) || !obj_has(o, i + 1))
+		return text;
+	rest = value_text(&c->pool, next->type, obj_val(o, i + 1), c->opt.exact);
+	if (!*rest)
+		return text;
+	return pool_printf(&c->pool, "%s%s%s", text, next->type == T_WORDS ? ": " : " of ", rest);
+}
+
+/* Stands beside the field before, as a limit beside what is used of it */
+static bool shown_before(const struct obj *o, unsigned int i)
+{
+	return i && o->schema->fields[i - 1].flags & F_OF && obj_applies(o, i - 1);
+}
+
 /* A line per field, below the headings of their groups */
 static void put_block(struct ctx *c, const struct obj *o)
 {
@@ -58,9 +78,10 @@ static void put_block(struct ctx *c, const struct obj *o)
 	for (i = 0; i < s->n_fields; i++) {
 		f = &s->fields[i];
 		group = f->group ? f->group : group;
-		if (!shown_in_block(c, f) || (!obj_applies(o, i) && !(f->flags & F_ALWAYS)))
+		if (!shown_in_block(c, f) || shown_before(o, i) ||
+		    (!obj_applies(o, i) && !(f->flags & F_ALWAYS)))
 			continue;
-		text = value_text(&c->pool, f->type, obj_val(o, i), c->opt.exact);
+		text = text_of(c, o, i, value_text(&c->pool, f->type, obj_val(o, i), c->opt.exact));
 		if (group && *group) {
 			fprintf(c->out, "  %s\n", group);
 			group = "";

@@ -68,6 +68,7 @@ enum field_type {
 #define F_NO_DRIVER	(1 << 10)	/* the driver does not have it */
 #define F_PAST		(1 << 11)	/* with .at: so long ago */
 #define F_AHEAD		(1 << 12)	/* with .at: in so long a time */
+#define F_OF		(1 << 13)	/* text: the next field stands beside it */
 
 /**
  * struct field - one field
@@ -182,7 +183,7 @@ enum {
 
 /* info dev */
 enum {
-	DI_DEV, DI_INDEX, DI_DRIVER, DI_DRIVER_VERSION, DI_FW, DI_FW_RAW, DI_NODE_GUID, DI_NODE,
+	DI_DEV, DI_HEALTH, DI_FINDINGS, DI_INDEX, DI_DRIVER, DI_DRIVER_VERSION, DI_FW, DI_FW_RAW, DI_NODE_GUID, DI_NODE,
 	DI_PCI, DI_PCI_ID, DI_PCI_REV, DI_NUMA, DI_VECTORS, DI_N_EQ, DI_BAR0, DI_REG_VERSION,
 	DI_REG_STATUS, DI_REG_STATUS_WORDS, DI_PROTO,
 	DI_NETDEV, DI_IFINDEX, DI_MAC, DI_MTU, DI_LINK,

@@ -143,6 +143,22 @@ cq5()
 	[[ "$(fake no-results dump cmdq --range 48-48)" == *"MODIFY_QP  ?"* ]]
 	fake no-results dump cmdq --range 48-48 -j | jq -e '.data[0].entries[0].unknown | index("result.syndrome")'
 }
+@test "info dev begins with what is wrong" {
+	health() { fake "$@" info dev -j | jq -c '.data[0].health'; }
+	[ "$(health well)" = '{"state":"ok","findings":[]}' ]
+	[ "$(health basic)" = '{"state":"warning","findings":["1 queue pair DEAD"]}' ]
+	[ "$(health gone | jq -c .state)" = '"down"' ]
+	[ "$(health sick)" = '{"state":"down","findings":["link down","command queue down","2 commands without an answer","1 queue pair DEAD","120000 of 131072 memory regions in use"]}' ]
+	[ "$(fake well info dev | sed -n 2p)" = "    health                       ok" ]
+	[ "$(fake basic info dev | sed -n 2p)" = "    health                       warning: 1 queue pair DEAD" ]
+	# Nobody looked, nobody knows
+	fake old-driver info dev -j | jq -e '.data[0] | .health.state == "warning" or (.unknown | index("health.state"))'
+	fake denied-list info dev -j | jq -e '.data[0] | .unknown | index("health.state")'
+}
+@test "info dev: what is used of what" {
+	[[ "$(fake basic info dev)" == *"queue pairs                  3 of 65535"* ]]
+	fake basic info dev -j | jq -e '.data[0] | .used.qp == 3 and .max.qp == 65535'
+}
 @test "titles name what they count" {
 	[[ "$(fake basic dump qp 17)" == *"sq: depth 16 blocks, "*"showing 3 of 9 requests"*"rq: depth 4 entries, "*"showing 2 of 4 requests"* ]]
 	[[ "$(fake basic dump eq 1)" == *": depth 16 entries, "*" events"* ]]

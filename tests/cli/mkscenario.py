@@ -667,6 +667,10 @@ SCENARIOS = {
     "pair": scenario(pair()),
     "two-cards": scenario(*two_cards()),
     "failed": scenario(failed()),
+    "well": scenario(changed(qp=adapter()["qp"][:2])),
+    "sick": scenario(changed(info=dict(info(), link_up=0, n_mr=120000),
+                             cmdq=dict(adapter()["cmdq"], state=3, quarantined=2))),
+    "gone": scenario(changed(info=dict(info(), reg_status=0xffffffff))),
     "no-results": scenario(changed(rings=[dict(r, entries={}) if r["ring"] == 6 else r
                                           for r in adapter()["rings"]])),
     "hidden": scenario(hidden()),
