@@ -74,6 +74,8 @@ enum out_format { FMT_TEXT, FMT_JSON, FMT_JSONL };
  * @no_header: --no-header
  * @exact: --exact
  * @color: escape codes wanted
+ * @color_err: ditto on standard error
+ * @width: columns of the terminal, 0 if standard output is none
  * @u64_string: --u64 string
  * @no_hw: --no-hw
  * @timeout_ms: --timeout
@@ -91,6 +93,8 @@ struct opts {
 	bool no_header;
 	bool exact;
 	bool color;
+	bool color_err;
+	unsigned int width;
 	bool u64_string;
 	bool no_hw;
 	unsigned int timeout_ms;

@@ -168,6 +168,8 @@ static void put_head(struct ctx *c, const char *const *cells, const struct colum
 
 	pad(c->out, indent);
 	for (i = 0; i < n; i++) {
+		if (cols[i].flags & COL_SKIP)
+			continue;
 		len = strlen(cells[i]);
 		if (cols[i].flags & COL_RIGHT)
 			gap += width[i] - len;
@@ -178,6 +180,18 @@ static void put_head(struct ctx *c, const char *const *cells, const struct colum
 	fputc('\n', c->out);
 }
 
+/* A cell, red if it is bad; @to has room. Returns the bytes */
+static size_t put_cell(struct ctx *c, const struct column *col, const char *cell, char *to)
+{
+	char *end = to;
+
+	if (!c->opt.color || !col->bad || !col->bad(cell))
+		return (size_t)(stpcpy(to, cell) - to);
+	end = stpcpy(end, RED);
+	end = stpcpy(end, cell);
+	return (size_t)(stpcpy(end, PLAIN) - to);
+}
+
 /* In one piece: there may be many thousands. @line: room for it */
 static void put_row(struct ctx *c, const char *const *cells, const struct column *cols,
 		    const size_t *width, unsigned int n, unsigned int indent, char *line)
@@ -186,14 +200,16 @@ static void put_row(struct ctx *c, const char *const *cells, const struct column
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
+		if (cols[i].flags & COL_SKIP)
+			continue;
 		len = strlen(cells[i]);
 		if (cols[i].flags & COL_RIGHT)
 			gap += width[i] - len;
 		/* No blanks at the end of a line */
 		if (len) {
 			memset(line + at, ' ', gap);
-			memcpy(line + at + gap, cells[i], len);
-			at += gap + len;
+			at += gap;
+			at += put_cell(c, &cols[i], cells[i], line + at);
 			gap = 0;
 		}
 		gap += 2 + (cols[i].flags & COL_RIGHT ? 0 : width[i] - len);
@@ -329,10 +345,11 @@ void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 			len = strlen(cells[r * n + i]);
 			width[i] = len > width[i] ? len : width[i];
 		}
+	fit_columns(c, cols, width, n, indent);
 	if (!c->opt.no_header)
 		put_head(c, heads, cols, width, n, indent);
 	for (i = 0, len = indent + 1; i < n; i++)
-		len += width[i] + 2;
+		len += width[i] + 2 + strlen(RED PLAIN);
 	line = pool_alloc(&c->pool, len);
 	for (o = rows->first, r = 0; o; o = o->next, r++) {
 		put_row(c, cells + r * n, cols, width, n, indent, line);

@@ -101,6 +101,8 @@ struct field {
  * @flags: COL_*
  * @when: field, counted from 1: if it is true, @word is shown instead
  * @word: see @when
+ * @drop: goes if a terminal is too narrow, the highest first; 0 = never
+ * @bad: is what a cell says red?
  * @more: a text behind the fields, made of others; NULL for none
  */
 struct column {
@@ -112,11 +114,14 @@ struct column {
 	unsigned int flags;
 	unsigned int when;
 	const char *word;
+	unsigned int drop;
+	bool (*bad)(const char *cell);
 	const char *(*more)(const struct obj *o);
 };
 
 #define COL_RIGHT	(1 << 0)	/* aligned to the right */
 #define COL_MAYBE	(1 << 1)	/* left out if no row has it */
+#define COL_SKIP	(1 << 2)	/* does not fit the terminal */
 
 /**
  * enum view - how a document's objects become text

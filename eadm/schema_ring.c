@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Schemas of rings and their entries: what "dump" shows. */
+#include <string.h>
+
 #include "schema_int.h"
 
 /* What every entry starts with */
@@ -16,12 +18,28 @@
 	{ "MARK", COL(p##_MARKS), .level = 1 },				\
 	{ "INDEX", COL(p##_IDX), .flags = COL_RIGHT },			\
 	{ "SLOT", COL(p##_SLOT), .level = 1, .flags = COL_RIGHT },	\
-	{ "STATE", COL(p##_STATE) }
+	{ "STATE", COL(p##_STATE), .bad = bad_entry }
 
 #define PROBLEMS	{ "problems", "PROBLEM", T_WORDS, F_DETAIL | F_LINE }
 /* Details that only -v shows */
 #define F_MORE		(F_DETAIL | F_V1)
 #define RAW		{ "raw", "raw", T_DUMP, F_DETAIL | F_LINE }
+
+static bool bad_entry(const char *cell)
+{
+	return !strcmp(cell, "unreadable");
+}
+
+static bool bad_syndrome(const char *cell)
+{
+	return *cell && strcmp(cell, "success");
+}
+
+/* "22 EINVAL" */
+static bool bad_result(const char *cell)
+{
+	return *cell >= '1' && *cell <= '9';
+}
 
 /* "card>": the card reads or writes here next; "card,app>": both do */
 static const char *entry_actors(const struct obj *o)
@@ -134,8 +152,8 @@ static const struct column wqe_cols[] = {
 	{ "QPN", COL(W_QPN), .level = 1 },
 	{ "BYTES", COL(W_LENGTH), .flags = COL_RIGHT },
 	{ "LOCAL:LKEY", .more = wqe_local },
-	{ "REMOTE:RKEY", .more = wqe_remote },
-	{ "FLAGS", COL(W_FLAGS) },
+	{ "REMOTE:RKEY", .more = wqe_remote, .drop = 1 },
+	{ "FLAGS", COL(W_FLAGS), .drop = 2 },
 };
 
 const struct schema schema_wqe = { FIELDS(wqe_fields, W_COUNT), COLUMNS(wqe_cols) };
@@ -198,12 +216,12 @@ static const struct field cqe_fields[] = {
 static const struct column cqe_cols[] = {
 	ENTRY_COLS(C),
 	{ "OWNER", COL(C_OWNER), .level = 1 },
-	{ "QUEUE", COL(C_QTYPE) },
+	{ "QUEUE", COL(C_QTYPE), .drop = 2 },
 	{ "OPCODE", COL(C_OPCODE) },
 	{ "QPN", COL(C_QPN) },
 	{ "QE_IDX", COL(C_QE_IDX), .flags = COL_RIGHT },
-	{ "SIZE", COL(C_SIZE), .flags = COL_RIGHT },
-	{ "SYNDROME", COL(C_SYNDROME) },
+	{ "SIZE", COL(C_SIZE), .flags = COL_RIGHT, .drop = 1 },
+	{ "SYNDROME", COL(C_SYNDROME), .bad = bad_syndrome },
 };
 
 const struct schema schema_cqe = { FIELDS(cqe_fields, C_COUNT), COLUMNS(cqe_cols) };
@@ -225,10 +243,10 @@ static const struct field ccqe_fields[] = {
 static const struct column ccqe_cols[] = {
 	ENTRY_COLS(K),
 	{ "OWNER", COL(K_OWNER), .level = 1 },
-	{ "QUEUE", COL(K_QTYPE) },
+	{ "QUEUE", COL(K_QTYPE), .drop = 1 },
 	{ "OPCODE", COL(K_OPCODE) },
 	{ "SQ_INDEX", COL(K_SQ_IDX), .flags = COL_RIGHT },
-	{ "SYNDROME", COLS(K_SYNDROME, ' ', K_SYNDROME_TEXT) },
+	{ "SYNDROME", COLS(K_SYNDROME, ' ', K_SYNDROME_TEXT), .bad = bad_result },
 };
 
 const struct schema schema_ccqe = { FIELDS(ccqe_fields, K_COUNT), COLUMNS(ccqe_cols) };
@@ -271,10 +289,10 @@ static const struct column aeqe_cols[] = {
 	ENTRY_COLS(A),
 	{ "OWNER", COL(A_OWNER), .level = 1 },
 	{ "TYPE", COL(A_TYPE) },
-	{ "SUBTYPE", COL(A_SUBTYPE) },
+	{ "SUBTYPE", COL(A_SUBTYPE), .drop = 2 },
 	{ "QPN", COL(A_QPN) },
 	{ "CQN", COL(A_CQN) },
-	{ "DATA", COL(A_DATA) },
+	{ "DATA", COL(A_DATA), .drop = 3 },
 	{ "MEANING", COL(A_TEXT) },
 };
 
@@ -377,7 +395,7 @@ static const struct column cmd_cols[] = {
 	{ "CTX", COL(M_CTX), .level = 1, .flags = COL_RIGHT },
 	{ "PI_AFTER", COL(M_PI_AFTER), .level = 1, .flags = COL_RIGHT },
 	{ "WQEBBS", COL(M_WQEBBS), .level = 1 },
-	{ "RESULT", COLS(M_RESULT, ' ', M_RESULT_TEXT) },
+	{ "RESULT", COLS(M_RESULT, ' ', M_RESULT_TEXT), .bad = bad_result },
 };
 
 const struct schema schema_cmd = { FIELDS(cmd_fields, M_COUNT), COLUMNS(cmd_cols) };
