@@ -180,7 +180,7 @@ static int bad_value(struct ctx *c, const struct opt_def *o, const char *arg)
 
 static int set_color(struct ctx *c, const char *when)
 {
-	c->opt.color = !strcmp(when, "always");
+	c->opt.color = c->opt.color_err = !strcmp(when, "always");
 	return 0;
 }
 

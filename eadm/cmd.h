@@ -74,6 +74,8 @@ enum out_format { FMT_TEXT, FMT_JSON, FMT_JSONL };
  * @no_header: --no-header
  * @exact: --exact
  * @color: escape codes wanted
+ * @color_err: ditto on standard error
+ * @width: columns of the terminal, 0 if standard output is none
  * @u64_string: --u64 string
  * @no_hw: --no-hw
  * @timeout_ms: --timeout
@@ -91,6 +93,8 @@ struct opts {
 	bool no_header;
 	bool exact;
 	bool color;
+	bool color_err;
+	unsigned int width;
 	bool u64_string;
 	bool no_hw;
 	unsigned int timeout_ms;
@@ -324,6 +328,7 @@ bool cmd_wants_json(int argc, char **argv);
 /* cmd_check.c: does what was asked for fit the command? */
 int cmd_check(struct ctx *c, const struct args *a);
 int cmd_refuse(struct ctx *c, unsigned int needs, const char *why);
+bool args_choose(const struct args *a);
 const char *nearest_word(struct pool *p, const char *word, const char *const *words, size_t n);
 
 /* help.c: words about commands; none of it needs a kernel */
@@ -438,6 +443,9 @@ int object_numbers(struct ctx *c, const struct args *a, const char *kind, struct
 int read_context(struct ctx *c, struct dev *dev, enum target t, uint32_t id, bool hw,
 		 struct context *x);
 int info_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id);
+
+/* cmd_cmdq.c */
+int cmdq_context(struct ctx *c, struct dev *dev, struct erdma_diag_cmdq *cmdq, struct rec *rec);
 
 /* emit.c: to the outside */
 void emit_document(struct ctx *c);

@@ -38,11 +38,22 @@ static int check_sort(struct ctx *c, const struct args *a)
 			 "order round.", "cannot sort by '%s'", key + (key[0] == '-'));
 }
 
+/**
+ * args_choose - do options choose objects by what they are like?
+ * @a: arguments
+ *
+ * Return: true if one of --pid, --comm, --peer was given.
+ */
+bool args_choose(const struct args *a)
+{
+	return a->opt[OPT_PID] || a->opt[OPT_COMM] || a->opt[OPT_PEER];
+}
+
 static int check_operands(struct ctx *c, const struct args *a)
 {
 	const char *hint = pool_printf(&c->pool, "%s", cmd_synopsis(&c->pool, c->cmd));
 
-	if (a->n < c->cmd->min)
+	if (a->n < c->cmd->min && !args_choose(a))
 		return ctx_usage(c, hint, "'%s%s%s' needs %s", c->cmd->verb,
 				 c->cmd->object ? " " : "", c->cmd->object ? c->cmd->object : "",
 				 c->cmd->operands);

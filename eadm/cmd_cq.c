@@ -5,13 +5,16 @@
 #include "card.h"
 #include "decode.h"
 #include "dump.h"
+#include "failed.h"
 #include "fallback.h"
+#include "filter.h"
 
 #define CQE_OWNER_BYTE 0
 
 struct cq_list {
 	struct ctx *c;
 	struct dev *dev;
+	const struct filter *f;
 	uint32_t seen;
 };
 
@@ -40,7 +43,8 @@ static void cq_row(void *arg, uint32_t id, const struct rec *rec)
 	decode_cq_row(o, &cq, l->dev->info.time_mono_ns);
 	obj_u64(o, CL_TORN, !!(rec->flags & ERDMA_DIAG_REC_F_TORN));
 	obj_u64(o, CL_HIDDEN, !!(rec->flags & ERDMA_DIAG_REC_F_HIDDEN));
-	ctx_add(l->c, o);
+	if (filter_wants(l->f, o))
+		ctx_add(l->c, o);
 }
 
 static void cq_res_row(void *arg, const struct res *res)
@@ -49,7 +53,8 @@ static void cq_res_row(void *arg, const struct res *res)
 	struct obj *o = cq_new_row(l);
 
 	fallback_cq(o, res);
-	ctx_add(l->c, o);
+	if (filter_wants(l->f, o))
+		ctx_add(l->c, o);
 }
 
 static int cq_list_res(struct cq_list *l)
@@ -64,10 +69,9 @@ static int cq_list_res(struct cq_list *l)
 
 static int cq_list_dev(struct ctx *c, struct dev *dev, void *arg)
 {
-	struct cq_list l = { .c = c, .dev = dev };
+	struct cq_list l = { .c = c, .dev = dev, .f = arg };
 	int ret;
 
-	(void)arg;
 	if (!dev->info.size)
 		return cq_list_res(&l);
 	ret = list_objects(c, dev, TARGET_CQ, cq_row, &l);
@@ -85,8 +89,12 @@ static int cq_list_dev(struct ctx *c, struct dev *dev, void *arg)
  */
 int cmd_list_cq(struct ctx *c, const struct args *a)
 {
-	int ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE | DEVS_FALLBACK, cq_list_dev, NULL);
+	struct filter f;
+	int ret = filter_parse(c, a, &f);
 
+	if (ret)
+		return ret;
+	ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE | DEVS_FALLBACK, cq_list_dev, &f);
 	sort_data(c, a);
 	return ret;
 }
@@ -99,7 +107,7 @@ static int cq_info(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
 
 static int cq_info_dev(struct ctx *c, struct dev *dev, void *arg)
 {
-	return each_object(c, dev, TARGET_CQ, arg, cq_info, NULL);
+	return each_chosen(c, dev, TARGET_CQ, arg, cq_info, NULL);
 }
 
 /**
@@ -111,15 +119,19 @@ static int cq_info_dev(struct ctx *c, struct dev *dev, void *arg)
  */
 int cmd_info_cq(struct ctx *c, const struct args *a)
 {
-	struct id_set ids;
-	int ret = object_numbers(c, a, "CQ", &ids);
+	struct choice choice;
+	int ret = choice_parse(c, a, "CQ", &choice);
 
-	return ret ? ret : ctx_each_dev(c, DEVS_NODE, cq_info_dev, &ids);
+	if (ret)
+		return ret;
+	ret = ctx_each_dev(c, choice.devs, cq_info_dev, &choice);
+	note_no_match(c, &choice);
+	return ret;
 }
 
 struct cq_dump {
 	struct selector sel;
-	struct id_set ids;
+	struct choice choice;
 };
 
 /* Of an application's CQ only the device has absolute indices; its PI moves meanwhile */
@@ -143,7 +155,7 @@ static int cq_dump_one(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
 	struct dump d = {
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_CQ, .id = cqn, .name = "cq",
 		.ring_name = "ring", .kind = "completions", .unit = "entries",
-		.schema = &schema_cqe, .decode = decode_cqe,
+		.schema = &schema_cqe, .decode = decode_cqe, .producer = "card",
 		.raw_field = C_RAW, .owner_byte = CQE_OWNER_BYTE,
 	};
 	struct erdma_diag_cq cq;
@@ -154,12 +166,15 @@ static int cq_dump_one(struct ctx *c, struct dev *dev, uint32_t cqn, void *arg)
 	if (ret)
 		return ret;
 	rec_copy(&x.rec, &cq, sizeof(cq));
+	d.consumer = cq.owner.kernel ? "driver" : "app";
 	ret = cq_read(&d, &cq);
 	if (ret == -EPERM || ret == -EACCES)
 		return ctx_ring_denied(c, dev, ret, TARGET_CQ, cqn, &cq.owner);
 	if (ret)
 		return ctx_call_failed(c, dev, ret, TARGET_CQ, cqn);
 	dump_show(&d);
+	if (!q->sel.raw)
+		add_failed_requests(c, dev, c->data.last);
 	return 0;
 }
 
@@ -167,7 +182,7 @@ static int cq_dump_dev(struct ctx *c, struct dev *dev, void *arg)
 {
 	struct cq_dump *q = arg;
 
-	return each_object(c, dev, TARGET_CQ, &q->ids, cq_dump_one, q);
+	return each_chosen(c, dev, TARGET_CQ, &q->choice, cq_dump_one, q);
 }
 
 /**
@@ -183,6 +198,10 @@ int cmd_dump_cq(struct ctx *c, const struct args *a)
 	int ret = dump_selector(c, a, &q.sel);
 
 	if (!ret)
-		ret = object_numbers(c, a, "CQ", &q.ids);
-	return ret ? ret : ctx_each_dev(c, DEVS_NODE, cq_dump_dev, &q);
+		ret = choice_parse(c, a, "CQ", &q.choice);
+	if (ret)
+		return ret;
+	ret = ctx_each_dev(c, q.choice.devs, cq_dump_dev, &q);
+	note_no_match(c, &q.choice);
+	return ret;
 }

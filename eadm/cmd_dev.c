@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "decode.h"
 #include "fallback.h"
+#include "health.h"
 #include "schema.h"
 
 /* ---- list dev ----------------------------------------------------------- */
@@ -157,6 +158,7 @@ static int info_dev(struct ctx *c, struct dev *d, void *arg)
 	if (d->info.size) {
 		obj_str(o, DI_NODE, d->node);
 		decode_info(o, &d->info);
+		health_fill(c, d, o);
 	} else if (c->src.ops->facts(&c->src, d, &facts)) {
 		fallback_info(o, d, &facts);
 		fallback_note(c, d, "capabilities, limits, registers");

@@ -94,7 +94,8 @@ static int eq_dump_dev(struct ctx *c, struct dev *dev, void *arg)
 	bool aeq = q->eqn == ERDMA_DIAG_EQ_AEQ;
 	struct dump d = {
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_EQ, .id = q->eqn,
-		.name = "eq", .ring_name = "ring", .kind = "events", .unit = "entries", .schema = aeq ? &schema_aeqe : &schema_ceqe,
+		.name = "eq", .ring_name = "ring", .kind = "events", .unit = "entries",
+		.producer = "card", .consumer = "driver", .schema = aeq ? &schema_aeqe : &schema_ceqe,
 		.decode = aeq ? decode_aeqe : decode_ceqe, .raw_field = aeq ? A_RAW : E_RAW,
 		.owner_byte = EQE_OWNER_BYTE, .index_mask = ERDMA_EQ_CI_MASK,
 	};

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Queue pairs. */
-#include <fnmatch.h>
 #include <string.h>
 #include <strings.h>
 
 #include "erdma/erdma_hw.h"
-#include "erdma/erdma_names.h"
 #include "erdma/erdma_ring.h"
 
 #include "card.h"
 #include "decode.h"
 #include "fallback.h"
+#include "filter.h"
+#include "peers.h"
 #include "schema.h"
 
 /* What the device is asked for in a list is limited to so many rows, and this time */
@@ -19,17 +19,6 @@
 #define ASK_ONE_MS	1000	/* budget of one question */
 
 /* ---- list qp ------------------------------------------------------------ */
-
-struct qp_filter {
-	const char *state;
-	const char *comm;
-	bool by_pid;
-	uint32_t pid;
-	bool by_peer;
-	bool by_port;
-	char addr[46];
-	uint32_t port;
-};
 
 /* A row whose facts are not complete without the device */
 struct qp_asked {
@@ -41,23 +30,12 @@ struct qp_asked {
 struct qp_list {
 	struct ctx *c;
 	struct dev *dev;
-	const struct qp_filter *f;
+	const struct filter *f;
+	struct peers peers;
 	uint32_t seen;
 	struct qp_asked *asked;
 	struct qp_asked **end;
 };
-
-/* All but the state, which may depend on the device's answer */
-static bool qp_wanted(const struct qp_filter *f, const struct obj *o)
-{
-	if (f->comm && fnmatch(f->comm, obj_get_str(o, QL_COMM, ""), 0))
-		return false;
-	if (f->by_pid && obj_get_u64(o, QL_PID, 0) != f->pid)
-		return false;
-	if (f->by_peer && strcmp(f->addr, obj_get_str(o, QL_PEER_ADDR, "")))
-		return false;
-	return !f->by_port || obj_get_u64(o, QL_PEER_PORT, 0) == f->port;
-}
 
 static struct obj *qp_new_row(const struct qp_list *l)
 {
@@ -96,8 +74,11 @@ static void qp_row(void *arg, uint32_t id, const struct rec *rec)
 	decode_qp_row(o, &qp, l->dev->info.time_mono_ns);
 	obj_u64(o, QL_TORN, !!(rec->flags & ERDMA_DIAG_REC_F_TORN));
 	obj_u64(o, QL_HIDDEN, !!(rec->flags & ERDMA_DIAG_REC_F_HIDDEN));
-	if (!qp_wanted(l->f, o))
+	if (!filter_wants(l->f, o)) {
+		peers_add(&l->peers, l->dev, &qp, NULL);
 		return;
+	}
+	peers_add(&l->peers, l->dev, &qp, o);
 	ctx_add(l->c, o);
 	qp_ask_later(l, o);
 }
@@ -108,7 +89,7 @@ static void qp_res_row(void *arg, const struct res *res)
 	struct obj *o = qp_new_row(l);
 
 	fallback_qp(o, res);
-	if (qp_wanted(l->f, o))
+	if (filter_wants(l->f, o))
 		ctx_add(l->c, o);
 }
 
@@ -230,32 +211,6 @@ static void qp_keep_state(struct ctx *c, const char *state)
 	}
 }
 
-static bool state_exists(const char *state)
-{
-	uint32_t i;
-
-	for (i = 0; i < ERDMA_QPS_COUNT; i++)
-		if (!strcasecmp(state, erdma_name_qp_state(i)))
-			return true;
-	return !strcasecmp(state, QP_DEAD);
-}
-
-static int qp_parse_filter(struct ctx *c, const struct args *a, struct qp_filter *f)
-{
-	*f = (struct qp_filter){ .state = a->opt[OPT_STATE], .comm = a->opt[OPT_COMM] };
-	if (f->state && !state_exists(f->state))
-		return ctx_usage(c, "one of: IDLE, RTR, RTS, CLOSING, TERM, ERR, DEAD",
-				 "no QP state '%s'", f->state);
-	f->by_pid = a->opt[OPT_PID];
-	if (f->by_pid && !parse_u32(a->opt[OPT_PID], &f->pid))
-		return ctx_usage(c, NULL, "bad process id '%s'", a->opt[OPT_PID]);
-	f->by_peer = a->opt[OPT_PEER];
-	if (f->by_peer && !parse_peer(a->opt[OPT_PEER], f->addr, &f->port, &f->by_port))
-		return ctx_usage(c, "write --peer 10.0.0.7 or --peer 10.0.0.7:49152.",
-				 "bad peer '%s'", a->opt[OPT_PEER]);
-	return 0;
-}
-
 /**
  * cmd_list_qp - queue pairs in a table
  * @c: run
@@ -265,14 +220,15 @@ static int qp_parse_filter(struct ctx *c, const struct args *a, struct qp_filter
  */
 int cmd_list_qp(struct ctx *c, const struct args *a)
 {
-	struct qp_filter f;
-	struct qp_list l = { .c = c, .f = &f, .end = &l.asked };
-	int ret = qp_parse_filter(c, a, &f);
+	struct filter f;
+	struct qp_list l = { .c = c, .f = &f, .end = &l.asked, .peers.pool = &c->pool };
+	int ret = filter_parse(c, a, &f);
 
 	if (ret)
 		return ret;
 	ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE | DEVS_FALLBACK, qp_list_dev, &l);
 	qp_ask(&l);
+	peers_join(&l.peers, QL_HERE_QPN, QL_HERE_DEV);
 	if (f.state)
 		qp_keep_state(c, f.state);
 	sort_data(c, a);
@@ -281,15 +237,69 @@ int cmd_list_qp(struct ctx *c, const struct args *a)
 
 /* ---- info qp ------------------------------------------------------------ */
 
+struct qp_info {
+	struct ctx *c;
+	struct dev *dev;
+	const struct choice *choice;
+	struct obj *last;
+	struct peers peers;
+};
+
 static int qp_info(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
 {
 	(void)arg;
 	return info_object(c, dev, TARGET_QP, qpn);
 }
 
+/* The first that is shown of the device */
+static struct obj *first_shown(const struct qp_info *q)
+{
+	return q->last ? q->last->next : q->c->data.first;
+}
+
+/* The driver's side of a queue pair that is shown, else NULL */
+static struct obj *shown_qp(const struct qp_info *q, uint32_t qpn)
+{
+	struct obj *o;
+
+	for (o = first_shown(q); o; o = o->next)
+		if (obj_get_u64(o, SI_ID, 0) == qpn)
+			return obj_sub(o, SI_DRIVER);
+	return NULL;
+}
+
+static void qp_seen(void *arg, uint32_t id, const struct rec *rec)
+{
+	struct qp_info *q = arg;
+	struct erdma_diag_qp qp;
+
+	if (rec->type != ERDMA_DIAG_REC_QP)
+		return;
+	rec_copy(rec, &qp, sizeof(qp));
+	peers_add(&q->peers, q->dev, &qp, shown_qp(q, id));
+}
+
+/* Their peers may be any queue pair; without a list nothing is said about them */
+static void find_peers(struct qp_info *q)
+{
+	struct obj *o = first_shown(q);
+
+	while (o && !obj_has(obj_sub(o, SI_DRIVER), QS_PEER_ADDR))
+		o = o->next;
+	if (o)
+		source_list(&q->c->src, q->dev, ERDMA_DIAG_OBJ_QP, 0, UINT32_MAX, qp_seen, q);
+}
+
 static int qp_info_dev(struct ctx *c, struct dev *dev, void *arg)
 {
-	return each_object(c, dev, TARGET_QP, arg, qp_info, NULL);
+	struct qp_info *q = arg;
+	int ret;
+
+	q->dev = dev;
+	q->last = c->data.last;
+	ret = each_chosen(c, dev, TARGET_QP, q->choice, qp_info, NULL);
+	find_peers(q);
+	return ret;
 }
 
 /**
@@ -301,8 +311,14 @@ static int qp_info_dev(struct ctx *c, struct dev *dev, void *arg)
  */
 int cmd_info_qp(struct ctx *c, const struct args *a)
 {
-	struct id_set ids;
-	int ret = object_numbers(c, a, "QP", &ids);
+	struct choice choice;
+	struct qp_info q = { .c = c, .choice = &choice, .peers.pool = &c->pool };
+	int ret = choice_parse(c, a, "QP", &choice);
 
-	return ret ? ret : ctx_each_dev(c, DEVS_NODE, qp_info_dev, &ids);
+	if (ret)
+		return ret;
+	ret = ctx_each_dev(c, choice.devs, qp_info_dev, &q);
+	peers_join(&q.peers, QS_HERE_QPN, QS_HERE_DEV);
+	note_no_match(c, &choice);
+	return ret;
 }

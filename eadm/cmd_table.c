@@ -39,14 +39,24 @@ const struct opt_def global_opts[] = {
 
 static const struct opt_def list_opts[] = { SORT, { 0 } };
 
+/* What objects are like, instead of numbers */
+#define CHOOSE										\
+	{ OPT_PID, "pid", 0, "PID", NULL, "only those of this process" },		\
+	{ OPT_COMM, "comm", 0, "PATTERN", NULL, "only those of programs with this name" }
+#define CHOOSE_QP									\
+	CHOOSE,										\
+	{ OPT_PEER, "peer", 0, "IP[:PORT]", NULL, "only those connected to this peer" }
+
 static const struct opt_def list_qp_opts[] = {
 	{ OPT_STATE, "state", 0, "STATE", "IDLE|RTR|RTS|CLOSING|TERM|ERR|DEAD", "only QPs in this state" },
-	{ OPT_PID, "pid", 0, "PID", NULL, "only QPs of this process" },
-	{ OPT_COMM, "comm", 0, "PATTERN", NULL, "only QPs of programs with this name" },
-	{ OPT_PEER, "peer", 0, "IP[:PORT]", NULL, "only QPs connected to this peer" },
+	CHOOSE_QP,
 	SORT,
 	{ 0 }
 };
+
+static const struct opt_def list_cq_opts[] = { CHOOSE, SORT, { 0 } };
+static const struct opt_def info_qp_opts[] = { CHOOSE_QP, { 0 } };
+static const struct opt_def info_cq_opts[] = { CHOOSE, { 0 } };
 
 #define SELECTORS									\
 	{ OPT_RANGE, "range", 0, "A-B", NULL, "these entries; numbers modulo the depth" },	\
@@ -57,10 +67,12 @@ static const struct opt_def list_qp_opts[] = {
 	{ OPT_STRICT, "strict", 0, NULL, NULL, "exit status 7 if a ring changed while it was read" }
 
 static const struct opt_def dump_opts[] = { SELECTORS, { 0 } };
+static const struct opt_def dump_cq_opts[] = { CHOOSE, SELECTORS, { 0 } };
 
 static const struct opt_def dump_qp_opts[] = {
 	{ OPT_SQ, "sq", 0, NULL, NULL, "only the send queue" },
 	{ OPT_RQ, "rq", 0, NULL, NULL, "only the receive queue" },
+	CHOOSE_QP,
 	SELECTORS,
 	{ 0 }
 };
@@ -110,12 +122,12 @@ static const struct opt_def snapshot_opts[] = {
 };
 
 static const char dump_more[] =
-	"MARK names the entries that PI (where the producer writes next) and CI (where the\n"
-	"consumer reads next) point to. Without a selector the entries in flight are shown, at\n"
-	"most the newest 32, or the newest 8 if nothing is in flight. The rings of applications\n"
-	"are in their memory: the driver knows neither PI nor CI there. PI is then taken from the\n"
-	"doorbell record or found by the owner bits, CI from the device. A ring that changed while it\n"
-	"was read is read again until --timeout; if it still does, a note says so.";
+	"'app>', 'driver>' and 'card>' stand where each of them writes (PI) or reads (CI) next.\n"
+	"Without a selector the entries in flight are shown, at most the newest 32, or the newest 8\n"
+	"if nothing is in flight; -v has the mechanics of the ring and all of an entry. The rings of\n"
+	"applications are in their memory: the driver knows neither PI nor CI there. PI is then taken\n"
+	"from the doorbell record or found by the owner bits, CI from the device. A ring that changed\n"
+	"while it was read is read again until --timeout; if it still does, a note says so.";
 
 #define SEE	"See"
 #define EVIDENCE "Evidence"
@@ -131,9 +143,10 @@ const struct cmd cmd_table[] = {
 	  .help = "queue pairs: state, peer, use of the queues, owner",
 	  .more = "State DEAD: the device stopped it, whatever driver and application still think. "
 		  "Whether it\ndid, and the CI of applications' queues, is asked of the device for at "
-		  "most 64 queue pairs and\n100 ms.",
+		  "most 64 queue pairs and\n100 ms. '=qp18' behind a peer: it is queue pair 18 of this "
+		  "host.",
 	  .schema = &schema_qp_list, .takes = LIST, .run = cmd_list_qp },
-	{ .verb = "list", .object = "cq", .operands = "", .opts = list_opts, .section = SEE,
+	{ .verb = "list", .object = "cq", .operands = "", .opts = list_cq_opts, .section = SEE,
 	  .help = "completion queues", .schema = &schema_cq_list, .takes = LIST, .run = cmd_list_cq },
 	{ .verb = "list", .object = "eq", .operands = "", .opts = list_opts, .section = SEE,
 	  .help = "event queues and their interrupts",
@@ -156,14 +169,15 @@ const struct cmd cmd_table[] = {
 	  .more = "'eadm info' without an object is the same.",
 	  .schema = &schema_dev_info, .takes = BLOCK, .run = cmd_info_dev },
 	{ .verb = "info", .object = "qp", .operands = "QPN...", .min = 1, .max = -1,
-	  .operand = OPERAND_QP, .section = SEE,
+	  .opts = info_qp_opts, .operand = OPERAND_QP, .section = SEE,
 	  .help = "a queue pair as driver and device see it",
-	  .more = "Numbers may be ranges: 5,8-12. Fields on which the sides disagree are marked "
-		  "with '!'.\nPI and CI are never marked: they move between the two questions. Addresses, doorbells "
-		  "and what\nwas asked for at creation are shown with -v.",
+	  .more = "Numbers may be ranges: 5,8-12; --pid, --comm and --peer may stand in their "
+		  "place. Fields on\nwhich the sides disagree are marked with '!'. PI and CI are never "
+		  "marked: they move between the\ntwo questions. Addresses, doorbells and what was asked "
+		  "for at creation are shown with -v.",
 	  .schema = &schema_qp_info, .takes = SIDES, .run = cmd_info_qp },
 	{ .verb = "info", .object = "cq", .operands = "CQN...", .min = 1, .max = -1,
-	  .operand = OPERAND_CQ, .section = SEE,
+	  .opts = info_cq_opts, .operand = OPERAND_CQ, .section = SEE,
 	  .help = "a completion queue as driver and device see it",
 	  .schema = &schema_cq_info, .takes = SIDES, .run = cmd_info_cq },
 	{ .verb = "info", .object = "eq", .operands = "EQN|aeq|cmdq", .min = 1, .max = 1,
@@ -178,7 +192,7 @@ const struct cmd cmd_table[] = {
 	  .help = "work requests in the rings of queue pairs, decoded",
 	  .more = dump_more, .schema = &schema_qp_dump, .takes = LIST, .run = cmd_dump_qp },
 	{ .verb = "dump", .object = "cq", .operands = "CQN...", .min = 1, .max = -1,
-	  .opts = dump_opts, .operand = OPERAND_CQ, .section = SEE,
+	  .opts = dump_cq_opts, .operand = OPERAND_CQ, .section = SEE,
 	  .help = "completions in the rings of completion queues, decoded",
 	  .more = dump_more, .schema = &schema_cq_dump, .takes = LIST, .run = cmd_dump_cq },
 	{ .verb = "dump", .object = "eq", .operands = "EQN|aeq|cmdq", .min = 1, .max = 1,
@@ -186,8 +200,10 @@ const struct cmd cmd_table[] = {
 	  .help = "events in the ring of an event queue, decoded",
 	  .more = dump_more, .schema = &schema_eq_dump, .takes = LIST, .run = cmd_dump_eq },
 	{ .verb = "dump", .object = "cmdq", .operands = "", .opts = dump_cmdq_opts,
-	  .section = SEE, .help = "commands, their completions and events, decoded",
-	  .more = dump_more, .schema = &schema_cmdq_dump, .takes = LIST, .run = cmd_dump_cmdq },
+	  .section = SEE, .help = "commands and their results, completions, events, decoded",
+	  .more = "The result of a command is beside it; as text the other two rings need -v, --cq or "
+		  "--eq.",
+	  .schema = &schema_cmdq_dump, .takes = LIST, .run = cmd_dump_cmdq },
 	{ .verb = "stat", .operands = "[COUNTER...]", .max = -1, .opts = stat_opts,
 	  .operand = OPERAND_COUNTER, .section = COUNT,
 	  .help = "counters of hardware and driver; never reset",

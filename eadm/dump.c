@@ -20,8 +20,8 @@
 /* A producer may have begun requests it has not announced yet */
 #define MOVE_MARGIN	8
 
-/* The first fields of every entry, see ENTRY_FIELDS(); problems come before raw bytes */
-enum { EN_MARKS, EN_INDEX, EN_SLOT, EN_STATE, EN_OWNER };
+/* The first fields of every entry; problems come before raw bytes */
+enum { ENTRY_FIELDS(EN) };
 
 /* ---- selection ---------------------------------------------------------- */
 
@@ -237,14 +237,21 @@ static struct obj *ring_object(struct dump *d, size_t shown, size_t all)
 
 /* ---- entries ------------------------------------------------------------ */
 
+static void entry_mark(struct obj *o, const char *mark, const char *actor)
+{
+	obj_word(o, EN_MARKS, mark);
+	obj_word(o, EN_ACTORS, actor);
+}
+
 static struct obj *entry_new(struct dump *d, uint32_t index, uint32_t blocks, const char *state)
 {
 	struct obj *o = obj_new(&d->c->pool, d->schema);
 
 	obj_word(o, EN_MARKS, NULL);
+	obj_word(o, EN_ACTORS, NULL);
 	if (d->r.have_ci && ((d->r.ci - index) & d->index_mask) < blocks)
-		obj_word(o, EN_MARKS, "CI");
-	obj_u64(o, EN_INDEX, index & d->index_mask);
+		entry_mark(o, "CI", d->consumer);
+	obj_u64(o, EN_IDX, index & d->index_mask);
 	obj_u64(o, EN_SLOT, erdma_ring_slot(index, d->r.depth));
 	obj_str(o, EN_STATE, state);
 	return o;
@@ -288,13 +295,19 @@ static void mark_masked(struct dump *d, struct obj *o, const uint8_t *buf, size_
 		return;
 	whole = obj_new(&d->c->pool, d->schema);
 	d->decode(whole, buf, len);
-	for (i = EN_OWNER + 1; i < d->raw_field - 1; i++)
+	for (i = EN_ACTORS + 1; i < d->raw_field - 1; i++)
 		if (obj_val(whole, i)->kind == V_U64 || obj_val(whole, i)->kind == V_STR)
 			obj_missing(o, i, V_WITHHELD);
 }
 
-/* Decode the bytes of an entry, which may wrap at the end of the ring */
-static void entry_fill(struct dump *d, struct obj *o, uint32_t index, uint32_t blocks)
+/**
+ * dump_decode - decode the bytes of an entry, which may wrap at the end of the ring
+ * @d: ring
+ * @o: object of its entries
+ * @index: first block
+ * @blocks: their number
+ */
+void dump_decode(struct dump *d, struct obj *o, uint32_t index, uint32_t blocks)
 {
 	uint8_t buf[ERDMA_SQE_MAX_WQEBBS * 2 * ERDMA_WQEBB_SIZE];
 	size_t len = (size_t)blocks * d->r.entry_size;
@@ -322,7 +335,7 @@ static void entry_pi(struct dump *d, struct obj *ring)
 	if (!d->r.have_pi || d->sel->raw)
 		return;
 	o = entry_new(d, d->r.pi, 1, "free");
-	obj_word(o, EN_MARKS, "PI");
+	entry_mark(o, "PI", d->producer);
 	list_add(obj_list(ring, RI_ENTRIES), o);
 }
 
@@ -338,7 +351,7 @@ static void add_request(struct dump *d, struct obj *ring, const struct req *q)
 		obj_word(o, d->raw_field - 1, pool_printf(o->pool, "%u blocks without a "
 			 "consistent header", q->blocks));
 	else
-		entry_fill(d, o, q->index, q->blocks);
+		dump_decode(d, o, q->index, q->blocks);
 	list_add(obj_list(ring, RI_ENTRIES), o);
 }
 
@@ -468,7 +481,7 @@ static void add_report(struct dump *d, struct obj *ring, uint32_t index)
 	o = entry_new(d, index, 1, empty ? "empty" : unread ? "unread" :
 		      d->r.have_ci ? "read" : "written");
 	if (!empty) {
-		entry_fill(d, o, index, 1);
+		dump_decode(d, o, index, 1);
 		if (bit != !!erdma_ring_owner(index, d->r.depth))
 			obj_word(o, d->raw_field - 1, "its owner bit does not fit its place");
 	}

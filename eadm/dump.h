@@ -48,6 +48,8 @@ struct selector {
  * @fmt: rings of requests: format of their headers
  * @owner_byte: rings that the device writes: byte whose top bit is the owner bit
  * @index_mask: width of the indices; 0 = 32 bits
+ * @producer: who writes entries: "app", "driver" or "card"
+ * @consumer: who reads them
  * @data: what the driver returned
  * @r: the same with indices
  * @pi_from: where PI is from
@@ -76,6 +78,8 @@ struct dump {
 	const struct req_format *fmt;
 	uint32_t owner_byte;
 	uint32_t index_mask;
+	const char *producer;
+	const char *consumer;
 	struct ring_data data;
 	struct ring r;
 	const char *pi_from;
@@ -92,5 +96,6 @@ int dump_selector(struct ctx *c, const struct args *a, struct selector *sel);
 int dump_read(struct dump *d, uint32_t ring);
 void dump_problem(struct dump *d, const char *text);
 void dump_show(struct dump *d);
+void dump_decode(struct dump *d, struct obj *o, uint32_t index, uint32_t blocks);
 
 #endif /* EADM_DUMP_H */

@@ -9,10 +9,11 @@
 #include "card.h"
 #include "decode.h"
 #include "dump.h"
+#include "filter.h"
 
 struct qp_dump {
 	struct selector sel;
-	const struct id_set *ids;
+	struct choice choice;
 	bool sq;
 	bool rq;
 };
@@ -69,6 +70,7 @@ static void qp_find_ci(struct dump *sq, struct dump *rq)
 static int qp_show(struct ctx *c, struct dev *dev, const struct erdma_diag_qp *qp,
 		   const struct qp_dump *q)
 {
+	const char *actor = qp->owner.kernel ? "driver" : "app";
 	struct req_format sq_fmt = {
 		.blocks_mask = ERDMA_SQE_HDR_WQEBBS, .id_mask = ERDMA_SQE_HDR_QPN,
 		.id = ERDMA_PREP(ERDMA_SQE_HDR_QPN, qp->qpn),
@@ -80,12 +82,14 @@ static int qp_show(struct ctx *c, struct dev *dev, const struct erdma_diag_qp *q
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = qp->qpn,
 		.name = "qp", .ring_name = "sq", .kind = "requests", .unit = "blocks",
 		.schema = &schema_wqe, .decode = decode_wqe,
+		.producer = actor, .consumer = "card",
 		.raw_field = W_RAW, .fmt = &sq_fmt,
 	};
 	struct dump rq = {
 		.c = c, .dev = dev, .sel = &q->sel, .target = TARGET_QP, .id = qp->qpn,
 		.name = "qp", .ring_name = "rq", .kind = "requests", .unit = "entries",
 		.schema = &schema_rqe, .decode = decode_rqe,
+		.producer = actor, .consumer = "card",
 		.raw_field = R_RAW, .fmt = &rq_fmt,
 	};
 	int ret = 0, second = 0;
@@ -119,7 +123,7 @@ static int qp_dump_dev(struct ctx *c, struct dev *dev, void *arg)
 {
 	struct qp_dump *q = arg;
 
-	return each_object(c, dev, TARGET_QP, q->ids, qp_dump_one, q);
+	return each_chosen(c, dev, TARGET_QP, &q->choice, qp_dump_one, q);
 }
 
 /**
@@ -133,20 +137,16 @@ int cmd_dump_qp(struct ctx *c, const struct args *a)
 {
 	struct qp_dump q = { .sq = !a->opt[OPT_RQ] || a->opt[OPT_SQ],
 			     .rq = !a->opt[OPT_SQ] || a->opt[OPT_RQ] };
-	struct id_set ids;
 	int ret = dump_selector(c, a, &q.sel);
 
 	if (!ret)
-		ret = object_numbers(c, a, "QP", &ids);
+		ret = choice_parse(c, a, "QP", &q.choice);
 	if (ret)
 		return ret;
-	if (a->n) {
-		q.ids = &ids;
-	} else {
-		q.sel.skip_idle = !q.sel.range && !q.sel.newest;
-	}
-	ret = ctx_each_dev(c, DEVS_NODE, qp_dump_dev, &q);
-	if (!ret && !c->data.n && !c->raw_len)
+	q.sel.skip_idle = !a->n && !q.choice.by_filter && !q.sel.range && !q.sel.newest;
+	ret = ctx_each_dev(c, q.choice.devs, qp_dump_dev, &q);
+	note_no_match(c, &q.choice);
+	if (!q.choice.by_filter && !ret && !c->data.n && !c->raw_len)
 		ctx_note(c, "IDLE", NULL, "nothing is in flight; --last N shows older requests");
 	return ret;
 }

@@ -36,7 +36,8 @@ void emit_problems(struct ctx *c)
 		if (p->note)
 			fprintf(stderr, "note: %s\n", p->text);
 		else
-			fprintf(stderr, "%s [%s]\n", p->text, p->code);
+			fprintf(stderr, "%s%s [%s]%s\n", c->opt.color_err ? RED : "", p->text,
+				p->code, c->opt.color_err ? PLAIN : "");
 		if (p->hint && (!p->next || !p->next->hint || strcmp(p->hint, p->next->hint)))
 			fprintf(stderr, "Hint: %s\n", p->hint);
 	}

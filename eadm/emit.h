@@ -23,6 +23,14 @@ char *value_text(struct pool *p, enum field_type type, const struct val *v, bool
 void emit_json_schema(struct ctx *c, const struct schema *s);
 const char *json_schema_title(struct pool *p, const struct schema *s);
 
+/* emit_fit.c */
+#define RED	"\033[31m"
+#define PLAIN	"\033[0m"
+unsigned int terminal_width(void);
+void fit_columns(struct ctx *c, struct column *cols, const size_t *width, unsigned int n,
+		 unsigned int indent);
+const char *red_text(struct ctx *c, const char *s);
+
 /* emit_table.c */
 void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 		unsigned int indent, bool details);

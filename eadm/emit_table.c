@@ -35,7 +35,7 @@ static bool column_named(const struct schema *s, const char *name, struct column
 	int field;
 
 	for (i = 0; i < s->n_cols; i++)
-		if (!strcasecmp(s->cols[i].head, name)) {
+		if (*name && !strcasecmp(s->cols[i].head, name)) {
 			*col = s->cols[i];
 			col->level = 0;
 			col->flags &= ~(unsigned int)COL_MAYBE;
@@ -92,7 +92,8 @@ static bool column_used(const struct column *col, const struct list *rows)
 	const struct obj *o;
 
 	for (o = rows->first; o; o = o->next)
-		if (obj_applies(o, col->a - 1) || (col->b && obj_applies(o, col->b - 1)))
+		if ((col->more && col->more(o)) || (col->a && obj_applies(o, col->a - 1)) ||
+		    (col->b && obj_applies(o, col->b - 1)))
 			return true;
 	return false;
 }
@@ -146,15 +147,17 @@ static bool both_missing(const struct obj *o, const struct column *col)
 
 static const char *cell_text(struct ctx *c, const struct obj *o, const struct column *col)
 {
-	const char *a, *b;
+	const char *a, *b, *more = col->more ? col->more(o) : NULL;
 
 	if (col->when && obj_get_u64(o, col->when - 1, 0))
 		return col->word;
 	a = part(c, o, col->a);
 	b = both_missing(o, col) ? NULL : part(c, o, col->b);
-	if (!a)
-		return "";
-	return b ? joined(&c->pool, a, col->sep, b) : a;
+	if (a && b)
+		a = joined(&c->pool, a, col->sep, b);
+	if (a && more)
+		return joined(&c->pool, a, ' ', more);
+	return a ? a : more ? more : "";
 }
 
 static void put_head(struct ctx *c, const char *const *cells, const struct column *cols,
@@ -165,6 +168,8 @@ static void put_head(struct ctx *c, const char *const *cells, const struct colum
 
 	pad(c->out, indent);
 	for (i = 0; i < n; i++) {
+		if (cols[i].flags & COL_SKIP)
+			continue;
 		len = strlen(cells[i]);
 		if (cols[i].flags & COL_RIGHT)
 			gap += width[i] - len;
@@ -175,6 +180,18 @@ static void put_head(struct ctx *c, const char *const *cells, const struct colum
 	fputc('\n', c->out);
 }
 
+/* A cell, red if it is bad; @to has room. Returns the bytes */
+static size_t put_cell(struct ctx *c, const struct column *col, const char *cell, char *to)
+{
+	char *end = to;
+
+	if (!c->opt.color || !col->bad || !col->bad(cell))
+		return (size_t)(stpcpy(to, cell) - to);
+	end = stpcpy(end, RED);
+	end = stpcpy(end, cell);
+	return (size_t)(stpcpy(end, PLAIN) - to);
+}
+
 /* In one piece: there may be many thousands. @line: room for it */
 static void put_row(struct ctx *c, const char *const *cells, const struct column *cols,
 		    const size_t *width, unsigned int n, unsigned int indent, char *line)
@@ -183,14 +200,16 @@ static void put_row(struct ctx *c, const char *const *cells, const struct column
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
+		if (cols[i].flags & COL_SKIP)
+			continue;
 		len = strlen(cells[i]);
 		if (cols[i].flags & COL_RIGHT)
 			gap += width[i] - len;
 		/* No blanks at the end of a line */
 		if (len) {
 			memset(line + at, ' ', gap);
-			memcpy(line + at + gap, cells[i], len);
-			at += gap + len;
+			at += gap;
+			at += put_cell(c, &cols[i], cells[i], line + at);
 			gap = 0;
 		}
 		gap += 2 + (cols[i].flags & COL_RIGHT ? 0 : width[i] - len);
@@ -288,7 +307,8 @@ static void put_details(struct ctx *c, const struct obj *o, unsigned int indent)
 	unsigned int i;
 
 	for (i = 0; i < o->schema->n_fields; i++)
-		if (o->schema->fields[i].flags & F_DETAIL)
+		if (o->schema->fields[i].flags & F_DETAIL &&
+		    (c->opt.verbose || !(o->schema->fields[i].flags & F_V1)))
 			detail_field(&d, &o->schema->fields[i], obj_val(o, i));
 	if (d.col)
 		fputc('\n', c->out);
@@ -325,10 +345,11 @@ void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 			len = strlen(cells[r * n + i]);
 			width[i] = len > width[i] ? len : width[i];
 		}
+	fit_columns(c, cols, width, n, indent);
 	if (!c->opt.no_header)
 		put_head(c, heads, cols, width, n, indent);
 	for (i = 0, len = indent + 1; i < n; i++)
-		len += width[i] + 2;
+		len += width[i] + 2 + strlen(RED PLAIN);
 	line = pool_alloc(&c->pool, len);
 	for (o = rows->first, r = 0; o; o = o->next, r++) {
 		put_row(c, cells + r * n, cols, width, n, indent, line);

@@ -4,6 +4,12 @@
 
 #include "emit.h"
 
+/* A stopped queue pair is red */
+static const char *title_label(struct ctx *c, const char *label)
+{
+	return strncmp(label, QP_DEAD, strlen(QP_DEAD)) ? label : red_text(c, label);
+}
+
 /* Fields of a title: the plain ones, a colon, the others with their labels */
 static void put_title(struct ctx *c, const struct obj *o)
 {
@@ -20,7 +26,7 @@ static void put_title(struct ctx *c, const struct obj *o)
 		if (f->type == T_BOOL) {
 			if (obj_get_u64(o, i, 0))
 				rest = pool_printf(&c->pool, "%s%s%s", rest, *rest ? ", " : "",
-						   f->label);
+						   title_label(c, f->label));
 		} else if (f->flags & F_PLAIN) {
 			title = pool_printf(&c->pool, "%s%s%s", title, *title ? " " : "", text);
 		} else {
@@ -46,6 +52,28 @@ static void put_line(struct ctx *c, const char *label, const char *text)
 		fprintf(c->out, "    %s\n", label);
 }
 
+/* "3 of 65535", "warning: link down" */
+static const char *text_of(struct ctx *c, const struct obj *o, unsigned int i, const char *text)
+{
+	const struct field *next = &o->schema->fields[i + 1];
+	const char *rest;
+
+	if (!(o->schema->fields[i].flags & F_OF) || !obj_has(o, i + 1))
+		return text;
+	rest = value_text(&c->pool, next->type, obj_val(o, i + 1), c->opt.exact);
+	if (!*rest)
+		return text;
+	if (next->type == T_WORDS)
+		return red_text(c, pool_printf(&c->pool, "%s: %s", text, rest));
+	return pool_printf(&c->pool, "%s of %s", text, rest);
+}
+
+/* Stands beside the field before, as a limit beside what is used of it */
+static bool shown_before(const struct obj *o, unsigned int i)
+{
+	return i && o->schema->fields[i - 1].flags & F_OF && obj_applies(o, i - 1);
+}
+
 /* A line per field, below the headings of their groups */
 static void put_block(struct ctx *c, const struct obj *o)
 {
@@ -58,9 +86,10 @@ static void put_block(struct ctx *c, const struct obj *o)
 	for (i = 0; i < s->n_fields; i++) {
 		f = &s->fields[i];
 		group = f->group ? f->group : group;
-		if (!shown_in_block(c, f) || (!obj_applies(o, i) && !(f->flags & F_ALWAYS)))
+		if (!shown_in_block(c, f) || shown_before(o, i) ||
+		    (!obj_applies(o, i) && !(f->flags & F_ALWAYS)))
 			continue;
-		text = value_text(&c->pool, f->type, obj_val(o, i), c->opt.exact);
+		text = text_of(c, o, i, value_text(&c->pool, f->type, obj_val(o, i), c->opt.exact));
 		if (group && *group) {
 			fprintf(c->out, "  %s\n", group);
 			group = "";
@@ -173,7 +202,8 @@ static void put_problems(struct ctx *c, const struct obj *o, unsigned int field)
 	size_t i;
 
 	for (i = 0; v->kind == V_WORDS && i < v->w->n; i++)
-		fprintf(c->out, "  %s: %s\n", o->schema->fields[field].label, v->w->w[i]);
+		fprintf(c->out, "  %s: %s\n", o->schema->fields[field].label,
+			red_text(c, v->w->w[i]));
 }
 
 static void put_entries(struct ctx *c, const struct obj *o, bool details)

@@ -75,8 +75,8 @@ void fallback_row(struct obj *o, const struct dev_facts *f)
 void fallback_info(struct obj *o, const struct dev *dev, const struct dev_facts *f)
 {
 	static const unsigned int unknown[] = {
-		DI_DRIVER_VERSION, DI_FW, DI_NODE_GUID, DI_LINK, DI_CAPS, DI_QP_USED, DI_CQ_USED,
-		DI_MR_USED, DI_PD_USED,
+		DI_HEALTH, DI_DRIVER_VERSION, DI_FW, DI_NODE_GUID, DI_LINK, DI_CAPS, DI_QP_USED,
+		DI_CQ_USED, DI_MR_USED, DI_PD_USED,
 	};
 	uint64_t guid = f->node_guid;
 

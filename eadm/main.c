@@ -19,6 +19,8 @@ static void init(struct ctx *c, int argc, char **argv)
 	c->opt.device = device && *device ? device : NULL;
 	c->opt.timeout_ms = 5000;
 	c->opt.color = isatty(STDOUT_FILENO) && !(no_color && *no_color);
+	c->opt.color_err = isatty(STDERR_FILENO) && !(no_color && *no_color);
+	c->opt.width = terminal_width();
 	if (cmd_wants_json(argc, argv))
 		c->opt.format = FMT_JSON;
 	/* A reader that goes away must not kill us half-way through a line */

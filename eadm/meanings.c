@@ -206,6 +206,8 @@ static const struct meaning meanings[] = {
 	WORD("suspend", "the device is suspended"),
 #undef SPACE
 #define SPACE "warning"
+	WORD("NARROW", "columns were left out: the terminal is too narrow"),
+	WORD("NO_MATCH", "no object is like --pid, --comm and --peer ask for"),
 	WORD("NO_ADAPTER", "the machine has no ERDMA adapter"),
 	WORD("NO_NODE", "shown is what rdma netlink and sysfs know"),
 	WORD("NO_VERSION", "the driver is not loaded, or states no version"),

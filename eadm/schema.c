@@ -29,18 +29,23 @@ static const struct field dev_list_fields[] = {
 	[DL_MR] = { "mr", "memory regions", T_NUM },
 };
 
+static bool bad_dev_state(const char *cell)
+{
+	return strcmp(cell, "ok");
+}
+
 static const struct column dev_list_cols[] = {
 	{ "DEV", COL(DL_DEV) },
-	{ "DEV-INDEX", COL(DL_INDEX) },
-	{ "STATE", COL(DL_STATE) },
-	{ "PCI", COL(DL_PCI) },
+	{ "DEV-INDEX", COL(DL_INDEX), .drop = 7 },
+	{ "STATE", COL(DL_STATE), .bad = bad_dev_state },
+	{ "PCI", COL(DL_PCI), .drop = 2 },
 	{ "NETDEV", COL(DL_NETDEV) },
 	{ "LINK", COL(DL_LINK) },
-	{ "DRIVER", COLS(DL_DRIVER, ' ', DL_DRIVER_VERSION) },
-	{ "FIRMWARE", COL(DL_FW) },
-	{ "QP", COL(DL_QP) },
-	{ "CQ", COL(DL_CQ) },
-	{ "MR", COL(DL_MR) },
+	{ "DRIVER", COLS(DL_DRIVER, ' ', DL_DRIVER_VERSION), .drop = 3 },
+	{ "FIRMWARE", COL(DL_FW), .drop = 6 },
+	{ "QP", COL(DL_QP), .drop = 4 },
+	{ "CQ", COL(DL_CQ), .drop = 5 },
+	{ "MR", COL(DL_MR), .drop = 5 },
 	{ "NUMA", COL(DL_NUMA), .level = 1 },
 	{ "NODE", COL(DL_NODE), .level = 1 },
 	{ "REASON", COL(DL_REASON), .flags = COL_MAYBE },
@@ -83,30 +88,49 @@ static const struct field qp_list_fields[] = {
 	[QL_KERNEL] = { "owner.kernel", "kernel", T_BOOL },
 	[QL_TORN] = { "torn", "torn", T_BOOL },
 	[QL_HIDDEN] = { "hidden", "hidden", T_BOOL },
+	[QL_HERE_QPN] = { "peer_qpn", "peer on this host", T_NUM },
+	[QL_HERE_DEV] = { "peer_dev", "its device", T_STR },
 };
+
+/* The peer, if it is on this host; with its device if that is another one */
+static const char *peer_here(const struct obj *o)
+{
+	const char *dev = obj_get_str(o, QL_HERE_DEV, "");
+	bool same = !strcmp(dev, obj_get_str(o, QL_DEV, ""));
+
+	if (!obj_has(o, QL_HERE_QPN))
+		return NULL;
+	return pool_printf(o->pool, "=%s%sqp%u", same ? "" : dev, same ? "" : "/",
+			   (unsigned int)obj_get_u64(o, QL_HERE_QPN, 0));
+}
+
+static bool bad_qp_state(const char *cell)
+{
+	return !strcmp(cell, QP_DEAD) || !strcmp(cell, "ERR") || !strcmp(cell, "TERM");
+}
 
 static const struct column qp_list_cols[] = {
 	{ "DEV", COL(QL_DEV) },
 	{ "QPN", COL(QL_QPN) },
-	{ "TYPE", COL(QL_TYPE) },
-	{ "STATE", COL(QL_STATE), .when = QL_STOPPED + 1, .word = QP_DEAD },
-	{ "PEER", COLS(QL_PEER_ADDR, ':', QL_PEER_PORT) },
+	{ "TYPE", COL(QL_TYPE), .drop = 7 },
+	{ "STATE", COL(QL_STATE), .when = QL_STOPPED + 1, .word = QP_DEAD, .bad = bad_qp_state },
+	{ "PEER", COLS(QL_PEER_ADDR, ':', QL_PEER_PORT), .more = peer_here },
 	{ "SQ", COLS(QL_SQ_USED, '/', QL_SQ_DEPTH) },
 	{ "RQ", COLS(QL_RQ_USED, '/', QL_RQ_DEPTH) },
 	{ "SQPI", COL(QL_SQ_PI), .level = 1 },
 	{ "SQCI", COL(QL_SQ_CI), .level = 1 },
 	{ "RQPI", COL(QL_RQ_PI), .level = 1 },
 	{ "RQCI", COL(QL_RQ_CI), .level = 1 },
-	{ "SCQ", COL(QL_SEND_CQN) },
-	{ "RCQ", COL(QL_RECV_CQN) },
-	{ "ASYNC", COLS(QL_ASYNC, ' ', QL_LAST_ASYNC) },
-	{ "AGE", COL(QL_AGE) },
+	{ "SCQ", COL(QL_SEND_CQN), .drop = 5 },
+	{ "RCQ", COL(QL_RECV_CQN), .drop = 5 },
+	{ "ASYNC", COLS(QL_ASYNC, ' ', QL_LAST_ASYNC), .drop = 3 },
+	{ "AGE", COL(QL_AGE), .drop = 6 },
 	{ "LOCAL", COLS(QL_LOCAL_ADDR, ':', QL_LOCAL_PORT), .level = 1 },
 	{ "ROLE", COL(QL_ROLE), .level = 1 },
 	{ "PD", COL(QL_PDN), .level = 1 },
 	{ "SINCE", COL(QL_STATE_AGE), .level = 1 },
 	{ "DEV-INDEX", COL(QL_INDEX), .level = 2 },
-	{ "PID", COL(QL_PID) },
+	{ "PID", COL(QL_PID), .drop = 2 },
 	{ "COMM", COL(QL_COMM) },
 };
 
@@ -143,17 +167,17 @@ static const struct column cq_list_cols[] = {
 	{ "DEPTH", COL(CL_DEPTH) },
 	{ "CI", COL(CL_CI) },
 	{ "ARMED-CI", COL(CL_ARMED_CI), .level = 1 },
-	{ "EQ", COL(CL_EQN) },
+	{ "EQ", COL(CL_EQN), .drop = 3 },
 	{ "COMPVEC", COL(CL_VECTOR), .level = 1 },
 	{ "MSIX", COL(CL_MSIX), .level = 1 },
-	{ "EVENTS", COL(CL_EVENTS) },
-	{ "ARMED", COL(CL_NOTIFY) },
+	{ "EVENTS", COL(CL_EVENTS), .drop = 2 },
+	{ "ARMED", COL(CL_NOTIFY), .drop = 4 },
 	{ "ARMS", COL(CL_ARM_COUNT), .level = 1 },
 	{ "CMDSN", COL(CL_CMDSN), .level = 1 },
-	{ "ASYNC", COL(CL_ASYNC) },
-	{ "AGE", COL(CL_AGE) },
+	{ "ASYNC", COL(CL_ASYNC), .drop = 5 },
+	{ "AGE", COL(CL_AGE), .drop = 6 },
 	{ "DEV-INDEX", COL(CL_INDEX), .level = 2 },
-	{ "PID", COL(CL_PID) },
+	{ "PID", COL(CL_PID), .drop = 2 },
 	{ "COMM", COL(CL_COMM) },
 };
 
@@ -186,15 +210,15 @@ static const struct field eq_list_fields[] = {
 static const struct column eq_list_cols[] = {
 	{ "DEV", COL(EL_DEV) },
 	{ "EQ", COL(EL_EQ) },
-	{ "COMPVEC", COL(EL_COMP_VECTOR) },
+	{ "COMPVEC", COL(EL_COMP_VECTOR), .drop = 4 },
 	{ "MSIX", COL(EL_VECTOR) },
-	{ "IRQ", COL(EL_IRQ) },
+	{ "IRQ", COL(EL_IRQ), .drop = 2 },
 	{ "DEPTH", COL(EL_DEPTH) },
 	{ "CI", COL(EL_CI) },
 	{ "EVENTS", COL(EL_EVENTS) },
 	{ "INTERRUPTS", COL(EL_INTERRUPTS) },
-	{ "DOORBELLS", COL(EL_NOTIFIES) },
-	{ "UNKNOWN", COL(EL_UNKNOWN) },
+	{ "DOORBELLS", COL(EL_NOTIFIES), .drop = 6 },
+	{ "UNKNOWN", COL(EL_UNKNOWN), .drop = 5 },
 	{ "QP_FATAL", COL(EL_BY_TYPE0), .level = 1 },
 	{ "QP_RQ_ERR", COL(EL_BY_TYPE0 + 1), .level = 1 },
 	{ "QP_ACCESS_ERR", COL(EL_BY_TYPE0 + 2), .level = 1 },
@@ -212,6 +236,8 @@ const struct schema schema_eq_list = {
 
 static const struct field dev_info_fields[] = {
 	[DI_DEV] = { "dev", "RDMA device", T_STR, F_TITLE | F_PLAIN },
+	[DI_HEALTH] = { "health.state", "health", T_STR, F_ALWAYS | F_OF },
+	[DI_FINDINGS] = { "health.findings", "findings", T_WORDS },
 	[DI_INDEX] = { "dev_index", "device index", T_NUM, .group = "identity" },
 	[DI_DRIVER] = { "driver", "driver", T_STR },
 	[DI_DRIVER_VERSION] = { "driver_version", "driver version", T_STR, F_ALWAYS },
@@ -240,15 +266,15 @@ static const struct field dev_info_fields[] = {
 	[DI_CAP1] = { "cap1", "capability word 1", T_HEX64 },
 	[DI_CC] = { "cc_default", "congestion control", T_STR },
 	[DI_LOCAL_DMA_KEY] = { "local_dma_key", "local DMA key", T_HEX32, F_V1 },
-	[DI_QP_USED] = { "used.qp", "queue pairs", T_NUM, F_ALWAYS, .group = "in use" },
+	[DI_QP_USED] = { "used.qp", "queue pairs", T_NUM, F_ALWAYS | F_OF, .group = "in use" },
 	[DI_QP_MAX] = { "max.qp", "queue pairs, limit", T_NUM },
-	[DI_CQ_USED] = { "used.cq", "completion queues", T_NUM, F_ALWAYS },
+	[DI_CQ_USED] = { "used.cq", "completion queues", T_NUM, F_ALWAYS | F_OF },
 	[DI_CQ_MAX] = { "max.cq", "completion queues, limit", T_NUM },
-	[DI_MR_USED] = { "used.mr", "memory regions", T_NUM, F_ALWAYS },
+	[DI_MR_USED] = { "used.mr", "memory regions", T_NUM, F_ALWAYS | F_OF },
 	[DI_MR_MAX] = { "max.mr", "memory regions, limit", T_NUM },
-	[DI_PD_USED] = { "used.pd", "protection domains", T_NUM, F_ALWAYS },
+	[DI_PD_USED] = { "used.pd", "protection domains", T_NUM, F_ALWAYS | F_OF },
 	[DI_PD_MAX] = { "max.pd", "protection domains, limit", T_NUM },
-	[DI_CTX_USED] = { "used.ctx", "user contexts", T_NUM },
+	[DI_CTX_USED] = { "used.ctx", "user contexts", T_NUM, F_OF },
 	[DI_CTX_MAX] = { "max.ctx", "user contexts, limit", T_NUM },
 	[DI_MAX_CQE] = { "max.cqe", "entries per CQ", T_NUM, .group = "limits" },
 	[DI_MAX_SEND_WR] = { "max.send_wr", "send requests per QP", T_NUM },
@@ -318,7 +344,7 @@ static const struct field counter_fields[] = {
 };
 
 static const struct column counter_cols[] = {
-	{ "GROUP", COL(SC_GROUP) },
+	{ "GROUP", COL(SC_GROUP), .drop = 1 },
 	{ "COUNTER", COL(SC_NAME) },
 	{ "TOTAL", COL(SC_VALUE), .flags = COL_RIGHT },
 	{ "DELTA", COL(SC_DELTA), .flags = COL_RIGHT | COL_MAYBE },

@@ -68,6 +68,7 @@ enum field_type {
 #define F_NO_DRIVER	(1 << 10)	/* the driver does not have it */
 #define F_PAST		(1 << 11)	/* with .at: so long ago */
 #define F_AHEAD		(1 << 12)	/* with .at: in so long a time */
+#define F_OF		(1 << 13)	/* text: the next field stands beside it */
 
 /**
  * struct field - one field
@@ -100,6 +101,9 @@ struct field {
  * @flags: COL_*
  * @when: field, counted from 1: if it is true, @word is shown instead
  * @word: see @when
+ * @drop: goes if a terminal is too narrow, the highest first; 0 = never
+ * @bad: is what a cell says red?
+ * @more: a text behind the fields, made of others; NULL for none
  */
 struct column {
 	const char *head;
@@ -110,10 +114,14 @@ struct column {
 	unsigned int flags;
 	unsigned int when;
 	const char *word;
+	unsigned int drop;
+	bool (*bad)(const char *cell);
+	const char *(*more)(const struct obj *o);
 };
 
 #define COL_RIGHT	(1 << 0)	/* aligned to the right */
 #define COL_MAYBE	(1 << 1)	/* left out if no row has it */
+#define COL_SKIP	(1 << 2)	/* does not fit the terminal */
 
 /**
  * enum view - how a document's objects become text
@@ -180,7 +188,7 @@ enum {
 
 /* info dev */
 enum {
-	DI_DEV, DI_INDEX, DI_DRIVER, DI_DRIVER_VERSION, DI_FW, DI_FW_RAW, DI_NODE_GUID, DI_NODE,
+	DI_DEV, DI_HEALTH, DI_FINDINGS, DI_INDEX, DI_DRIVER, DI_DRIVER_VERSION, DI_FW, DI_FW_RAW, DI_NODE_GUID, DI_NODE,
 	DI_PCI, DI_PCI_ID, DI_PCI_REV, DI_NUMA, DI_VECTORS, DI_N_EQ, DI_BAR0, DI_REG_VERSION,
 	DI_REG_STATUS, DI_REG_STATUS_WORDS, DI_PROTO,
 	DI_NETDEV, DI_IFINDEX, DI_MAC, DI_MTU, DI_LINK,
@@ -198,6 +206,7 @@ enum {
 	QL_LOCAL_ADDR, QL_LOCAL_PORT, QL_FAMILY, QL_ROLE, QL_SQ_DEPTH, QL_SQ_PI, QL_SQ_CI, QL_SQ_USED,
 	QL_RQ_DEPTH, QL_RQ_PI, QL_RQ_CI, QL_RQ_USED, QL_SEND_CQN, QL_RECV_CQN, QL_PDN, QL_AGE,
 	QL_STATE_AGE, QL_ASYNC, QL_LAST_ASYNC, QL_PID, QL_COMM, QL_KERNEL, QL_TORN, QL_HIDDEN,
+	QL_HERE_QPN, QL_HERE_DEV,
 	QL_COUNT
 };
 
@@ -221,7 +230,7 @@ enum {
 enum {
 	QS_TYPE, QS_STATE, QS_ROLE, QS_FLAGS, QS_PDN, QS_SEND_CQN, QS_RECV_CQN, QS_COOKIE,
 	QS_PEER_COOKIE, QS_REMOTE_QPN, QS_CC,
-	QS_LOCAL_ADDR, QS_LOCAL_PORT, QS_PEER_ADDR, QS_PEER_PORT,
+	QS_LOCAL_ADDR, QS_LOCAL_PORT, QS_PEER_ADDR, QS_PEER_PORT, QS_HERE_QPN, QS_HERE_DEV,
 	QS_SQ_ENABLED, QS_SQ_DEPTH, QS_SQ_PI, QS_SQ_CI, QS_SQ_USED, QS_SQ_FW_PI, QS_SQ_FW_CI,
 	QS_SQ_LAST, QS_SQ_CQES, QS_SQ_FLUSHING, QS_SQ_FLUSHED, QS_SQ_DBREC, QS_SQ_ADDR,
 	QS_SQ_DBREC_ADDR, QS_SQ_PAGE_SIZE, QS_SQ_PAGE_OFF, QS_SQ_PAGES, QS_SDB,
@@ -281,7 +290,7 @@ enum {
 };
 
 /* What every entry of a ring starts with */
-#define ENTRY_FIELDS(p) p##_MARKS, p##_IDX, p##_SLOT, p##_STATE, p##_OWNER
+#define ENTRY_FIELDS(p) p##_MARKS, p##_IDX, p##_SLOT, p##_STATE, p##_OWNER, p##_ACTORS
 
 /* Send queue entry */
 enum {
@@ -304,7 +313,8 @@ enum {
 enum {
 	ENTRY_FIELDS(C),
 	C_OPCODE, C_OPCODE_NUM, C_QTYPE, C_SYNDROME, C_SYNDROME_NUM, C_QPN, C_QE_IDX, C_SIZE,
-	C_IMM, C_INV_STAG, C_RC, C_TEXT, C_PROBLEMS, C_RAW,
+	C_IMM, C_INV_STAG, C_RC, C_TEXT, C_REQ_OP, C_REQ_LEN, C_REQ_RADDR, C_REQ_RKEY,
+	C_REQ_LADDR, C_REQ_LKEY, C_REQ_KEY, C_PROBLEMS, C_RAW,
 	C_COUNT
 };
 
@@ -333,7 +343,7 @@ enum {
 /* Command */
 enum {
 	ENTRY_FIELDS(M),
-	M_OPCODE, M_OPCODE_NUM, M_SUBMOD, M_CTX, M_PI_AFTER, M_WQEBBS,
+	M_OPCODE, M_OPCODE_NUM, M_SUBMOD, M_CTX, M_PI_AFTER, M_WQEBBS, M_RESULT, M_RESULT_TEXT,
 	M_QPN, M_CQN, M_EQN, M_MR_INDEX, M_MR_KEY, M_MR_VALID, M_MR_VERSION, M_MR_TYPE, M_PD,
 	M_STATE_TO, M_CC, M_COOKIE, M_VECTOR, M_EQ_TYPE, M_DEPTH,
 	M_SQ_DEPTH, M_RQ_DEPTH, M_SEND_CQN, M_RECV_CQN, M_QP_TYPE, M_PAGE_SIZE, M_SQ_PAGE_SIZE,
@@ -343,7 +353,8 @@ enum {
 	M_LOCAL_ADDR, M_LOCAL_PORT, M_PEER_ADDR, M_PEER_PORT, M_SEND_NXT, M_RECV_NXT, M_SQ_PI,
 	M_RQ_PI, M_RIGHTS, M_START_VA,
 	M_SIZE, M_PAGE_SHIFT, M_MTT_PAGE, M_PAGE_CNT, M_PAGES, M_TABLE, M_MTU, M_INDEX, M_TARGET,
-	M_TARGET_LEN, M_PAGE_ENABLE, M_DB_MASK, M_RETRANS, M_PROBLEMS, M_RAW,
+	M_TARGET_LEN, M_PAGE_ENABLE, M_DB_MASK, M_RETRANS, M_RESP0, M_RESP1,
+	M_PROBLEMS, M_RAW,
 	M_COUNT
 };
 

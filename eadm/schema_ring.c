@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Schemas of rings and their entries: what "dump" shows. */
+#include <string.h>
+
 #include "schema_int.h"
 
 /* What every entry starts with */
@@ -8,16 +10,70 @@
 	[p##_IDX] = { "index", "index", T_NUM },			\
 	[p##_SLOT] = { "slot", "slot", T_NUM },				\
 	[p##_STATE] = { "state", "state", T_STR },			\
-	[p##_OWNER] = { "owner", "owner bit", T_NUM }
+	[p##_OWNER] = { "owner", "owner bit", T_NUM },			\
+	[p##_ACTORS] = { "actors", "who is here", T_WORDS }
 
 #define ENTRY_COLS(p)							\
-	{ "MARK", COL(p##_MARKS) },					\
+	{ "", .more = entry_actors, .flags = COL_RIGHT | COL_MAYBE },	\
+	{ "MARK", COL(p##_MARKS), .level = 1 },				\
 	{ "INDEX", COL(p##_IDX), .flags = COL_RIGHT },			\
-	{ "SLOT", COL(p##_SLOT), .flags = COL_RIGHT },			\
-	{ "STATE", COL(p##_STATE) }
+	{ "SLOT", COL(p##_SLOT), .level = 1, .flags = COL_RIGHT },	\
+	{ "STATE", COL(p##_STATE), .bad = bad_entry }
 
 #define PROBLEMS	{ "problems", "PROBLEM", T_WORDS, F_DETAIL | F_LINE }
+/* Details that only -v shows */
+#define F_MORE		(F_DETAIL | F_V1)
 #define RAW		{ "raw", "raw", T_DUMP, F_DETAIL | F_LINE }
+
+static bool bad_entry(const char *cell)
+{
+	return !strcmp(cell, "unreadable");
+}
+
+static bool bad_syndrome(const char *cell)
+{
+	return *cell && strcmp(cell, "success");
+}
+
+/* "22 EINVAL" */
+static bool bad_result(const char *cell)
+{
+	return *cell >= '1' && *cell <= '9';
+}
+
+/* "card>": the card reads or writes here next; "card,app>": both do */
+static const char *entry_actors(const struct obj *o)
+{
+	const struct val *v = obj_val(o, W_ACTORS);
+	const char *text = "";
+	size_t i;
+
+	if (v->kind != V_WORDS || !v->w->n)
+		return NULL;
+	for (i = 0; i < v->w->n; i++)
+		text = pool_printf(o->pool, "%s%s%s", text, i ? "," : "", v->w->w[i]);
+	return pool_printf(o->pool, "%s>", text);
+}
+
+/* Hex digits of a number, the word for one that is missing, or NULL if there is none */
+static const char *hex_text(const struct obj *o, unsigned int field)
+{
+	const struct val *v = obj_val(o, field);
+
+	if (v->kind == V_U64)
+		return pool_printf(o->pool, "%llx", (unsigned long long)v->u);
+	return v->kind == V_WITHHELD ? "hidden" : NULL;
+}
+
+/* "ADDRESS:KEY" in hex digits; NULL if there is neither */
+static const char *place(const struct obj *o, unsigned int addr, unsigned int key)
+{
+	const char *a = hex_text(o, addr), *k = hex_text(o, key);
+
+	if (obj_val(o, addr)->kind == V_WITHHELD && obj_val(o, key)->kind == V_WITHHELD)
+		return a;
+	return a || k ? pool_printf(o->pool, "%s:%s", a ? a : "", k ? k : "") : NULL;
+}
 
 static const struct field sge_fields[] = {
 	[S_ADDR] = { "addr", "addr", T_HEX64, F_KEY },
@@ -36,38 +92,68 @@ static const struct field wqe_fields[] = {
 	[W_FLAGS] = { "flags", "flags", T_WORDS },
 	[W_QPN] = { "qpn", "qpn", T_NUM },
 	[W_LENGTH] = { "length", "length", T_NUM },
-	[W_PI_AFTER] = { "pi_after", "pi_after", T_NUM, F_DETAIL | F_LINE },
-	[W_WQEBBS] = { "wqebbs", "wqebbs", T_NUM, F_DETAIL },
-	[W_SGL_LEN] = { "sgl_len", "sgl_len", T_NUM, F_DETAIL },
-	[W_IMM] = { "imm", "imm", T_HEX32, F_DETAIL | F_KEY },
-	[W_INV_STAG] = { "invalidate_key", "invalidates", T_HEX32, F_DETAIL | F_KEY },
-	[W_REMOTE_ADDR] = { "remote.addr", "remote", T_HEX64, F_DETAIL | F_LINE | F_KEY },
-	[W_REMOTE_LEN] = { "remote.length", "length", T_NUM, F_DETAIL },
-	[W_RKEY] = { "remote.rkey", "rkey", T_HEX32, F_DETAIL | F_KEY },
-	[W_LOCAL_ADDR] = { "local.addr", "local ", T_HEX64, F_DETAIL | F_LINE | F_KEY },
-	[W_LOCAL_LEN] = { "local.length", "length", T_NUM, F_DETAIL },
-	[W_LKEY] = { "local.lkey", "lkey", T_HEX32, F_DETAIL | F_KEY },
-	[W_SWAP] = { "swap", "swap", T_HEX64, F_DETAIL | F_LINE },
-	[W_COMPARE] = { "compare", "compare", T_HEX64, F_DETAIL },
-	[W_ADD] = { "add", "add", T_HEX64, F_DETAIL | F_LINE },
-	[W_STAG] = { "key", "key", T_HEX32, F_DETAIL | F_LINE | F_KEY },
-	[W_IOVA] = { "iova", "iova", T_HEX64, F_DETAIL | F_KEY },
-	[W_KIND] = { "table", "table", T_STR, F_DETAIL },
-	[W_RIGHTS] = { "rights", "rights", T_WORDS, F_DETAIL },
-	[W_PAGE_CNT] = { "page_count", "pages", T_NUM, F_DETAIL },
-	[W_PAGES] = { "pages", "page", T_WORDS, F_DETAIL | F_LINE | F_KEY },
-	[W_SGL] = { "sgl", "sge", T_LIST, F_DETAIL | F_LINE, &schema_sge },
-	[W_INLINE] = { "inline", "inline", T_DUMP, F_DETAIL | F_LINE },
+	[W_PI_AFTER] = { "pi_after", "pi_after", T_NUM, F_MORE | F_LINE },
+	[W_WQEBBS] = { "wqebbs", "wqebbs", T_NUM, F_MORE },
+	[W_SGL_LEN] = { "sgl_len", "sgl_len", T_NUM, F_MORE },
+	[W_IMM] = { "imm", "imm", T_HEX32, F_MORE | F_KEY },
+	[W_INV_STAG] = { "invalidate_key", "invalidates", T_HEX32, F_MORE | F_KEY },
+	[W_REMOTE_ADDR] = { "remote.addr", "remote", T_HEX64, F_MORE | F_LINE | F_KEY },
+	[W_REMOTE_LEN] = { "remote.length", "length", T_NUM, F_MORE },
+	[W_RKEY] = { "remote.rkey", "rkey", T_HEX32, F_MORE | F_KEY },
+	[W_LOCAL_ADDR] = { "local.addr", "local ", T_HEX64, F_MORE | F_LINE | F_KEY },
+	[W_LOCAL_LEN] = { "local.length", "length", T_NUM, F_MORE },
+	[W_LKEY] = { "local.lkey", "lkey", T_HEX32, F_MORE | F_KEY },
+	[W_SWAP] = { "swap", "swap", T_HEX64, F_MORE | F_LINE },
+	[W_COMPARE] = { "compare", "compare", T_HEX64, F_MORE },
+	[W_ADD] = { "add", "add", T_HEX64, F_MORE | F_LINE },
+	[W_STAG] = { "key", "key", T_HEX32, F_MORE | F_LINE | F_KEY },
+	[W_IOVA] = { "iova", "iova", T_HEX64, F_MORE | F_KEY },
+	[W_KIND] = { "table", "table", T_STR, F_MORE },
+	[W_RIGHTS] = { "rights", "rights", T_WORDS, F_MORE },
+	[W_PAGE_CNT] = { "page_count", "pages", T_NUM, F_MORE },
+	[W_PAGES] = { "pages", "page", T_WORDS, F_MORE | F_LINE | F_KEY },
+	[W_SGL] = { "sgl", "sge", T_LIST, F_MORE | F_LINE, &schema_sge },
+	[W_INLINE] = { "inline", "inline", T_DUMP, F_MORE | F_LINE },
 	[W_PROBLEMS] = PROBLEMS,
 	[W_RAW] = RAW,
 };
 
+/* The bytes here: inline, the first SGE and how many more, or what is registered */
+static const char *wqe_local(const struct obj *o)
+{
+	const struct val *sgl = obj_val(o, W_SGL);
+	const char *first;
+
+	if (obj_has_word(o, W_FLAGS, "INLINE"))
+		return "inline";
+	if (sgl->kind == V_LIST && sgl->l->first) {
+		first = place(sgl->l->first, S_ADDR, S_KEY);
+		return sgl->l->n < 2 ? first : pool_printf(o->pool, "%s +%zu", first,
+							   sgl->l->n - 1);
+	}
+	if (obj_applies(o, W_STAG))
+		return place(o, W_IOVA, W_STAG);
+	if (obj_applies(o, W_LKEY))
+		return place(o, W_LOCAL_ADDR, W_LKEY);
+	return obj_get_u64(o, W_SGL_LEN, 0) ? "hidden" : NULL;
+}
+
+/* The bytes at the peer; of a SEND only the key that it takes away */
+static const char *wqe_remote(const struct obj *o)
+{
+	if (obj_applies(o, W_RKEY))
+		return place(o, W_REMOTE_ADDR, W_RKEY);
+	return obj_applies(o, W_LKEY) ? NULL : place(o, W_REMOTE_ADDR, W_INV_STAG);
+}
+
 static const struct column wqe_cols[] = {
 	ENTRY_COLS(W),
-	{ "OPCODE", COL(W_OPCODE) },
-	{ "FLAGS", COL(W_FLAGS) },
-	{ "QPN", COL(W_QPN) },
-	{ "LENGTH", COL(W_LENGTH), .flags = COL_RIGHT },
+	{ "OP", COL(W_OPCODE) },
+	{ "QPN", COL(W_QPN), .level = 1 },
+	{ "BYTES", COL(W_LENGTH), .flags = COL_RIGHT },
+	{ "LOCAL:LKEY", .more = wqe_local },
+	{ "REMOTE:RKEY", .more = wqe_remote, .drop = 1 },
+	{ "FLAGS", COL(W_FLAGS), .drop = 2 },
 };
 
 const struct schema schema_wqe = { FIELDS(wqe_fields, W_COUNT), COLUMNS(wqe_cols) };
@@ -85,13 +171,17 @@ static const struct field rqe_fields[] = {
 	[R_RAW] = RAW,
 };
 
+static const char *rqe_local(const struct obj *o)
+{
+	return place(o, R_ADDR, R_LKEY);
+}
+
 static const struct column rqe_cols[] = {
 	ENTRY_COLS(R),
-	{ "QE_IDX", COL(R_QE_IDX), .flags = COL_RIGHT },
-	{ "QPN", COL(R_QPN) },
-	{ "ADDR", COL(R_ADDR) },
-	{ "LENGTH", COL(R_LENGTH), .flags = COL_RIGHT },
-	{ "LKEY", COL(R_LKEY) },
+	{ "QE_IDX", COL(R_QE_IDX), .level = 1, .flags = COL_RIGHT },
+	{ "QPN", COL(R_QPN), .level = 1 },
+	{ "BYTES", COL(R_LENGTH), .flags = COL_RIGHT },
+	{ "LOCAL:LKEY", .more = rqe_local },
 };
 
 const struct schema schema_rqe = { FIELDS(rqe_fields, R_COUNT), COLUMNS(rqe_cols) };
@@ -112,19 +202,26 @@ static const struct field cqe_fields[] = {
 	[C_INV_STAG] = { "invalidated_key", "invalidated", T_HEX32, F_DETAIL | F_LINE | F_KEY },
 	[C_RC] = { "rc", "rc", T_HEX32, F_DETAIL | F_LINE },
 	[C_TEXT] = { "text", "meaning", T_STR, F_DETAIL | F_LINE },
+	[C_REQ_OP] = { "request.opcode", "request", T_STR, F_DETAIL | F_LINE },
+	[C_REQ_LEN] = { "request.length", "length", T_NUM, F_DETAIL },
+	[C_REQ_RADDR] = { "request.remote.addr", "remote", T_HEX64, F_DETAIL | F_KEY },
+	[C_REQ_RKEY] = { "request.remote.rkey", "rkey", T_HEX32, F_DETAIL | F_KEY },
+	[C_REQ_LADDR] = { "request.local.addr", "local", T_HEX64, F_DETAIL | F_KEY },
+	[C_REQ_LKEY] = { "request.local.lkey", "lkey", T_HEX32, F_DETAIL | F_KEY },
+	[C_REQ_KEY] = { "request.key", "key", T_HEX32, F_DETAIL | F_KEY },
 	[C_PROBLEMS] = PROBLEMS,
 	[C_RAW] = RAW,
 };
 
 static const struct column cqe_cols[] = {
 	ENTRY_COLS(C),
-	{ "OWNER", COL(C_OWNER) },
-	{ "QUEUE", COL(C_QTYPE) },
+	{ "OWNER", COL(C_OWNER), .level = 1 },
+	{ "QUEUE", COL(C_QTYPE), .drop = 2 },
 	{ "OPCODE", COL(C_OPCODE) },
 	{ "QPN", COL(C_QPN) },
 	{ "QE_IDX", COL(C_QE_IDX), .flags = COL_RIGHT },
-	{ "SIZE", COL(C_SIZE), .flags = COL_RIGHT },
-	{ "SYNDROME", COL(C_SYNDROME) },
+	{ "SIZE", COL(C_SIZE), .flags = COL_RIGHT, .drop = 1 },
+	{ "SYNDROME", COL(C_SYNDROME), .bad = bad_syndrome },
 };
 
 const struct schema schema_cqe = { FIELDS(cqe_fields, C_COUNT), COLUMNS(cqe_cols) };
@@ -145,11 +242,11 @@ static const struct field ccqe_fields[] = {
 
 static const struct column ccqe_cols[] = {
 	ENTRY_COLS(K),
-	{ "OWNER", COL(K_OWNER) },
-	{ "QUEUE", COL(K_QTYPE) },
+	{ "OWNER", COL(K_OWNER), .level = 1 },
+	{ "QUEUE", COL(K_QTYPE), .drop = 1 },
 	{ "OPCODE", COL(K_OPCODE) },
 	{ "SQ_INDEX", COL(K_SQ_IDX), .flags = COL_RIGHT },
-	{ "SYNDROME", COLS(K_SYNDROME, ' ', K_SYNDROME_TEXT) },
+	{ "SYNDROME", COLS(K_SYNDROME, ' ', K_SYNDROME_TEXT), .bad = bad_result },
 };
 
 const struct schema schema_ccqe = { FIELDS(ccqe_fields, K_COUNT), COLUMNS(ccqe_cols) };
@@ -167,7 +264,7 @@ static const struct field ceqe_fields[] = {
 
 static const struct column ceqe_cols[] = {
 	ENTRY_COLS(E),
-	{ "OWNER", COL(E_OWNER) },
+	{ "OWNER", COL(E_OWNER), .level = 1 },
 	{ "CQN", COL(E_CQN) },
 	{ "CQ-PI", COL(E_PI), .flags = COL_RIGHT },
 	{ "BY-ARM", COL(E_DB) },
@@ -190,12 +287,12 @@ static const struct field aeqe_fields[] = {
 
 static const struct column aeqe_cols[] = {
 	ENTRY_COLS(A),
-	{ "OWNER", COL(A_OWNER) },
+	{ "OWNER", COL(A_OWNER), .level = 1 },
 	{ "TYPE", COL(A_TYPE) },
-	{ "SUBTYPE", COL(A_SUBTYPE) },
+	{ "SUBTYPE", COL(A_SUBTYPE), .drop = 2 },
 	{ "QPN", COL(A_QPN) },
 	{ "CQN", COL(A_CQN) },
-	{ "DATA", COL(A_DATA) },
+	{ "DATA", COL(A_DATA), .drop = 3 },
 	{ "MEANING", COL(A_TEXT) },
 };
 
@@ -214,6 +311,8 @@ static const struct field cmd_fields[] = {
 	[M_OPCODE_NUM] = { "opcode_code", "opcode", T_NUM },
 	[M_SUBMOD] = { "submod", "submod", T_NUM },
 	[M_CTX] = { "ctx", "ctx", T_NUM },
+	[M_RESULT] = { "result.syndrome_code", "result", T_NUM },
+	[M_RESULT_TEXT] = { "result.syndrome", "result", T_STR },
 	[M_PI_AFTER] = { "pi_after", "pi_after", T_NUM },
 	[M_WQEBBS] = { "wqebbs", "wqebbs", T_NUM },
 	[M_QPN] = { "args.qpn", "qpn", T_NUM, L },
@@ -283,6 +382,8 @@ static const struct field cmd_fields[] = {
 	[M_PAGE_ENABLE] = { "args.page_size_enable", "page_size_enable", T_BOOL, D },
 	[M_DB_MASK] = { "args.doorbells", "doorbells", T_WORDS, D },
 	[M_RETRANS] = { "args.retrans_count", "retrans_count", T_NUM, L },
+	[M_RESP0] = { "result.resp0", "resp0", T_HEX64, F_MORE | F_LINE | F_KEY },
+	[M_RESP1] = { "result.resp1", "resp1", T_HEX64, F_MORE | F_KEY },
 	[M_PROBLEMS] = PROBLEMS,
 	[M_RAW] = RAW,
 };
@@ -290,10 +391,11 @@ static const struct field cmd_fields[] = {
 static const struct column cmd_cols[] = {
 	ENTRY_COLS(M),
 	{ "COMMAND", COL(M_OPCODE) },
-	{ "CODE", COLS(M_SUBMOD, '/', M_OPCODE_NUM) },
-	{ "CTX", COL(M_CTX), .flags = COL_RIGHT },
-	{ "PI_AFTER", COL(M_PI_AFTER), .flags = COL_RIGHT },
-	{ "WQEBBS", COL(M_WQEBBS) },
+	{ "CODE", COLS(M_SUBMOD, '/', M_OPCODE_NUM), .level = 1 },
+	{ "CTX", COL(M_CTX), .level = 1, .flags = COL_RIGHT },
+	{ "PI_AFTER", COL(M_PI_AFTER), .level = 1, .flags = COL_RIGHT },
+	{ "WQEBBS", COL(M_WQEBBS), .level = 1 },
+	{ "RESULT", COLS(M_RESULT, ' ', M_RESULT_TEXT), .bad = bad_result },
 };
 
 const struct schema schema_cmd = { FIELDS(cmd_fields, M_COUNT), COLUMNS(cmd_cols) };

@@ -19,6 +19,8 @@ static const struct field qp_side_fields[] = {
 	[QS_LOCAL_PORT] = { "local.port", "local port", T_NUM, F_CMP | F_DEVICE },
 	[QS_PEER_ADDR] = { "peer.addr", "peer address", T_STR, F_CMP | F_DEVICE },
 	[QS_PEER_PORT] = { "peer.port", "peer port", T_NUM, F_CMP | F_DEVICE },
+	[QS_HERE_QPN] = { "peer_qpn", "peer on this host, QPN", T_NUM },
+	[QS_HERE_DEV] = { "peer_dev", "its device", T_STR },
 	[QS_SQ_ENABLED] = { "sq.enabled", "enabled", T_BOOL, F_DEVICE, .group = "send queue" },
 	[QS_SQ_DEPTH] = { "sq.depth", "depth", T_NUM, F_CMP | F_DEVICE },
 	[QS_SQ_PI] = { "sq.pi", "PI", T_NUM, F_DEVICE },

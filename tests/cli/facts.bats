@@ -104,9 +104,64 @@ cq5()
 		fake basic -j "${args[@]}" | jq -e '.data[0] | .dev_index == 2 and has("index") == false'
 	done
 }
+@test "a peer on this host is known by mirrored addresses and cookies" {
+	[ "$(fake pair list qp -j | jq -c '[.data[] | [.qpn, .peer_qpn, .peer_dev]]')" = \
+		'[[17,19,"erdma_0"],[19,17,"erdma_0"],[20,null,null]]' ]
+	[[ "$(fake pair list qp)" == *"10.0.0.7:7471 =qp19"*"10.0.0.1:49152 =qp17"* ]]
+	fake pair info qp 17,20 -j | jq -e '[.data[].driver.peer_qpn] == [19, null]'
+	# Whether or not it is shown itself
+	[[ "$(fake pair list qp --pid 4711)" == *" =qp19 "* ]]
+	fake basic list qp -j | jq -e 'all(.data[]; has("peer_qpn") | not)'
+	fake denied-list info qp 17
+}
+@test "a peer on another card of this host is named with its device" {
+	[[ "$(fake two-cards list qp)" == *"10.0.0.7:7471 =erdma_1/qp19"*"10.0.0.1:49152 =erdma_0/qp17"* ]]
+	fake two-cards -d all info qp --comm 'ib_*' -j | \
+		jq -e '[.data[] | .driver | [.peer_qpn, .peer_dev]] == [[19, "erdma_1"], [17, "erdma_0"]]'
+}
+@test "dump qp: a line per request, who is where, the rest with -v" {
+	local n
+	n=$(fake basic dump qp 17 --sq --last 99 --no-header | wc -l)
+	[ "$n" -eq 11 ]
+	fake basic dump qp 17 --sq --last 99 -v | grep -q 'pi_after 6  wqebbs 2'
+	fake basic dump qp 17 --sq -j | jq -e '[.data[0].entries[] | select(.actors != []) |
+		[.index, .marks, .actors]] == [[14, ["CI"], ["card"]], [20, ["PI"], ["app"]]]'
+	fake basic dump qp 18 --sq -j | jq -e '[.data[0].entries[].actors[]] == ["card", "driver"]'
+	fake basic dump cq 6 -j | jq -e '[.data[0].entries[].actors[]] == ["driver", "card"]'
+	fake basic dump eq 1 -j | jq -e '[.data[0].entries[].actors[]] == ["driver", "card"]'
+	fake basic dump cmdq --sq -j | jq -e '[.data[0].entries[].actors[]] == ["card", "driver"]'
+}
+@test "dump cmdq: commands with their results" {
+	fake basic dump cmdq --sq --last 99 -j | jq -e '[.data[0].entries[] | select(.result)
+		| [.index, .opcode, .result.syndrome_code, .result.syndrome]]
+		| length == 24 and .[12] == [48, "MODIFY_QP", 22, "EINVAL"]'
+	fake basic dump cmdq -j | jq -e '[.data[].ring] == ["sq", "cq", "eq"]'
+	# Also the --last: the completions are looked up whatever is shown
+	[[ "$(fake basic dump cmdq --range 48-48)" == *"MODIFY_QP  22 EINVAL"* ]]
+	[ "$(fake basic dump cmdq | grep -c '^erdma_0')" -eq 1 ]
+	[ "$(fake basic dump cmdq -v | grep -c '^erdma_0')" -eq 3 ]
+	[[ "$(fake no-results dump cmdq --range 48-48)" == *"MODIFY_QP  ?"* ]]
+	fake no-results dump cmdq --range 48-48 -j | jq -e '.data[0].entries[0].unknown | index("result.syndrome")'
+}
+@test "info dev begins with what is wrong" {
+	health() { fake "$@" info dev -j | jq -c '.data[0].health'; }
+	[ "$(health well)" = '{"state":"ok","findings":[]}' ]
+	[ "$(health basic)" = '{"state":"warning","findings":["1 queue pair DEAD"]}' ]
+	[ "$(health gone | jq -c .state)" = '"down"' ]
+	[ "$(health sick)" = '{"state":"down","findings":["link down","command queue down","2 commands without an answer","1 queue pair DEAD","120000 of 131072 memory regions in use"]}' ]
+	[ "$(fake well info dev | sed -n 2p)" = "    health                       ok" ]
+	[ "$(fake basic info dev | sed -n 2p)" = "    health                       warning: 1 queue pair DEAD" ]
+	# Nobody looked, nobody knows
+	fake old-driver info dev -j | jq -e '.data[0] | .health.state == "warning" or (.unknown | index("health.state"))'
+	fake denied-list info dev -j | jq -e '.data[0] | .unknown | index("health.state")'
+}
+@test "info dev: what is used of what" {
+	[[ "$(fake basic info dev)" == *"queue pairs                  3 of 65535"* ]]
+	fake basic info dev -j | jq -e '.data[0] | .used.qp == 3 and .max.qp == 65535'
+}
 @test "titles name what they count" {
 	[[ "$(fake basic dump qp 17)" == *"sq: depth 16 blocks, "*"showing 3 of 9 requests"*"rq: depth 4 entries, "*"showing 2 of 4 requests"* ]]
 	[[ "$(fake basic dump eq 1)" == *": depth 16 entries, "*" events"* ]]
-	[[ "$(fake basic dump cmdq)" == *"sq: depth 128 blocks, "*" commands"*" completions"*" events"* ]]
+	[[ "$(fake basic dump cmdq -v)" == *"sq: depth 128 blocks, "*" commands"*" completions"*" events"* ]]
 	fake basic dump qp 17 --sq -j | jq -e '.data[0] | [.unit, .kind, .shown, .available] == ["blocks", "requests", 3, 9]'
 }

@@ -10,6 +10,7 @@ load helper
 @test "text: list dev, one without driver" { golden list-dev-mixed.txt mixed list dev; }
 @test "text: list qp" { golden list-qp.txt basic list qp; }
 @test "text: list qp -vv" { golden list-qp-vv.txt basic list qp -vv; }
+@test "text: list qp, both ends on this host" { golden list-qp-pair.txt pair list qp; }
 @test "text: list cq -v" { golden list-cq.txt basic list cq -v; }
 @test "text: list eq -v" { golden list-eq.txt basic list eq -v; }
 @test "text: list mr" { golden list-mr.txt basic list mr; }
@@ -20,6 +21,7 @@ load helper
 @test "text: info dev -v" { golden info-dev.txt basic info dev -v; }
 @test "text: info qp of an application" { golden info-qp-17.txt basic info qp 17; }
 @test "text: info qp -v" { golden info-qp-17-v.txt basic info qp 17 -v; }
+@test "text: info qp, both ends on this host" { golden info-qp-pair.txt pair info qp 19; }
 @test "text: info qp marks disagreement" { golden info-qp-18.txt basic info qp 18; }
 @test "text: info qp without device" { golden info-qp-no-hw.txt basic info qp 17 --no-hw; }
 @test "text: info cq" { golden info-cq.txt basic info cq 5,6; }
@@ -27,6 +29,7 @@ load helper
 @test "text: info eq aeq" { golden info-eq-aeq.txt basic info eq aeq; }
 @test "text: info cmdq -v" { golden info-cmdq.txt basic info cmdq -v; }
 @test "text: dump qp, every kind of request" { golden dump-qp-17.txt basic dump qp 17 --sq --last 99; }
+@test "text: dump qp -v" { golden dump-qp-17-v.txt basic dump qp 17 -v --last 99; }
 @test "text: dump qp, default" { golden dump-qp-default.txt basic dump qp 17; }
 @test "text: dump qp of the kernel" { golden dump-qp-18.txt basic dump qp 18 --last 99; }
 @test "text: dump qp --hex" { golden dump-qp-hex.txt basic dump qp 17 --sq --range 4-6 --hex; }
@@ -35,10 +38,14 @@ load helper
 @test "text: dump qp with all but headers withheld" { golden dump-qp-masked.txt masked dump qp 17 18 --sq --last 99; }
 @test "text: dump cmdq with all but headers withheld" { golden dump-cmdq-masked.txt masked dump cmdq --sq --last 99; }
 @test "text: dump cq of an application" { golden dump-cq-5.txt basic dump cq 5; }
+@test "text: dump cq, what failed" { golden dump-cq-failed.txt failed dump cq 5; }
+@test "JSON: dump cq, what failed" { golden_json dump-cq-failed.json failed dump cq 5; }
 @test "text: dump cq of the kernel" { golden dump-cq-6.txt basic dump cq 6 --range 0-3; }
 @test "text: dump eq" { golden dump-eq-1.txt basic dump eq 1 --last 99; }
 @test "text: dump eq aeq" { golden dump-eq-aeq.txt basic dump eq aeq --last 99; }
 @test "text: dump cmdq, every command" { golden dump-cmdq.txt basic dump cmdq --last 99; }
+@test "text: dump cmdq -v, results, completions and events" { golden dump-cmdq-v.txt basic dump cmdq -v --last 3; }
+@test "text: dump cmdq, completions and events" { golden dump-cmdq-cq.txt basic dump cmdq --cq --eq --last 99; }
 @test "text: stat" { golden stat.txt basic stat; }
 @test "text: stat, vendor's style" { golden stat-vendor.txt all-counters stat -d erdma_0 --style vendor; }
 @test "text: ver" { golden ver.txt all-counters ver; }
@@ -56,6 +63,7 @@ load helper
 
 @test "JSON: list dev" { golden_json list-dev.json basic list dev; }
 @test "JSON: list qp" { golden_json list-qp.json basic list qp; }
+@test "JSON: list qp, both ends on this host" { golden_json list-qp-pair.json pair list qp; }
 @test "JSON: list cq" { golden_json list-cq.json basic list cq; }
 @test "JSON: list eq" { golden_json list-eq.json basic list eq; }
 @test "JSON: list mr" { golden_json list-mr.json basic list mr; }

@@ -586,6 +586,36 @@ def hidden():
     return a
 
 
+def pair():
+    """A connection between two queue pairs of this host; a third looks alike but for its cookie."""
+    rest = {**queue("sq", depth=16, valid=3, pi=6, ci=6), **queue("rq", depth=4, valid=3, pi=5, ci=3)}
+    peer = {"saddr": "hex:0a000007", "daddr": "hex:0a000001", "sport": 7471, "dport": 49152,
+            "cookie": 0x2b, "peer_cookie": 17, "flags": 2, **rest}
+    a = adapter()
+    a["qp"] = [a["qp"][0], qp(19, **{**peer, "owner.pid": 4712, "owner.comm": "ib_write_bw"}),
+               qp(20, **{**peer, "cookie": 0x2c, "owner.pid": 4713, "owner.comm": "other"})]
+    return a
+
+
+def two_cards():
+    """The same connection between two cards of this host."""
+    a, b = pair(), second()
+    b["qp"] = [a["qp"].pop(1)]
+    b["info"]["n_qp"] = 1
+    return a, b
+
+
+def failed():
+    """Requests of each kind that failed; the place of the last one was used again."""
+    d = 8
+    rings = [r for r in adapter()["rings"] if (r["ring"], r["id"]) != (3, 5)]
+    rings.append(ring(3, 5, d, [
+        (0, cqe(0, d, 0, 0, 13, 4, 17)), (1, cqe(1, d, 1, 0, 10, 7, 17)),
+        (2, cqe(2, d, 2, 0, 15, 9, 17)), (3, cqe(3, d, 4, 1, 2, 4, 17)),
+        (4, cqe(4, d, 15, 0, 10, 0, 18)), (5, cqe(5, d, 0, 0, 13, 2, 17))]))
+    return changed(rings=rings)
+
+
 def busy():
     """A full receive queue."""
     return qp(18, **queue("sq", depth=16, valid=3), **queue("rq", depth=64, valid=3,
@@ -634,6 +664,15 @@ SCENARIOS = {
     "no-access": scenario(changed(open_errno="EACCES")),
     "no-file": scenario(changed(open_errno="ENOENT")),
     "broken-rings": scenario(swapped_ring()),
+    "pair": scenario(pair()),
+    "two-cards": scenario(*two_cards()),
+    "failed": scenario(failed()),
+    "well": scenario(changed(qp=adapter()["qp"][:2])),
+    "sick": scenario(changed(info=dict(info(), link_up=0, n_mr=120000),
+                             cmdq=dict(adapter()["cmdq"], state=3, quarantined=2))),
+    "gone": scenario(changed(info=dict(info(), reg_status=0xffffffff))),
+    "no-results": scenario(changed(rings=[dict(r, entries={}) if r["ring"] == 6 else r
+                                          for r in adapter()["rings"]])),
     "hidden": scenario(hidden()),
     "masked": scenario(masked()),
     "full-rq": scenario(changed(qp=[busy()], rings=[

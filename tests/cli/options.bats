@@ -64,6 +64,34 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 	[ "$(numbers basic list qp --peer 10.0.0.8:1)" = '[]' ]
 	[ "$(numbers basic list qp --peer 10.0.0.8:49153)" = '[18]' ]
 }
+@test "info qp and dump qp --pid --comm --peer" {
+	[ "$(numbers basic info qp --pid 4711)" = '[17]' ]
+	[ "$(numbers basic info qp --comm '*')" = '[17,18,21]' ]
+	[ "$(numbers basic info qp --peer 10.0.0.8:49153)" = '[18]' ]
+	[ "$(numbers basic info qp 18-30 --comm '*[pe]*')" = '[18,21]' ]
+	[ "$(numbers basic dump qp --pid 4711)" = '[17,17]' ]
+	[ "$(numbers basic dump qp --peer 10.0.0.7 --rq)" = '[17]' ]
+	[ "$(numbers basic dump qp 21 --comm app)" = '[21,21]' ]
+	[ "$(fake two info qp --pid 4711 -j | jq -c '[.data[] | [.dev, .qpn]]')" = '[["erdma_0",17]]' ]
+}
+@test "list cq, info cq and dump cq --pid --comm" {
+	[ "$(fake basic list cq --pid 4711 -j | jq -c '[.data[].cqn]')" = '[5]' ]
+	[ "$(fake basic info cq --comm 'nvme*' -j | jq -c '[.data[].cqn]')" = '[6]' ]
+	[ "$(fake basic dump cq --pid 4711 -j | jq -c '[.data[].cqn]')" = '[5]' ]
+}
+@test "options that choose nothing: an empty answer and a note" {
+	local words
+	for words in 'info qp --pid 1' 'dump qp --comm none' 'info cq --pid 1' 'dump cq --comm none' \
+		'info qp 99 --pid 4711'; do
+		# shellcheck disable=SC2086
+		expect 0 basic $words
+		[ -z "$output" ]
+		[[ "$stderr" == *"note: no object is like this"* ]]
+	done
+	expect 2 basic info qp
+	expect 2 basic info qp --pid x
+	expect 2 basic dump cq --peer 10.0.0.7
+}
 @test "list qp --sort" {
 	[ "$(numbers basic list qp --sort -qpn)" = '[21,18,17]' ]
 	[ "$(numbers basic list qp --sort COMM)" = '[21,17,18]' ]

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The requests that completions with an error belong to. */
+#ifndef EADM_FAILED_H
+#define EADM_FAILED_H
+
+#include "cmd.h"
+
+void add_failed_requests(struct ctx *c, struct dev *dev, const struct obj *ring);
+
+#endif /* EADM_FAILED_H */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which queue pairs of this host are the two ends of one connection: those whose
+ * addresses, ports and cookies mirror each other. The device matches them by the same.
+ */
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "peers.h"
+
+/* One side of a connection; compared byte by byte, so without padding */
+struct side {
+	uint8_t addr[16];
+	uint32_t cookie;
+	uint32_t port;
+};
+
+/**
+ * struct peer_end - a queue pair
+ * @local: its own side
+ * @remote: the other
+ * @qpn: number
+ * @dev: device
+ * @o: object that shows it, NULL if nobody asks for its peer
+ */
+struct peer_end {
+	struct side local;
+	struct side remote;
+	uint32_t qpn;
+	const struct dev *dev;
+	struct obj *o;
+};
+
+/**
+ * peers_add - a queue pair that was seen
+ * @p: queue pairs
+ * @dev: its device
+ * @qp: its record
+ * @o: object that shows it, or NULL
+ */
+void peers_add(struct peers *p, const struct dev *dev, const struct erdma_diag_qp *qp,
+	       struct obj *o)
+{
+	struct peer_end *e, *grown;
+
+	if (qp->family != AF_INET)
+		return;
+	if (p->n == p->cap) {
+		p->cap = p->cap ? 2 * p->cap : 64;
+		grown = pool_alloc(p->pool, p->cap * sizeof(*grown));
+		if (p->n)
+			memcpy(grown, p->end, p->n * sizeof(*grown));
+		p->end = grown;
+	}
+	e = &p->end[p->n++];
+	*e = (struct peer_end){
+		.local = { .cookie = qp->cookie, .port = qp->sport },
+		.remote = { .cookie = qp->peer_cookie, .port = qp->dport },
+		.qpn = qp->qpn, .dev = dev, .o = o,
+	};
+	memcpy(e->local.addr, qp->saddr, sizeof(e->local.addr));
+	memcpy(e->remote.addr, qp->daddr, sizeof(e->remote.addr));
+}
+
+static int by_sides(const void *a, const void *b)
+{
+	return memcmp(a, b, 2 * sizeof(struct side));
+}
+
+/* The one queue pair with these sides; there may be an old one with the same: then none */
+static const struct peer_end *find_end(const struct peers *p, const struct side *local,
+				       const struct side *remote)
+{
+	const struct peer_end key = { .local = *local, .remote = *remote };
+	const struct peer_end *e = bsearch(&key, p->end, p->n, sizeof(*p->end), by_sides);
+
+	if (!e || (e > p->end && !by_sides(e - 1, e)) ||
+	    (e + 1 < p->end + p->n && !by_sides(e + 1, e)))
+		return NULL;
+	return e;
+}
+
+/**
+ * peers_join - set the peers of all queue pairs that are shown
+ * @p: queue pairs; their order changes
+ * @qpn_field: field for the peer's number
+ * @dev_field: field for the peer's device
+ */
+void peers_join(struct peers *p, unsigned int qpn_field, unsigned int dev_field)
+{
+	const struct peer_end *e, *peer;
+
+	if (p->n < 2)
+		return;
+	qsort(p->end, p->n, sizeof(*p->end), by_sides);
+	for (e = p->end; e < p->end + p->n; e++) {
+		if (!e->o)
+			continue;
+		peer = find_end(p, &e->remote, &e->local);
+		if (!peer || peer == e)
+			continue;
+		obj_u64(e->o, qpn_field, peer->qpn);
+		obj_str(e->o, dev_field, dev_title(peer->dev));
+	}
+}

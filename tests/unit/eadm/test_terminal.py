@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""eadm on a terminal: columns that do not fit, and what is red."""
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+
+import pytest
+
+from lib.paths import TOP
+
+pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
+
+BUILD = os.path.join(TOP, 'eadm/build')
+RED = '\x1b[31m'
+
+
+def environment(scenario, **more):
+    env = {k: v for k, v in os.environ.items() if not k.startswith('EADM') and k != 'NO_COLOR'}
+    env['EADM_SCENARIO'] = os.path.join(BUILD, 'scenarios', f'{scenario}.json')
+    return dict(env, **more)
+
+
+def run(*words, scenario='basic', width=80, err=subprocess.PIPE, **more):
+    """eadm with a terminal as standard output; returns what it printed there and on stderr."""
+    mine, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack('HHHH', 24, width, 0, 0))
+    with subprocess.Popen([os.path.join(BUILD, 'eadm-fake'), *words],
+                          env=environment(scenario, **more), stdin=subprocess.DEVNULL, stdout=its,
+                          stderr=its if err is None else err) as proc:
+        os.close(its)
+        out = b''
+        try:
+            while data := os.read(mine, 65536):
+                out += data
+        except OSError:         # the other end is closed
+            pass
+        messages = proc.stderr.read().decode() if proc.stderr else ''
+    os.close(mine)
+    return out.decode().replace('\r\n', '\n'), messages
+
+
+def plain(text):
+    return re.sub(r'\x1b\[\d+m', '', text)
+
+
+def heads(text):
+    return plain(text).splitlines()[0].split()
+
+
+ALL = 'DEV QPN TYPE STATE PEER SQ RQ SCQ RCQ ASYNC AGE PID COMM'.split()
+
+
+@pytest.mark.parametrize('width,gone', [
+    (0, ''), (200, ''), (106, ''), (105, 'TYPE'), (99, 'TYPE AGE'), (92, 'TYPE RCQ AGE'),
+    (40, 'TYPE SCQ RCQ ASYNC AGE PID')])
+def test_columns_go_by_priority_and_are_named(width, gone):
+    out, messages = run('list', 'qp', width=width)
+    gone = gone.split()
+    assert heads(out) == [x for x in ALL if x not in gone]
+    said = f"columns that do not fit this terminal: {', '.join(gone)}."
+    assert (said in messages) == bool(gone), messages
+    if width and width > 40:
+        assert max(len(x) for x in plain(out).splitlines()) <= width
+
+
+def test_a_note_for_several_tables_is_one():
+    _, messages = run('dump', 'qp', '17', '18', width=75)
+    notes = [x for x in messages.splitlines() if 'do not fit' in x]
+    assert len(notes) == len(set(notes)) >= 1
+
+
+def test_nothing_goes_in_a_pipe_with_columns_or_in_json():
+    piped = subprocess.run([os.path.join(BUILD, 'eadm-fake'), 'list', 'qp'],
+                           env=environment('basic', COLUMNS='40'), stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=60, check=True)
+    assert heads(piped.stdout.decode()) == ALL and not piped.stderr
+    out, messages = run('list', 'qp', '--columns', ','.join(ALL), width=40)
+    assert heads(out) == ALL and 'fit' not in messages
+    _, messages = run('-j', 'list', 'qp', width=40)
+    assert not messages
+
+
+@pytest.mark.parametrize('words,scenario,red', [
+    ('list qp', 'basic', 'DEAD'), ('dump cq 5', 'failed', 'send-wrong-pd'),
+    ('dump cmdq --range 48-48', 'basic', '22 EINVAL'), ('list dev', 'no-access', 'no-access'),
+    ('dump qp 18', 'broken-rings', 'unreadable'),
+    ('info qp 21', 'basic', 'DEAD (stopped by the device)'),
+    ('info dev', 'basic', 'warning: 1 queue pair DEAD')])
+def test_what_is_bad_is_red(words, scenario, red):
+    out, _ = run(*words.split(), scenario=scenario, width=0)
+    assert f'{RED}{red}\x1b[0m' in out, out
+    assert 'success' not in out or f'{RED}success' not in out
+    for quiet in ({'NO_COLOR': '1'},), ({}, '--color', 'never'):
+        out, _ = run(*words.split(), *quiet[1:], scenario=scenario, width=0, **quiet[0])
+        assert '\x1b' not in out and red in out
+
+
+def test_nothing_is_red_when_all_is_well():
+    for words in ('list qp', 'info dev', 'dump qp 17'):
+        assert RED not in run(*words.split(), scenario='well')[0]
+
+
+def test_errors_are_red_on_a_terminal_only():
+    out, _ = run('info', 'qp', '99', err=None)
+    assert f'{RED}no queue pair 99 [ENOENT]\x1b[0m' in out
+    _, messages = run('info', 'qp', '99')
+    assert '\x1b' not in messages and 'no queue pair 99' in messages
