@@ -20,7 +20,7 @@ from vm.lib.pairs import rping
 
 pytestmark = [
     pytest.mark.group('long'),
-    pytest.mark.limit(2400),
+    pytest.mark.limit(7200),
     pytest.mark.needs('driver', 'model', 'intree-6.1'),
 ]
 
@@ -87,8 +87,10 @@ def add_own_driver(system, kind):
 
 
 def boot(system, kernel, **more):
-    """A VM of the system as it is now."""
-    spec = VmSpec(mem=2048, **system.boot_files(kernel), **more)
+    """A VM of the system as it is now. It starts all that a system starts, and one of the tests
+    compiles the module in it: its limits are three times those of the small guest.
+    """
+    spec = VmSpec(mem=2048, slow=3, **system.boot_files(kernel), **more)
     return local.hosts(f'packages-{system.suite}', spec)
 
 
