@@ -474,6 +474,7 @@ int cmd_stat(struct ctx *c, const struct args *a);
 int cmd_debug_level(struct ctx *c, const struct args *a);
 int cmd_snapshot(struct ctx *c, const struct args *a);
 int cmd_log(struct ctx *c, const struct args *a);
+int cmd_diff(struct ctx *c, const struct args *a);
 int cmd_version(struct ctx *c, const struct args *a);
 int cmd_ver(struct ctx *c, const struct args *a);
 int cmd_schema(struct ctx *c, const struct args *a);

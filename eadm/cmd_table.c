@@ -229,6 +229,11 @@ const struct cmd cmd_table[] = {
 		  "Only its owner may read the file: it has addresses, keys and contents of rings.",
 	  .schema = &schema_snapshot, .takes = BLOCK & ~(TAKES_MORE | TAKES_FILE),
 	  .run = cmd_snapshot },
+	{ .verb = "diff", .operands = "FILE FILE", .min = 2, .max = 2, .section = EVIDENCE,
+	  .help = "what is different in two snapshot files, the older one first",
+	  .more = "Objects are the same if adapter, number and time of creation are. What one of the "
+		  "files does\nnot say is not compared, nor are times.",
+	  .schema = &schema_diff, .takes = TAKES_TABLE | TAKES_MORE, .run = cmd_diff },
 	{ .verb = "explain", .operands = "[NAMESPACE] [CODE|WORD]", .max = 2,
 	  .operand = OPERAND_SPACE, .section = TOOL,
 	  .help = "codes and words of applications, hardware, driver and eadm",

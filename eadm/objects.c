@@ -48,6 +48,9 @@ int list_objects(struct ctx *c, struct dev *dev, enum target t,
 
 	if (ret)
 		return ctx_call_failed(c, dev, ret, TARGET_DEV, 0);
+	if (c->src.chosen)
+		ctx_note(c, "CHOSEN", dev_title(dev), "only what was chosen when the file was written, "
+			 "with what belongs to it, is there");
 	c->good++;
 	return 0;
 }

@@ -170,7 +170,7 @@ const char *schema_key_part(const char *key, char *part, size_t size);
 extern const struct schema schema_dev_list, schema_dev_info, schema_qp_list, schema_cq_list,
 	schema_eq_list, schema_qp_info, schema_cq_info, schema_eq_info, schema_cmdq_info,
 	schema_qp_dump, schema_cq_dump, schema_eq_dump, schema_cmdq_dump, schema_stat,
-	schema_debug, schema_log, schema_snapshot, schema_ver, schema_version, schema_names,
+	schema_debug, schema_log, schema_diff, schema_snapshot, schema_ver, schema_version, schema_names,
 	schema_explain;
 extern const struct schema schema_qp_side, schema_cq_side, schema_eq_side, schema_wqe,
 	schema_rqe, schema_cqe, schema_ccqe, schema_ceqe, schema_aeqe, schema_cmd, schema_sge,
@@ -384,6 +384,12 @@ enum {
 	LG_DEV, LG_INDEX, LG_TIME, LG_TIME_NS, LG_KIND, LG_SEQ, LG_WHAT, LG_OBJECT, LG_RESULT,
 	LG_STATUS, LG_TOOK, LG_KEY, LG_PID, LG_COMM, LG_KERNEL, LG_TEXT,
 	LG_COUNT
+};
+
+/* diff */
+enum {
+	DF_DEV, DF_PCI, DF_KIND, DF_ID, DF_WHAT, DF_KEY, DF_BEFORE, DF_AFTER, DF_DELTA, DF_CHANGE,
+	DF_COUNT
 };
 
 /* version */

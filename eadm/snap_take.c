@@ -106,6 +106,7 @@ void take_file(struct taking *t)
 	lines_add(&l, FC_NAME, "host", "%s", host.nodename);
 	lines_add(&l, FC_PLAIN, "kernel", "%s", host.release);
 	lines_add(&l, FC_PLAIN, "machine", "%s", host.machine);
+	lines_add(&l, FC_PLAIN, "chosen", "%d", t->qps || t->cqs);
 	lines_add(&l, FC_PLAIN, "no_hw", "%d", t->c->opt.no_hw);
 	lines_add(&l, FC_PLAIN, "euid_is_root", "%d", !geteuid());
 	lines_add(&l, FC_PLAIN, "time_real_ns", "%llu",

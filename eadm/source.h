@@ -170,6 +170,7 @@ struct worker;
  * @netlink_err: why rdma netlink is of no use, 0 if it works
  * @timeout_ms: budget of one call
  * @no_hw: never make the device work
+ * @chosen: a file for which objects were chosen: there were more
  * @priv: of the backend
  * @worker: thread that makes the calls
  * @why: what was wrong with a reply, after -EPROTO
@@ -181,6 +182,7 @@ struct source {
 	int netlink_err;
 	unsigned int timeout_ms;
 	bool no_hw;
+	bool chosen;
 	void *priv;
 	struct worker *worker;
 	const char *why;

@@ -507,6 +507,7 @@ void source_from_snapshot(struct source *src, struct snap_in *in)
 	f->file = snap_find(in, ERDMA_SNAP_NO_DEV, ERDMA_SNAP_FILE, 0, 0);
 	src->ops = &file_ops;
 	src->priv = f;
+	src->chosen = line_number(f->file, "chosen", 0);
 }
 
 /**

@@ -743,6 +743,23 @@ SCENARIOS.update({
 })
 
 
+def later():
+    """The adapter of "basic" 12 seconds on: one QP was stopped by the device, one is another of the
+    same number, a region is gone, commands timed out.
+    """
+    a = adapter()
+    a["info"]["time_mono_ns"] += 12 * 10**9
+    a["info"]["time_real_ns"] = str(int(a["info"]["time_real_ns"]) + 12 * 10**9)
+    a["info"]["n_mr"] -= 1
+    a["qp"][0].update({"state": 5, "sq.pi": a["qp"][0]["sq.pi"] + 3})
+    a["qp"][1]["created_ns"] = a["info"]["time_mono_ns"] - 10**9
+    del a["mr"][0]
+    for counter in a["counters"]:
+        if counter[0] in ("tx_bytes", "cmdq_timeouts"):
+            counter[1] = str(int(counter[1]) + 446)
+    return a
+
+
 def extra():
     a = adapter()
     a["qp"] = [dict(a["qp"][0], no_record=1)]
@@ -768,6 +785,7 @@ def extra():
     a = adapter()
     a["info"]["abi_flags"] = 1
     SCENARIOS["no-log"] = scenario(a)
+    SCENARIOS["later"] = scenario(later())
 
 
 def main():
