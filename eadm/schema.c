@@ -31,7 +31,7 @@ static const struct field dev_list_fields[] = {
 
 static bool bad_dev_state(const char *cell)
 {
-	return strcmp(cell, "ok");
+	return !strncmp(cell, "no-", 3) || !strcmp(cell, "broken-node");
 }
 
 static const struct column dev_list_cols[] = {

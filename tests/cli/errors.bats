@@ -85,7 +85,7 @@ fails()
 		[ "$(fake basic "${args[@]}")" != "$(fake basic "${args[@]}" -v)" ]
 	done
 }
-@test "option of another command" { fails 2 basic "list cq --pid 5" "unknown option '--pid'"; }
+@test "option of another command" { fails 2 basic "list eq --pid 5" "unknown option '--pid'"; }
 @test "option without its value" { fails 2 basic "list qp --pid" "option '--pid' needs a value: PID"; }
 @test "option with a value it does not take" { fails 2 basic "list qp --exact=1" "takes no value"; }
 @test "value that is none of the words" { fails 2 basic "list qp --color red" "bad value 'red' of option --color"; }
