@@ -4,23 +4,11 @@
 
 #include "uapi/erdma_diag.h"
 
-#define TRACE_CASE(code, word)	case (code): return (word);
+#define TRACE_WORD(code, word) \
+	[code] = word,
 
-static const char *trace_cm_stage(u32 stage)
-{
-	switch (stage) {
-	ERDMA_DIAG_CM_STAGE_NAMES(TRACE_CASE)
-	}
-	return NULL;
-}
-
-static const char *trace_reset_event(u32 event)
-{
-	switch (event) {
-	ERDMA_DIAG_RESET_EVENTS(TRACE_CASE)
-	}
-	return NULL;
-}
+static const char * const trace_cm_stages[] = { ERDMA_DIAG_CM_STAGE_NAMES(TRACE_WORD) };
+static const char * const trace_reset_events[] = { ERDMA_DIAG_RESET_EVENTS(TRACE_WORD) };
 
 #define CREATE_TRACE_POINTS
 #include "erdma_trace.h"

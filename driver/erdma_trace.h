@@ -170,7 +170,7 @@ TRACE_EVENT(erdma_cm,
 	),
 	TP_fast_assign(
 		trace_dev_assign(ep->dev);
-		trace_word_assign(name, trace_cm_stage(ep->log.stage));
+		trace_word_assign(name, trace_cm_stages[ep->log.stage]);
 		__entry->endpoint = ep->num;
 		__entry->active = ep->log.active;
 		__entry->stage = ep->log.stage;
@@ -201,7 +201,7 @@ TRACE_EVENT(erdma_reset,
 	),
 	TP_fast_assign(
 		trace_word_assign(pci, pci_name(pdev));
-		trace_word_assign(name, trace_reset_event(event));
+		trace_word_assign(name, trace_reset_events[event]);
 		__entry->event = event;
 		__entry->err = err;
 		strscpy(__entry->reason, reason ?: "", sizeof(__entry->reason));

@@ -49,13 +49,13 @@ static const struct diff_kind diff_kinds[] = {
 };
 
 /**
- * struct side - one of the two files
+ * struct diff_side - one of the two files
  * @path: file
  * @c: run of commands on it
  * @damaged: its end is missing
  * @partial: the last list may lack objects
  */
-struct side {
+struct diff_side {
 	const char *path;
 	struct ctx c;
 	bool damaged;
@@ -83,7 +83,7 @@ struct diff {
 /* ---- the files ------------------------------------------------------------ */
 
 /* Return: 0, or a negative error number after reporting it */
-static int side_open(struct ctx *c, struct side *s, const char *path)
+static int side_open(struct ctx *c, struct diff_side *s, const char *path)
 {
 	const char *damage = NULL;
 	int ret;
@@ -110,7 +110,7 @@ static int side_open(struct ctx *c, struct side *s, const char *path)
 	return 0;
 }
 
-static void side_close(struct side *s)
+static void side_close(struct diff_side *s)
 {
 	if (s->c.src.ops)
 		source_close(&s->c.src);
@@ -118,7 +118,7 @@ static void side_close(struct side *s)
 }
 
 /* What the file does not have is missing in the comparison */
-static void side_report(struct ctx *c, struct side *s)
+static void side_report(struct ctx *c, struct diff_side *s)
 {
 	const struct problem *p;
 
@@ -136,8 +136,8 @@ static void side_report(struct ctx *c, struct side *s)
 }
 
 /* Objects of one device, for there are commands that take one only */
-static const struct list *side_list(struct ctx *c, struct side *s, const struct diff_kind *kind,
-				    const struct dev *dev)
+static const struct list *side_list(struct ctx *c, struct diff_side *s,
+				    const struct diff_kind *kind, const struct dev *dev)
 {
 	struct args a = { 0 };
 
@@ -158,7 +158,7 @@ static int see_dev(struct ctx *c, struct dev *dev, void *arg)
 }
 
 /* The adapters, with what each one is. Return: 0, or negative after reporting it */
-static int side_find_devices(struct ctx *c, struct side *s)
+static int side_find_devices(struct ctx *c, struct diff_side *s)
 {
 	int ret;
 
@@ -171,7 +171,7 @@ static int side_find_devices(struct ctx *c, struct side *s)
 	return ret;
 }
 
-static const struct dev *side_dev(const struct side *s, const char *pci)
+static const struct dev *side_dev(const struct diff_side *s, const char *pci)
 {
 	const struct dev *d;
 
@@ -341,7 +341,8 @@ static void diff_objects(struct diff *d, const struct dev *a, const struct list 
 	}
 }
 
-static void diff_kind(struct ctx *c, const struct diff_kind *kind, struct side *a, struct side *b)
+static void diff_kind(struct ctx *c, const struct diff_kind *kind, struct diff_side *a,
+		      struct diff_side *b)
 {
 	struct diff d = { .c = c, .kind = kind, .id = -1 };
 	const struct list *la, *lb;
@@ -363,7 +364,7 @@ static void diff_kind(struct ctx *c, const struct diff_kind *kind, struct side *
 /* ---- devices ---------------------------------------------------------------- */
 
 /* Devices that only one of the files has, and how much time is between the two */
-static void diff_devices(struct ctx *c, struct side *a, struct side *b)
+static void diff_devices(struct ctx *c, struct diff_side *a, struct diff_side *b)
 {
 	struct diff d = { .c = c, .kind = &diff_kinds[0], .id = -1 };
 	const struct dev *x, *y;
@@ -402,7 +403,7 @@ static void diff_devices(struct ctx *c, struct side *a, struct side *b)
  */
 int cmd_diff(struct ctx *c, const struct args *a)
 {
-	struct side sides[2] = { 0 };
+	struct diff_side sides[2] = { 0 };
 	size_t i;
 	int ret;
 
