@@ -58,7 +58,7 @@ states()
 	[[ "$(fake basic info qp 21 -v 2>/dev/null)" == *"bus address                  hidden"* ]]
 	fake basic info qp 21 -j 2>/dev/null | jq -e '.data[0].driver.withheld ==
 		["sq.addr", "sq.dbrec_addr", "rq.addr", "rq.dbrec_addr"]'
-	[[ "$(fake hidden dump qp 17 --sq --last 9)" == *"rkey hidden"* ]]
+	[[ "$(fake hidden dump qp 17 --sq --last 9)" == *"7f0000000000:hidden"* ]]
 	fake hidden dump qp 17 --sq --last 9 -j |
 		jq -e '.data[0].entries[0].withheld == ["remote.rkey"]'
 }
