@@ -308,7 +308,7 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 @test "help of a verb says each option once, and who has it" {
 	"$EADM" help dump > "$BATS_TEST_TMPDIR/help"
 	[ "$(grep -c -- '--hex  ' "$BATS_TEST_TMPDIR/help")" -eq 1 ]
-	[ "$(grep -c 'MARK names' "$BATS_TEST_TMPDIR/help")" -eq 1 ]
+	[ "$(grep -c 'stand where each of them' "$BATS_TEST_TMPDIR/help")" -eq 1 ]
 	grep -q -- '--sq .*only the send queue (qp)' "$BATS_TEST_TMPDIR/help"
 	grep -q -- '--eq .*(cmdq)' "$BATS_TEST_TMPDIR/help"
 }

@@ -104,7 +104,7 @@ exported()
 @test "in a container: what only the node has is unknown, the node itself is not there" {
 	fake pod info dev 2>/dev/null | grep -qx '    diagnostic node'
 	fake pod info dev 2>/dev/null | tr -s ' ' | grep -qx ' capabilities ?'
-	fake pod info dev -j | jq -e '.data[0].unknown == ["capabilities"]'
+	fake pod info dev -j | jq -e '.data[0].unknown == ["health.state", "capabilities"]'
 	[ "$(fake pod info dev -j | jq -c '.data[0] | [has("node"), has("capabilities"), .firmware]')" = '[false,false,"1.2.3"]' ]
 }
 @test "in a container: list qp has its filters" {
