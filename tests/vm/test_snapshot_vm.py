@@ -14,7 +14,7 @@ pytestmark = [
 
 FILE = '/tmp/snap.eadm'
 #: What asking changes, or the clock: times, and what the card did for the questions.
-MOVES = {'age_ns', 'state_age_ns', 'created', 'state_since', 'time_ns', 'left_ns', 'until'}
+MOVES = {'age_ns', 'state_age_ns', 'created', 'state_since', 'time', 'time_ns', 'left_ns', 'until'}
 #: Of objects that nobody uses meanwhile. What is about commands moves with every question.
 COMMANDS = ['list dev', 'list qp', 'list cq', 'list mr', 'list pd', 'list ctx', 'list cm',
             'dump qp', 'debug-level']
