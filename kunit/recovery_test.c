@@ -265,11 +265,16 @@ static int read_config(struct pci_bus *bus, unsigned int devfn, int where, int s
 
 static struct pci_ops function_without_bars = { .read = read_config };
 
-/* The device is lost, as in pci_error_resume(), and the work runs at once */
+/*
+ * The device is lost, as in pci_error_resume(), and the work runs at once. It queues itself
+ * for later: flush_delayed_work() would run that too.
+ */
 static void try_once(struct erdma_adapter *adapter)
 {
 	erdma_pci_err_handler.resume(adapter->pdev);
-	flush_delayed_work(&adapter->recover);
+	flush_work(&adapter->recover.work);
+	if (cancel_delayed_work(&adapter->recover))
+		kref_put(&adapter->refs, nobody_frees_it);
 }
 
 static void adapter_is_given_up_after_three_tries_in_ten_minutes(struct kunit *test)
