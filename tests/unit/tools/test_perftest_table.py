@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tables of perftest, and what its programs and rping do wrong by themselves."""
 import math
+from types import SimpleNamespace
 
 import pytest
 
 from erdma.vm import Perf, Result, perf
-from erdma.vm.perftest import closed_early, lost_race, table_row
+from erdma.vm.perftest import closed_early, lost_race, missed_reply, table_row
 
 pytestmark = pytest.mark.group('unit')
 
@@ -62,3 +63,14 @@ def test_rping_that_closed_its_channel_too_early(status, err, early):
 def test_programs_that_cannot_wait_for_events_are_refused(command):
     with pytest.raises(ValueError, match='events'):
         perf(command, None, None)
+
+
+@pytest.mark.parametrize('kind, out, missed', [
+    ('intree', 'cmatose: event: RDMA_CM_EVENT_UNREACHABLE, error: -110\n', True),
+    ('intree', 'cma event RDMA_CM_EVENT_UNREACHABLE, error -110\n', True),
+    ('intree', 'cma event RDMA_CM_EVENT_REJECTED, error -111\n', False),
+    ('intree', 'cma event RDMA_CM_EVENT_UNREACHABLE, error -1100\n', False),
+    ('erdma', 'cma event RDMA_CM_EVENT_UNREACHABLE, error -110\n', False)])
+def test_reply_that_the_kernels_own_driver_missed(kind, out, missed):
+    vm = SimpleNamespace(driver=SimpleNamespace(kind=kind))
+    assert missed_reply(vm, Result('ucmatose', 137, out, '', '')) is missed

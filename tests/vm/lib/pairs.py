@@ -9,9 +9,11 @@ def rping(options):
 
 
 def ucmatose(options):
-    """ucmatose, which connects many times."""
+    """ucmatose, which connects many times. Each line of its client is passed on at once: the
+    client may never end.
+    """
     return (f'ucmatose -b {{addr}} -p {{port}} {options}',
-            f'ucmatose -s {{addr}} -p {{port}} {options}')
+            f'stdbuf -oL ucmatose -s {{addr}} -p {{port}} {options}')
 
 
 def rstream(options):
