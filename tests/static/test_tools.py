@@ -13,6 +13,7 @@ from test_text import silent
 from tree import TOP, all_files, files, is_shell, lines_of, only, text
 
 from erdma import headers, linux
+from erdma.paths import BUILD
 
 pytestmark = [pytest.mark.group('static'), pytest.mark.limit(900)]
 
@@ -83,21 +84,26 @@ def test_checkpatch(part, tmp_path):
             if not re.search('uninitialized value .root|^find: .*/include', x)])
 
 
-def copy_driver(tmp_path):
-    """A copy of the driver: the tree's own module is left alone."""
-    for name in files(TOP, 'VERSION', 'driver/*', 'include/*'):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(TOP / name, tmp_path / name)
+def copy_driver(name):
+    """A copy of the driver: the tree's own module is left alone. Its folder is the same in each
+    run, as ccache compiles again what is elsewhere.
+    """
+    copy = BUILD / 'warnings' / name
+    shutil.rmtree(copy, ignore_errors=True)
+    for file in files(TOP, 'VERSION', 'driver/*', 'include/*'):
+        (copy / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(TOP / file, copy / file)
+    return copy
 
 
-def test_driver_builds_without_a_warning(tmp_path):
+def test_driver_builds_without_a_warning():
     """sparse on every file, and gcc with more warnings."""
-    copy_driver(tmp_path)
-    out = lines_of('make', '-C', tmp_path / 'driver', f'KDIR={headers.folder()}', 'W=1', 'C=2',
+    copy = copy_driver('gcc')
+    out = lines_of('make', '-C', copy / 'driver', f'KDIR={headers.folder()}', 'W=1', 'C=2',
                    'CF=-Wbitwise -Wno-sparse-error')
     # BTF and the signing key are not there for external modules: no fault of ours.
     silent([x for x in out if re.search('warning:|error:|exit status', x)])
-    assert (tmp_path / 'driver/erdma.ko').exists()
+    assert (copy / 'driver/erdma.ko').exists()
 
 
 #: clang for headers of a kernel made by gcc: without what only gcc has, and without what it
@@ -118,17 +124,17 @@ exec clang "$@" -g0 -Wno-unknown-warning-option -Wno-gnu-variable-sized-type-not
 
 
 @pytest.mark.skipif(not shutil.which('clang'), reason='clang is not installed')
-def test_driver_builds_by_clang_without_a_warning(tmp_path):
-    copy_driver(tmp_path)
-    (tmp_path / 'clang').write_text(CLANG, encoding='ascii')
-    (tmp_path / 'clang').chmod(0o755)
-    out = lines_of('make', '-C', tmp_path / 'driver', f'KDIR={headers.folder()}', 'W=1',
-                   f'CC={tmp_path}/clang', 'CONFIG_CC_IS_GCC=', 'CONFIG_CC_IS_CLANG=y',
+def test_driver_builds_by_clang_without_a_warning():
+    copy = copy_driver('clang')
+    (copy / 'clang').write_text(CLANG, encoding='ascii')
+    (copy / 'clang').chmod(0o755)
+    out = lines_of('make', '-C', copy / 'driver', f'KDIR={headers.folder()}', 'W=1',
+                   f'CC={copy}/clang', 'CONFIG_CC_IS_GCC=', 'CONFIG_CC_IS_CLANG=y',
                    'CONFIG_OBJTOOL=', good=(0, 2))
     # gcc made the kernel: its Makefile warns that another compiler is used.
     silent([x for x in out if re.search('warning:|error:|exit status', x) and
             'compiler differs' not in x])
-    assert (tmp_path / 'driver/erdma.ko').exists()
+    assert (copy / 'driver/erdma.ko').exists()
 
 
 @pytest.mark.skipif(not shutil.which('spatch'), reason='coccinelle is not installed')

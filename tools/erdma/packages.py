@@ -26,7 +26,7 @@ DEMO = BUILD + '''
 CHECK = DEMO + '''
     git perl sparse clang coccinelle shellcheck codespell mandoc libcmocka-dev bats jq bsdextrautils procps
     python3-pytest python3-pytest-timeout python3-pytest-xdist python3-jsonschema python3-yaml
-    meson ninja-build libpixman-1-dev libfdt-dev zlib1g-dev libattr1-dev libcap-ng-dev
+    ccache meson ninja-build libpixman-1-dev libfdt-dev zlib1g-dev libattr1-dev libcap-ng-dev
     libslirp-dev flex bison bc libelf-dev zstd gdb pylint
 '''.split()
 #: Which lines the tests run.
