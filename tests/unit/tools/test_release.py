@@ -135,6 +135,7 @@ def test_lintian_finds_nothing(debs):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.group('long')
 def test_debian_packages_are_the_same_from_another_folder(debs, tmp_path):
     old = os.umask(0o027)
     try:
