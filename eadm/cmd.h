@@ -449,7 +449,7 @@ int cmdq_context(struct ctx *c, struct dev *dev, struct erdma_diag_cmdq *cmdq, s
 
 /* emit.c: to the outside */
 void emit_document(struct ctx *c);
-void emit_problems(struct ctx *c);
+void emit_problems(struct ctx *c, FILE *f);
 int emit_flush(struct ctx *c);
 
 /* The commands */
@@ -474,6 +474,7 @@ int cmd_stat(struct ctx *c, const struct args *a);
 int cmd_debug_level(struct ctx *c, const struct args *a);
 int cmd_snapshot(struct ctx *c, const struct args *a);
 int cmd_log(struct ctx *c, const struct args *a);
+int cmd_report(struct ctx *c, const struct args *a);
 int cmd_diff(struct ctx *c, const struct args *a);
 int cmd_version(struct ctx *c, const struct args *a);
 int cmd_ver(struct ctx *c, const struct args *a);

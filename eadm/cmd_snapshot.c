@@ -1,28 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A file with all that can be known now, for --from. */
-#include <errno.h>
-#include <string.h>
-
 #include "schema.h"
 #include "snap_take.h"
-
-static enum redact_level level_of(const struct args *a)
-{
-	const char *word = a->opt[OPT_REDACT];
-
-	return !word || !strcmp(word, "none") ? REDACT_NONE :
-	       !strcmp(word, "ids") ? REDACT_IDS : REDACT_FULL;
-}
-
-static int snapshot_dev(struct ctx *c, struct dev *dev, void *arg)
-{
-	int ret = take_device(arg, dev);
-
-	/* Without the node, as in a container, the file has what netlink knows */
-	if (ret == -ENOENT || ret == -ENXIO)
-		return 0;
-	return ret ? ctx_call_failed(c, dev, ret, TARGET_DEV, 0) : 0;
-}
 
 static int parse_numbers(struct ctx *c, const char *kind, const char *word, struct id_set *ids)
 {
@@ -47,31 +26,6 @@ static void add_result(struct ctx *c, const struct taking *t, const char *path)
 	ctx_add(c, o);
 }
 
-static int take(struct ctx *c, struct taking *t, const char *path)
-{
-	int err, ret;
-
-	t->out = snap_create(&c->pool, path, t->redact, &err);
-	if (!t->out)
-		return ctx_problem(c, err, NULL, err == EEXIST ? "only a regular file is replaced." :
-				   NULL, "cannot write %s: %s", path, strerror(err));
-	take_file(t);
-	ret = ctx_each_dev(c, DEVS_MANY | DEVS_ANY, snapshot_dev, t);
-	if (!t->n_devs) {
-		snap_abort(t->out);
-		return ret;
-	}
-	err = snap_finish(t->out);
-	if (err)
-		return ctx_problem(c, err, NULL, NULL, "cannot write %s: %s", path, strerror(err));
-	if (t->problems && redact_level(t->redact) == REDACT_NONE)
-		ctx_problem_exit(c, EX_PARTIAL, ENODATA, NULL,
-				 "run as root; 'eadm --from FILE' says of each object why.",
-				 "not taken: %u", t->problems);
-	add_result(c, t, path);
-	return 0;
-}
-
 /**
  * cmd_snapshot - write a snapshot file
  * @c: run
@@ -94,8 +48,10 @@ int cmd_snapshot(struct ctx *c, const struct args *a)
 		return ret;
 	t.qps = a->opt[OPT_QP] ? &qps : NULL;
 	t.cqs = a->opt[OPT_CQN] ? &cqs : NULL;
-	t.redact = redact_new(&c->pool, level_of(a));
-	ret = take(c, &t, a->opt[OPT_WRITE]);
+	t.redact = redact_new(&c->pool, redact_level_of(a->opt[OPT_REDACT]));
+	ret = take_all(&t, a->opt[OPT_WRITE]);
+	if (!ret)
+		add_result(c, &t, a->opt[OPT_WRITE]);
 	redact_end(t.redact);
 	return ret;
 }

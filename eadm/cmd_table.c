@@ -121,6 +121,13 @@ static const struct opt_def snapshot_opts[] = {
 	{ 0 }
 };
 
+static const struct opt_def report_opts[] = {
+	{ OPT_WRITE, "write", 0, "FILE", NULL, "leave the snapshot that the text is made from there" },
+	{ OPT_REDACT, "redact", 0, "HOW", "none|ids|full", "ids: pseudonyms for addresses, names and "
+	  "processes, the default; full: none of them; none: everything" },
+	{ 0 }
+};
+
 static const char dump_more[] =
 	"'app>', 'driver>' and 'card>' stand where each of them writes (PI) or reads (CI) next.\n"
 	"Without a selector the entries in flight are shown, at most the newest 32, or the newest 8\n"
@@ -229,6 +236,14 @@ const struct cmd cmd_table[] = {
 		  "Only its owner may read the file: it has addresses, keys and contents of rings.",
 	  .schema = &schema_snapshot, .takes = BLOCK & ~(TAKES_MORE | TAKES_FILE),
 	  .run = cmd_snapshot },
+	{ .verb = "report", .operands = "", .opts = report_opts, .section = EVIDENCE,
+	  .help = "all that a bug report needs, as text, with pseudonyms",
+	  .more = "The output of the reading commands, of each adapter; all about QPs that the "
+		  "device stopped.\nEqual pseudonyms stand for equal things, also in the file of "
+		  "--write. Nothing shows what an\napplication sent. For JSON: eadm report --write "
+		  "FILE, then eadm --from FILE list qp -j.\nA file of --from is shown if it hides what "
+		  "is to be hidden.",
+	  .takes = TAKES_ASKS | TAKES_HW | TAKES_FILE, .run = cmd_report },
 	{ .verb = "diff", .operands = "FILE FILE", .min = 2, .max = 2, .section = EVIDENCE,
 	  .help = "what is different in two snapshot files, the older one first",
 	  .more = "Objects are the same if adapter, number and time of creation are. What one of the "

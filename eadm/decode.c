@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Entries of queue pairs, completion queues and event queues to facts. */
-#include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "erdma/erdma_field.h"
@@ -60,31 +60,33 @@ void decode_name(struct obj *o, unsigned int field, const char *name, uint32_t c
 }
 
 /**
+ * ipv4_text - an IPv4 address
+ * @addr: four bytes in network order; 240.0.0.0/8 are pseudonyms of a snapshot file
+ * @text: filled
+ */
+void ipv4_text(const void *addr, char text[INET_ADDRSTRLEN])
+{
+	const uint8_t *b = addr;
+
+	if (b[0] == 240)
+		snprintf(text, INET_ADDRSTRLEN, "ip-%u",
+			 (unsigned int)(b[1] << 16 | b[2] << 8 | b[3]));
+	else
+		snprintf(text, INET_ADDRSTRLEN, "%u.%u.%u.%u", b[0], b[1], b[2], b[3]);
+}
+
+/**
  * decode_ipv4 - set an IPv4 address
  * @o: object
  * @field: field
- * @addr: four bytes in network order; 240.0.0.0/8 are pseudonyms of a snapshot file
+ * @addr: as for ipv4_text()
  */
 void decode_ipv4(struct obj *o, unsigned int field, const void *addr)
 {
-	char text[INET_ADDRSTRLEN], *s = text;
-	const uint8_t *b = addr;
-	int i;
+	char text[INET_ADDRSTRLEN];
 
-	if (b[0] == 240) {
-		obj_strf(o, field, "ip-%u", (unsigned int)(b[1] << 16 | b[2] << 8 | b[3]));
-		return;
-	}
-	for (i = 0; i < 4; i++) {
-		if (i)
-			*s++ = '.';
-		if (b[i] >= 100)
-			*s++ = (char)('0' + b[i] / 100);
-		if (b[i] >= 10)
-			*s++ = (char)('0' + b[i] / 10 % 10);
-		*s++ = (char)('0' + b[i] % 10);
-	}
-	obj_strn(o, field, text, (size_t)(s - text));
+	ipv4_text(addr, text);
+	obj_str(o, field, text);
 }
 
 /**

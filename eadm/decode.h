@@ -6,6 +6,7 @@
 #ifndef EADM_DECODE_H
 #define EADM_DECODE_H
 
+#include <netinet/in.h>
 #include <linux/types.h>
 
 #include "model.h"
@@ -61,6 +62,7 @@ uint64_t get_be(const void *p, size_t size);
 void decode_bits(struct obj *o, const struct bits *t, size_t n, const void *buf, size_t len);
 void decode_name(struct obj *o, unsigned int field, const char *name, uint32_t code);
 void decode_rights(struct obj *o, unsigned int field, uint32_t rights);
+void ipv4_text(const void *addr, char text[INET_ADDRSTRLEN]);
 void decode_ipv4(struct obj *o, unsigned int field, const void *addr);
 void hide_keys(struct obj *o);
 void hide_addresses(struct obj *o, bool device);

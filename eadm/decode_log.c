@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Entries of the driver's recorders: records to facts. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -143,8 +142,8 @@ static void log_cm(struct obj *o, const struct rec *rec)
 	rec_copy(rec, &c, sizeof(c));
 	stage = WORD(stage_names, c.stage);
 	if (c.family == AF_INET) {
-		inet_ntop(AF_INET, c.saddr, from, sizeof(from));
-		inet_ntop(AF_INET, c.daddr, to, sizeof(to));
+		ipv4_text(c.saddr, from);
+		ipv4_text(c.daddr, to);
 	}
 	obj_str(o, LG_WHAT, c.flags & ERDMA_DIAG_CM_REJECTED ? "rejected" :
 		c.flags & ERDMA_DIAG_CM_ACTIVE ? "connect" : "accept");

@@ -6,7 +6,7 @@
 #include "emit.h"
 
 /* "erdma_0/qp/99" concerns erdma_0, which is named unless the text does so */
-static void put_device(const struct problem *p)
+static void put_device(const struct problem *p, FILE *f)
 {
 	size_t n = p->object ? strcspn(p->object, "/") : 0;
 	const char *s;
@@ -15,31 +15,32 @@ static void put_device(const struct problem *p)
 		if (n && !strncmp(s, p->object, n))
 			return;
 	if (n)
-		fprintf(stderr, "%.*s: ", (int)n, p->object);
+		fprintf(f, "%.*s: ", (int)n, p->object);
 }
 
 /**
- * emit_problems - write messages to stderr
+ * emit_problems - write messages
  * @c: run
+ * @f: where to
  *
  * Notes are left out with --quiet, and in JSON they are in the document.
  */
-void emit_problems(struct ctx *c)
+void emit_problems(struct ctx *c, FILE *f)
 {
 	const struct problem *p;
 
 	for (p = c->problems; p; p = p->next) {
 		if (p->note && (c->opt.quiet || c->opt.format != FMT_TEXT))
 			continue;
-		fputs("eadm: ", stderr);
-		put_device(p);
+		fputs("eadm: ", f);
+		put_device(p, f);
 		if (p->note)
-			fprintf(stderr, "note: %s\n", p->text);
+			fprintf(f, "note: %s\n", p->text);
 		else
-			fprintf(stderr, "%s%s [%s]%s\n", c->opt.color_err ? RED : "", p->text,
+			fprintf(f, "%s%s [%s]%s\n", c->opt.color_err ? RED : "", p->text,
 				p->code, c->opt.color_err ? PLAIN : "");
 		if (p->hint && (!p->next || !p->next->hint || strcmp(p->hint, p->next->hint)))
-			fprintf(stderr, "Hint: %s\n", p->hint);
+			fprintf(f, "Hint: %s\n", p->hint);
 	}
 }
 

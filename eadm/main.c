@@ -105,7 +105,7 @@ out:
 	code = ctx_exit(&c);
 	if (emit_flush(&c) && code == EX_DONE)
 		code = EX_FAILED;
-	emit_problems(&c);
+	emit_problems(&c, stderr);
 	/* A call that hangs may still write into the pool */
 	if (c.src.ops && !source_close(&c.src))
 		_exit(code);

@@ -77,6 +77,10 @@ enum redact_level redact_level(const struct redact *r)
 	return r ? r->level : REDACT_NONE;
 }
 
+static const char *const redact_names[] = {
+	[REDACT_NONE] = "none", [REDACT_IDS] = "ids", [REDACT_FULL] = "full",
+};
+
 /**
  * redact_name - the level as a word of --redact
  * @r: redaction, or NULL
@@ -85,11 +89,22 @@ enum redact_level redact_level(const struct redact *r)
  */
 const char *redact_name(const struct redact *r)
 {
-	static const char *const names[] = {
-		[REDACT_NONE] = "none", [REDACT_IDS] = "ids", [REDACT_FULL] = "full",
-	};
+	return redact_names[redact_level(r)];
+}
 
-	return names[redact_level(r)];
+/**
+ * redact_level_of - a word of --redact as a level
+ * @word: word, or NULL
+ *
+ * Return: level; REDACT_NONE for what is no such word.
+ */
+enum redact_level redact_level_of(const char *word)
+{
+	enum redact_level level = REDACT_FULL;
+
+	while (level != REDACT_NONE && (!word || strcmp(word, redact_names[level])))
+		level--;
+	return level;
 }
 
 static int compare(const void *a, const void *b)

@@ -30,6 +30,7 @@ struct redact *redact_new(struct pool *p, enum redact_level level);
 void redact_end(struct redact *r);
 enum redact_level redact_level(const struct redact *r);
 const char *redact_name(const struct redact *r);
+enum redact_level redact_level_of(const char *word);
 bool redact_record(struct redact *r, uint16_t type, uint8_t *body, size_t len);
 const char *redact_text(struct redact *r, enum field_class cls, const char *text);
 

@@ -91,11 +91,8 @@ static void add_module(struct taking *t, struct snap_lines *l)
 		lines_add(l, FC_PLAIN, "netlink_errno", "%d", -src->netlink_err);
 }
 
-/**
- * take_file - who takes the file, where and when
- * @t: file, nothing taken yet
- */
-void take_file(struct taking *t)
+/* Who takes the file, where and when */
+static void take_file(struct taking *t)
 {
 	struct snap_lines l = take_lines(t);
 	struct utsname host = { 0 };
@@ -254,15 +251,10 @@ static int take_node(struct taking *t, struct dev *d, uint32_t dev)
 	return 0;
 }
 
-/**
- * take_device - all that can be had of an adapter
- * @t: file
- * @d: adapter, in whatever state
- *
- * Return: 0; a negative error number if its node is there and could not be opened.
- */
-int take_device(struct taking *t, struct dev *d)
+/* All that can be had of an adapter, in whatever state */
+static int take_device(struct ctx *c, struct dev *d, void *arg)
 {
+	struct taking *t = arg;
 	uint32_t dev = t->n_devs++;
 	int ret = 0;
 
@@ -276,5 +268,40 @@ int take_device(struct taking *t, struct dev *d)
 		take_netlink(t, d, dev);
 	put_counters(t, d, dev);
 	take_host(t, d, dev);
-	return ret;
+	/* Without the node, as in a container, the file has what netlink knows */
+	if (!ret || ret == -ENOENT || ret == -ENXIO)
+		return 0;
+	return ctx_call_failed(c, d, ret, TARGET_DEV, 0);
+}
+
+/**
+ * take_all - write a snapshot file
+ * @t: what is wanted; on return what it became
+ * @path: file
+ *
+ * Return: 0, or a negative error number after reporting it: there is no file then.
+ */
+int take_all(struct taking *t, const char *path)
+{
+	struct ctx *c = t->c;
+	int err, ret;
+
+	t->out = snap_create(&c->pool, path, t->redact, &err);
+	if (!t->out)
+		return ctx_problem(c, err, NULL, err == EEXIST ? "only a regular file is replaced." :
+				   NULL, "cannot write %s: %s", path, strerror(err));
+	take_file(t);
+	ret = ctx_each_dev(c, DEVS_MANY | DEVS_ANY, take_device, t);
+	if (!t->n_devs) {
+		snap_abort(t->out);
+		return ret;
+	}
+	err = snap_finish(t->out);
+	if (err)
+		return ctx_problem(c, err, NULL, NULL, "cannot write %s: %s", path, strerror(err));
+	if (t->problems && redact_level(t->redact) == REDACT_NONE)
+		ctx_problem_exit(c, EX_PARTIAL, ENODATA, NULL,
+				 "run as root; 'eadm --from FILE' says of each object why.",
+				 "not taken: %u", t->problems);
+	return 0;
 }

@@ -33,8 +33,7 @@ void take_put_lines(struct taking *t, uint16_t type, uint32_t dev, uint32_t id,
 		    const struct snap_lines *l);
 void take_problem(struct taking *t, uint16_t type, uint32_t dev, uint32_t obj, uint32_t id,
 		  int err);
-void take_file(struct taking *t);
-int take_device(struct taking *t, struct dev *d);
+int take_all(struct taking *t, const char *path);
 
 /* snap_objects.c */
 void take_objects(struct taking *t, struct dev *d, uint32_t dev);

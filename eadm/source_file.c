@@ -60,6 +60,20 @@ static void line_text(const struct snap_item *i, const char *name, char *out, si
 		lines_find(i->body, i->len, name, out, size);
 }
 
+/**
+ * source_file_line - what a file says of itself
+ * @src: source, of source_from_snapshot()
+ * @name: of the line
+ * @out: filled; empty if there is no such line
+ * @size: its size
+ */
+void source_file_line(const struct source *src, const char *name, char *out, size_t size)
+{
+	const struct file_source *f = src->priv;
+
+	line_text(f->file, name, out, size);
+}
+
 /* ---- devices ---------------------------------------------------------------- */
 
 static struct dev *new_device(struct source *src, const struct snap_item *i)

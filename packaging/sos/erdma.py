@@ -17,7 +17,7 @@ class Erdma(Plugin, IndependentPlugin):
         size.
         """
         self.add_cmd_output([
-            'eadm ver',
+            'eadm ver', 'eadm report',
             'eadm list dev', 'eadm info dev', 'eadm -j info dev',
             'eadm list qp', 'eadm list cq', 'eadm list eq',
             'eadm info cmdq', 'eadm stat', 'eadm stat --errors --nonzero', 'eadm debug-level',
