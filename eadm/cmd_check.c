@@ -21,7 +21,7 @@ static int check_columns(struct ctx *c)
 		s = &schema_counter;
 	if (columns_known(s, c->opt.columns, &bad))
 		return 0;
-	for (i = 0; s->view == VIEW_RING && i < sizeof(entries) / sizeof(entries[0]); i++)
+	for (i = 0; s->view == VIEW_RING && i < COUNT_OF(entries); i++)
 		if (columns_known(entries[i], c->opt.columns, &bad))
 			return 0;
 	return ctx_usage(c, "use the headings of the table or the keys of its JSON form.",

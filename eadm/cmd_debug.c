@@ -32,8 +32,8 @@ static const char *const level_names[] = {
 	ERDMA_DIAG_DEBUG_LEVELS(LEVEL_NAME)
 };
 
-#define N_CATS		(sizeof(cat_names) / sizeof(cat_names[0]))
-#define N_LEVELS	(sizeof(level_names) / sizeof(level_names[0]))
+#define N_CATS		(COUNT_OF(cat_names))
+#define N_LEVELS	(COUNT_OF(level_names))
 
 /* ---- CATEGORY=LEVEL,... ------------------------------------------------- */
 

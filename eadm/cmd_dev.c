@@ -77,7 +77,7 @@ static void row_unknown(struct obj *o)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+	for (i = 0; i < COUNT_OF(fields); i++)
 		obj_missing(o, fields[i], V_UNKNOWN);
 }
 

@@ -416,7 +416,7 @@ int cmd_diff(struct ctx *c, const struct args *a)
 		ret = side_find_devices(c, &sides[1]);
 	if (!ret)
 		diff_devices(c, &sides[0], &sides[1]);
-	for (i = 0; !ret && i < sizeof(diff_kinds) / sizeof(diff_kinds[0]); i++)
+	for (i = 0; !ret && i < COUNT_OF(diff_kinds); i++)
 		diff_kind(c, &diff_kinds[i], &sides[0], &sides[1]);
 	side_close(&sides[0]);
 	side_close(&sides[1]);

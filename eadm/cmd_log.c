@@ -183,7 +183,7 @@ static void log_wait(const struct log_run *run)
 	const struct log_pos *pos;
 	nfds_t n = 0;
 
-	for (pos = run->pos; pos && n < sizeof(fds) / sizeof(fds[0]); pos = pos->next)
+	for (pos = run->pos; pos && n < COUNT_OF(fds); pos = pos->next)
 		fds[n++] = (struct pollfd){ .fd = pos->dev->fd, .events = POLLIN };
 	poll(fds, n, LOOK_MS);
 }

@@ -161,7 +161,7 @@ static void add_missing(struct obj *o, enum val_kind why)
 					       QL_RQ_USED };
 	size_t i;
 
-	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+	for (i = 0; i < COUNT_OF(fields); i++)
 		obj_missing(o, fields[i], why);
 }
 

@@ -15,7 +15,6 @@
 #include "snap_take.h"
 #include "source_file.h"
 
-#define COUNT_OF(array)	(sizeof(array) / sizeof((array)[0]))
 #define REPORT_QPS	16	/* of those that the device stopped */
 
 /**

@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "cmd.h"
 #include "counters.h"
 #include "decode.h"
@@ -55,14 +55,6 @@ static void on_interrupt(int sig)
 {
 	(void)sig;
 	interrupted = 1;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 }
 
 /* ---- samples ------------------------------------------------------------ */
@@ -266,7 +258,7 @@ static int stat_dev(struct ctx *c, struct dev *dev, void *arg)
 {
 	struct stat_run *run = arg;
 	struct last *l = last_of(c, run, dev);
-	struct sample s = { .time_ns = now_ns() };
+	struct sample s = { .time_ns = clock_ns(CLOCK_MONOTONIC) };
 	struct obj *o;
 	int ret;
 
@@ -314,7 +306,7 @@ static bool sleep_until(uint64_t ns)
 static int stat_loop(struct ctx *c, struct stat_run *run, uint64_t interval_ms, uint32_t count)
 {
 	struct sigaction act = { .sa_handler = on_interrupt };
-	uint64_t next = now_ns();
+	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 	struct pool_block *mark;
 	uint32_t i;
 	int ret;

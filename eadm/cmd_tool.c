@@ -29,7 +29,7 @@ int cmd_version(struct ctx *c, const struct args *a)
 	(void)a;
 	obj_str(o, VE_VERSION, EADM_VERSION);
 	obj_u64(o, VE_SCHEMA, SCHEMA_MAJOR);
-	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+	for (i = 0; i < COUNT_OF(calls); i++)
 		obj_word(o, VE_ABI_CMDS, calls[i]);
 	obj_word(o, VE_PCI_IDS, pool_printf(&c->pool, "%04x:%04x", ERDMA_PCI_VENDOR_ID,
 					    ERDMA_PCI_DEVICE_ID));

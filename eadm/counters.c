@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "counters.h"
+#include "model.h"
 #include "erdma/erdma_counters.h"
 #include "vendor.h"
 
@@ -33,7 +34,7 @@ static const struct counter_row *counter_find(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+	for (i = 0; i < COUNT_OF(counters); i++)
 		if (!strcmp(counters[i].name, name))
 			return &counters[i];
 	return NULL;
@@ -107,7 +108,7 @@ static const struct vendor_counter vendor_counters[] = {
  */
 const struct vendor_counter *vendor_counter(size_t i)
 {
-	return i < sizeof(vendor_counters) / sizeof(vendor_counters[0]) ? &vendor_counters[i] :
+	return i < COUNT_OF(vendor_counters) ? &vendor_counters[i] :
 	       NULL;
 }
 

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "cmd.h"
 #include "decode.h"
 
@@ -155,10 +155,7 @@ void ctx_note(struct ctx *c, const char *code, const char *object, const char *f
  */
 uint64_t ctx_now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 /**

@@ -110,7 +110,7 @@ void decode_rights(struct obj *o, unsigned int field, uint32_t rights)
 	size_t i;
 
 	obj_word(o, field, NULL);
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (i = 0; i < COUNT_OF(words); i++)
 		if (rights & words[i].bit)
 			obj_word(o, field, words[i].word);
 }

@@ -387,7 +387,7 @@ void decode_cmd(struct obj *o, const void *buf, size_t len)
 	submod = (uint32_t)obj_get_u64(o, M_SUBMOD, 0);
 	opcode = (uint32_t)obj_get_u64(o, M_OPCODE_NUM, 0);
 	decode_name(o, M_OPCODE, erdma_name_cmd(submod, opcode), opcode);
-	for (i = 0; i < sizeof(cmds) / sizeof(cmds[0]); i++)
+	for (i = 0; i < COUNT_OF(cmds); i++)
 		if (cmds[i].submod == submod && cmds[i].opcode == opcode)
 			cmds[i].decode(o, buf, len);
 }

@@ -585,9 +585,9 @@ static void set_abi(struct obj *o, const struct erdma_diag_info *info)
 	static const char *const objs[] = { NULL, "qp", "cq", "eq", "cmdq", "mr", "pd", "ctx", "cm" };
 	static const char *const rings[] = { NULL, "sq", "rq", "cq", "eq", "cmdq-sq", "cmdq-cq" };
 
-	set_bit_words(o, DI_ABI_CMDS, info->abi_cmds, calls, sizeof(calls) / sizeof(calls[0]));
-	set_bit_words(o, DI_ABI_OBJS, info->abi_objs, objs, sizeof(objs) / sizeof(objs[0]));
-	set_bit_words(o, DI_ABI_RINGS, info->abi_rings, rings, sizeof(rings) / sizeof(rings[0]));
+	set_bit_words(o, DI_ABI_CMDS, info->abi_cmds, calls, COUNT_OF(calls));
+	set_bit_words(o, DI_ABI_OBJS, info->abi_objs, objs, COUNT_OF(objs));
+	set_bit_words(o, DI_ABI_RINGS, info->abi_rings, rings, COUNT_OF(rings));
 	obj_u64(o, DI_HW_CONTEXT, !!(info->abi_flags & ERDMA_DIAG_ABI_HW_CONTEXT));
 	obj_u64(o, DI_DEBUG_CATS, info->abi_debug_cats);
 	obj_u64(o, DI_DEBUG_LEVELS, info->abi_debug_levels);

@@ -10,8 +10,6 @@
 #include "schema.h"
 #include "source.h"
 
-#define COUNT_OF(array)	(sizeof(array) / sizeof((array)[0]))
-
 #define WORD_BY_ID(id, name, ...) [id] = name,
 #define VERB_NAME(id, nr, name) [nr] = name,
 

@@ -152,7 +152,7 @@ static const char *cm_state_name(uint32_t state)
 {
 	static const char *const names[] = { ERDMA_DIAG_CM_STATES(CM_STATE_NAME) };
 
-	return state < sizeof(names) / sizeof(names[0]) ? names[state] : NULL;
+	return state < COUNT_OF(names) ? names[state] : NULL;
 }
 
 static void cm_listener(struct obj *o, const struct erdma_diag_cm_id *cm)

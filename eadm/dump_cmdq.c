@@ -115,7 +115,7 @@ static void add_result(struct obj *cmd, const struct obj *cqe, bool hidden)
 {
 	static const unsigned int from[] = { K_SYNDROME, K_SYNDROME_TEXT, K_RESP0, K_RESP1 };
 	static const unsigned int to[] = { M_RESULT, M_RESULT_TEXT, M_RESP0, M_RESP1 };
-	size_t i, n = hidden ? 2 : sizeof(from) / sizeof(from[0]);
+	size_t i, n = hidden ? 2 : COUNT_OF(from);
 
 	for (i = 0; i < n; i++)
 		cmd->v[to[i]] = cqe->v[from[i]];

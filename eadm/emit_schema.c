@@ -75,7 +75,7 @@ static json_object *entry_schema(void)
 	json_object *j = json_object_new_object(), *forms = json_object_new_array();
 	size_t i;
 
-	for (i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+	for (i = 0; i < COUNT_OF(entries); i++)
 		json_object_array_add(forms, object_schema(entries[i]));
 	put(j, "anyOf", forms);
 	return j;

@@ -107,7 +107,7 @@ static void look_at_use(struct health *h)
 	uint64_t used, max;
 	size_t i;
 
-	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+	for (i = 0; i < COUNT_OF(t); i++) {
 		used = obj_get_u64(h->o, t[i].used, 0);
 		max = obj_get_u64(h->o, t[i].max, 0);
 		if (max && used * 100 >= max * FULL_PERCENT)

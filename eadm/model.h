@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define COUNT_OF(array)	(sizeof(array) / sizeof((array)[0]))
+
 struct schema;
 struct pool_block;
 

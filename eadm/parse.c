@@ -59,7 +59,7 @@ bool parse_duration(const char *s, uint64_t *ms)
 		return false;
 	errno = 0;
 	v = strtod(s, &end);
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (i = 0; i < COUNT_OF(units); i++)
 		if (!errno && !strcmp(end, units[i].unit)) {
 			v *= units[i].ms;
 			if (!(v >= 1) || v > 1e15)

@@ -542,7 +542,7 @@ static const struct schema *const all_schemas[] = {
  */
 const struct schema *schema_next(unsigned int *i)
 {
-	if (*i >= sizeof(all_schemas) / sizeof(all_schemas[0]))
+	if (*i >= COUNT_OF(all_schemas))
 		return NULL;
 	return all_schemas[(*i)++];
 }

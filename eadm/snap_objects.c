@@ -123,7 +123,7 @@ static void take_listed(struct objects *o)
 	struct numbers unused = { 0 };
 	size_t i;
 
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (i = 0; i < COUNT_OF(kinds); i++)
 		find_all(o, kinds[i].obj, kinds[i].rec, 0, UINT32_MAX, &unused);
 }
 

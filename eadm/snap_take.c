@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "erdma/erdma_snapshot.h"
 
+#include "clock.h"
 #include "decode.h"
 #include "snap_take.h"
 
@@ -64,14 +64,6 @@ void take_problem(struct taking *t, uint16_t type, uint32_t dev, uint32_t obj, u
 }
 
 /* ---- the file --------------------------------------------------------------- */
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
 
 static void add_module(struct taking *t, struct snap_lines *l)
 {
@@ -223,7 +215,7 @@ static void take_netlink(struct taking *t, struct dev *d, uint32_t dev)
 	size_t i;
 	int ret;
 
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (i = 0; i < COUNT_OF(kinds); i++) {
 		list.obj = kinds[i].obj;
 		list.n = 0;
 		ret = t->c->src.ops->objects(&t->c->src, d, kinds[i].kind, put_netlink_object,

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "erdma/erdma_snapshot.h"
 #include "uapi/erdma_diag.h"
 
+#include "clock.h"
 #include "snap.h"
 
 struct snap_out {
@@ -123,14 +123,6 @@ struct snap_out *snap_create(struct pool *p, const char *path, struct redact *re
 	return s;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
 /* A structure as it is in the file; returns its flags */
 static uint16_t prepare(struct snap_out *s, const struct snap_key *k, uint8_t *body, size_t len)
 {
@@ -174,7 +166,7 @@ void snap_put(struct snap_out *s, const struct snap_key *k, const void *body, si
 		.type = htole16(k->type),
 		.flags = htole16(prepare(s, k, copy, len)),
 		.dev = htole32(k->dev), .obj = htole32(k->obj), .id = htole32(k->id),
-		.seq = htole32(s->records), .time_ns = htole64(now_ns()),
+		.seq = htole32(s->records), .time_ns = htole64(clock_ns(CLOCK_MONOTONIC)),
 	};
 	put(s, &r, sizeof(r));
 	put(s, copy, len);

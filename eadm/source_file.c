@@ -189,7 +189,7 @@ static const struct {
 
 static bool known_object(uint32_t obj)
 {
-	return obj < sizeof(types) / sizeof(types[0]) && types[obj].rec;
+	return obj < COUNT_OF(types) && types[obj].rec;
 }
 
 /* False if it does not fit */

@@ -17,11 +17,11 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "erdma/erdma_hw.h"
 
+#include "clock.h"
 #include "source.h"
 
 #define NODE_TYPE "erdma_diag"
@@ -521,11 +521,8 @@ static bool kernel_no_module(struct source *src, char *release, size_t size)
 
 static uint64_t kernel_real_ns(struct source *src)
 {
-	struct timespec t;
-
 	(void)src;
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return clock_ns(CLOCK_REALTIME);
 }
 
 const struct source_ops source_backend = {
