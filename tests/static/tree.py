@@ -69,7 +69,7 @@ def is_shell(top: Path, name: str) -> bool:
 def lines_of(*argv, cwd=TOP, good=(0,)) -> list:
     """Run an analyser: what it prints, and its status when that is not GOOD."""
     done = subprocess.run([str(x) for x in argv], cwd=cwd, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=850,
                           check=False)
     out = [x for x in done.stdout.decode('utf-8', 'replace').splitlines() if x.strip()]
     return out if done.returncode in good else \
