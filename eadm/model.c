@@ -13,7 +13,10 @@
  * Bytes of a block, from which pieces are handed out. Sanitizers see only what is
  * a block of its own: with them each piece is.
  */
-#ifdef __SANITIZE_ADDRESS__
+#ifndef __has_feature			/* clang's way to ask */
+#define __has_feature(x)	0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #define POOL_BLOCK	0
 #else
 #define POOL_BLOCK	(64 * 1024)

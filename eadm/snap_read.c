@@ -13,6 +13,7 @@
 #include "snap.h"
 
 #define FILE_MAX	(1ULL << 30)
+#define FIRST_ITEMS	256		/* room for so many records at first */
 
 /* ---- records -------------------------------------------------------------- */
 
@@ -39,10 +40,9 @@ static void add_item(struct snap_in *in, struct pool *p, size_t *cap, const stru
 	struct snap_item *grown;
 
 	if (in->n == *cap) {
-		*cap = *cap ? 2 * *cap : 256;
+		*cap *= 2;
 		grown = pool_alloc(p, *cap * sizeof(*grown));
-		if (in->n)
-			memcpy(grown, in->item, in->n * sizeof(*grown));
+		memcpy(grown, in->item, in->n * sizeof(*grown));
 		in->item = grown;
 	}
 	in->item[in->n++] = *i;
@@ -112,13 +112,15 @@ static bool check_header(const uint8_t *bytes, size_t len, size_t *start)
 struct snap_in *snap_parse(struct pool *p, uint8_t *bytes, size_t len)
 {
 	struct snap_in *in = pool_alloc(p, sizeof(*in));
-	size_t pos, from, cap = 0;
+	size_t pos, from, cap = FIRST_ITEMS;
 	struct snap_item item;
 	uint32_t crc, seq = 0;
 
 	if (!check_header(bytes, len, &pos))
 		return NULL;
-	*in = (struct snap_in){ .damage = "it was cut off" };
+	/* Also of a file without records: its end is a place in the array */
+	*in = (struct snap_in){ .damage = "it was cut off",
+				.item = pool_alloc(p, cap * sizeof(*in->item)) };
 	crc = snap_crc32c(0, bytes, pos);
 	while (item_at(bytes, len, pos, &item)) {
 		from = pos;

@@ -104,3 +104,12 @@ report()
 	ls -d /tmp/eadm.* >"$BATS_TEST_TMPDIR/after" 2>/dev/null || true
 	diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
 }
+
+@test "a file without records" {
+	local file=$BATS_TEST_TMPDIR/empty
+	printf 'ERDMASNP\1\0\0\0\20\0\0\0' >"$file"
+	run --separate-stderr "$FAKE" --from "$file" list dev
+	show
+	[ "$status" -eq 7 ]
+	[[ $stderr == *"was cut off"* ]]
+}
