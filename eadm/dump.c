@@ -126,7 +126,8 @@ static bool ring_usable(const struct dump *d)
 }
 
 /**
- * dump_read - read a ring, again and again if it moved too much, until --timeout
+ * dump_read - read a ring, again and again if it moved too much, until --timeout;
+ *	from a file once
  * @d: ring
  * @ring: ERDMA_DIAG_RING_*
  *
@@ -147,7 +148,7 @@ int dump_read(struct dump *d, uint32_t ring)
 		ring_init(d);
 		if (ring_usable(d))
 			return 0;
-		if (ctx_now_ms() >= until)
+		if (d->c->src.ops->fixed || ctx_now_ms() >= until)
 			break;
 		pool_release(d->c->src.pool, mark);
 	}
@@ -195,7 +196,8 @@ static void report_torn(struct dump *d)
 			    d->ring_name);
 	else
 		ctx_note(d->c, "TORN", path, "the %s moved while it was read; some entries may be "
-			 "mixed up. More --timeout reads it more often.", d->ring_name);
+			 "mixed up.%s", d->ring_name, d->c->src.ops->fixed ? "" :
+			 " More --timeout reads it more often.");
 }
 
 static struct obj *ring_object(struct dump *d, size_t shown, size_t all)

@@ -118,6 +118,8 @@ int source_call(struct source *src, struct dev *dev, unsigned int cmd, void *arg
 	struct worker *w = src->worker;
 	int ret;
 
+	if (src->ops->fixed)
+		return src->ops->call(src, dev, cmd, arg);
 	if (!w) {
 		w = src->worker = worker_new(src);
 		if (!w)

@@ -128,7 +128,8 @@ typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
 
 /**
  * struct source_ops - a backend
- * @kind: for the document, "kernel" or "fake"
+ * @kind: for the document: "kernel", "file" or "fake"
+ * @fixed: what it has does not change: no call blocks, and a second one finds the same
  * @devices: fill @src->devs
  * @open: open the node of @dev
  * @call: one call of the node; may block
@@ -145,6 +146,7 @@ typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
  */
 struct source_ops {
 	const char *kind;
+	bool fixed;
 	int (*devices)(struct source *src);
 	int (*open)(struct source *src, struct dev *dev);
 	int (*call)(struct source *src, struct dev *dev, unsigned int cmd, void *arg);

@@ -496,6 +496,7 @@ static bool file_no_module(struct source *src, char *release, size_t size)
 
 static const struct source_ops file_ops = {
 	.kind = "file",
+	.fixed = true,
 	.devices = file_devices,
 	.open = file_open,
 	.call = file_call,
