@@ -11,9 +11,9 @@
 
 #include "cmd.h"
 #include "emit.h"
+#include "on_file.h"
 #include "schema.h"
 #include "schema_mem.h"
-#include "source_file.h"
 
 #define CLOCK_NS	10000000	/* by so much times of creation may differ */
 
@@ -85,36 +85,18 @@ struct diff {
 /* Return: 0, or a negative error number after reporting it */
 static int side_open(struct ctx *c, struct diff_side *s, const char *path)
 {
-	const char *damage = NULL;
 	int ret;
 
 	s->path = path;
-	s->c = (struct ctx){ .opt = c->opt, .out = c->out };
-	s->c.opt.from = path;
-	source_init(&s->c.src, &s->c.pool);
-	ret = source_from_file(&s->c.src, path, &damage);
-	if (ret == -EBADMSG)
-		return ctx_problem(c, EBADMSG, NULL, "'eadm snapshot --write FILE' makes one.",
-				   "%s is no snapshot file that this eadm knows", path);
-	if (ret)
-		return ctx_problem(c, -ret, NULL, NULL, "cannot read %s: %s", path,
-				   strerror(-ret));
-	if (damage)
-		ctx_problem_exit(c, EX_PARTIAL, EBADMSG, NULL, NULL,
-				 "%s is damaged: %s; the rest is missing", path, damage);
-	s->damaged = damage;
+	on_file_init(c, &s->c, path);
+	ret = on_file_read(c, &s->c.src, path);
+	if (ret < 0)
+		return ret;
+	s->damaged = ret;
 	if (s->c.src.chosen)
 		ctx_note(c, "CHOSEN", NULL, "%s: only what was chosen when it was written is compared",
 			 path);
-	s->c.src.timeout_ms = c->opt.timeout_ms;
 	return 0;
-}
-
-static void side_close(struct diff_side *s)
-{
-	if (s->c.src.ops)
-		source_close(&s->c.src);
-	pool_free(&s->c.pool);
 }
 
 /* What the file does not have is missing in the comparison */
@@ -131,20 +113,17 @@ static void side_report(struct ctx *c, struct diff_side *s)
 				 p->object ? pool_strdup(&c->pool, p->object) : NULL, NULL, "%s: %s",
 				 s->path, p->text);
 	}
-	s->c.problems = NULL;
-	s->c.last_problem = NULL;
+	on_file_forget(&s->c);
 }
 
 /* Objects of one device, for there are commands that take one only */
 static const struct list *side_list(struct ctx *c, struct diff_side *s,
 				    const struct diff_kind *kind, const struct dev *dev)
 {
-	struct args a = { 0 };
+	const struct args none = { 0 };
 
 	s->c.opt.device = dev_title(dev);
-	s->c.data = (struct list){ 0 };
-	s->c.cmd = cmd_find(kind->verb, kind->object);
-	s->c.cmd->run(&s->c, &a);
+	on_file_run(&s->c, kind->verb, kind->object, &none);
 	side_report(c, s);
 	return &s->c.data;
 }
@@ -166,8 +145,7 @@ static int side_find_devices(struct ctx *c, struct diff_side *s)
 	ret = ctx_each_dev(&s->c, DEVS_MANY | DEVS_ANY, see_dev, NULL);
 	if (ret)
 		side_report(c, s);
-	s->c.problems = NULL;
-	s->c.last_problem = NULL;
+	on_file_forget(&s->c);
 	return ret;
 }
 
@@ -418,7 +396,7 @@ int cmd_diff(struct ctx *c, const struct args *a)
 		diff_devices(c, &sides[0], &sides[1]);
 	for (i = 0; !ret && i < COUNT_OF(diff_kinds); i++)
 		diff_kind(c, &diff_kinds[i], &sides[0], &sides[1]);
-	side_close(&sides[0]);
-	side_close(&sides[1]);
+	on_file_end(&sides[0].c);
+	on_file_end(&sides[1].c);
 	return ret;
 }

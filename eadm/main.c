@@ -8,7 +8,7 @@
 
 #include "cmd.h"
 #include "emit.h"
-#include "source_file.h"
+#include "on_file.h"
 
 static void init(struct ctx *c, int argc, char **argv)
 {
@@ -46,28 +46,10 @@ static bool informed(struct ctx *c, const struct args *a)
 	return true;
 }
 
-/* --from: 0, or a negative error number after reporting it */
-static int use_file(struct ctx *c)
-{
-	const char *path = c->opt.from, *damage;
-	int ret = source_from_file(&c->src, path, &damage);
-
-	if (ret == -EBADMSG)
-		return ctx_problem(c, EBADMSG, NULL, "'eadm snapshot --write FILE' makes one.",
-				   "%s is no snapshot file that this eadm knows", path);
-	if (ret)
-		return ctx_problem(c, -ret, NULL, NULL, "cannot read %s: %s", path,
-				   strerror(-ret));
-	if (damage)
-		ctx_problem_exit(c, EX_PARTIAL, EBADMSG, NULL, NULL,
-				 "%s is damaged: %s; the rest is missing", path, damage);
-	return 0;
-}
-
 static void run(struct ctx *c, const struct args *a)
 {
 	source_init(&c->src, &c->pool);
-	if (c->opt.from && use_file(c))
+	if (c->opt.from && on_file_read(c, &c->src, c->opt.from) < 0)
 		return;
 	c->src.timeout_ms = c->opt.timeout_ms;
 	c->src.no_hw = c->opt.no_hw;
