@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What a bug report needs, as text. A snapshot is taken, with pseudonyms by default, and
- * the commands that read run on it as cmd_diff.c runs them. So the text shows nothing that
- * the file does not have.
+ * the commands that read run on it. So the text shows nothing that the file does not have.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd.h"
 #include "emit.h"
+#include "on_file.h"
 #include "schema.h"
 #include "snap_take.h"
 #include "source_file.h"
@@ -39,7 +36,10 @@ struct report_part {
 	enum opt_id opt;
 };
 
-/* Of each device, of one without a driver the first; memory regions, which can be many, are counted in the first */
+/*
+ * Of each device; of one without a driver the first. Memory regions, which can be many, are
+ * counted in the first.
+ */
 static const struct report_part report_parts[] = {
 	{ "info", "dev", OPT_MAX },
 	{ "list", "qp", OPT_MAX },
@@ -54,20 +54,6 @@ static const struct report_part report_parts[] = {
 };
 
 /* ---- commands on the file --------------------------------------------------- */
-
-static void part_run(struct report *r, const char *verb, const char *object, const struct args *a)
-{
-	struct ctx *s = &r->sub;
-
-	s->cmd = cmd_find(verb, object);
-	s->data = (struct list){ 0 };
-	s->problems = NULL;
-	s->last_problem = NULL;
-	s->good = 0;
-	s->lines = false;
-	s->printed = false;
-	s->cmd->run(s, a);
-}
 
 static void part_title(struct report *r, const struct args *a)
 {
@@ -89,7 +75,7 @@ static void part_title(struct report *r, const struct args *a)
 
 static void part(struct report *r, const char *verb, const char *object, const struct args *a)
 {
-	part_run(r, verb, object, a);
+	on_file_run(&r->sub, verb, object, a);
 	part_title(r, a);
 	if (!r->sub.printed)
 		emit_document(&r->sub);
@@ -103,7 +89,7 @@ static void part_dead_qps(struct report *r)
 	char *v[REPORT_QPS];
 	const struct obj *o;
 
-	part_run(r, "list", "qp", &all);
+	on_file_run(&r->sub, "list", "qp", &all);
 	some.v = v;
 	for (o = r->sub.data.first; o && some.n < REPORT_QPS; o = o->next)
 		v[some.n++] = pool_printf(&r->sub.pool, "%u",
@@ -112,11 +98,13 @@ static void part_dead_qps(struct report *r)
 		part(r, "info", "qp", &some);
 }
 
-static void part_device(struct report *r, const struct dev *dev)
+/* Problems of a part are in the text */
+static int part_device(struct ctx *sub, struct dev *dev, void *arg)
 {
+	struct report *r = arg;
 	size_t i;
 
-	r->sub.opt.device = dev_title(dev);
+	sub->opt.device = dev_title(dev);
 	for (i = 0; i < (dev->name[0] ? COUNT_OF(report_parts) : 1); i++) {
 		const struct report_part *p = &report_parts[i];
 		struct args a = { 0 };
@@ -126,6 +114,7 @@ static void part_device(struct report *r, const struct dev *dev)
 		part(r, p->verb, p->object, &a);
 	}
 	part_dead_qps(r);
+	return 0;
 }
 
 /* ---- the text --------------------------------------------------------------- */
@@ -144,48 +133,35 @@ static void report_head(struct report *r)
 		"  redaction    %s\n", when, tool, kernel, machine, redact);
 }
 
-static void report_print(struct ctx *c, struct report *r)
+/* @device: as for -d, or NULL */
+static void report_print(struct report *r, const char *device)
 {
 	const struct args none = { 0 };
-	struct dev *dev;
 
 	report_head(r);
 	part(r, "ver", NULL, &none);
-	r->sub.opt.device = NULL;
 	part(r, "list", "dev", &none);
-	r->sub.opt.device = c->opt.device;
-	part_run(r, "list", "dev", &none);
-	for (dev = r->sub.src.devs; dev; dev = dev->next)
-		part_device(r, dev);
-	c->printed = true;
+	on_file_forget(&r->sub);
+	r->sub.opt.device = device;
+	ctx_each_dev(&r->sub, DEVS_MANY | DEVS_ANY, part_device, r);
 }
 
 /* ---- where the facts come from ---------------------------------------------- */
 
-/* Reads all of the file. Return: 0, or a negative error number after reporting it */
-static int report_open(struct ctx *c, struct report *r, const char *path)
+/* For a ticket: all columns, and no escape codes */
+static void report_begin(const struct ctx *c, struct report *r, const char *path)
 {
-	const char *damage;
-	int ret;
-
-	*r = (struct report){ .out = c->out, .sub = { .opt = c->opt, .out = c->out } };
-	r->sub.opt.from = path;
-	source_init(&r->sub.src, &r->sub.pool);
-	ret = source_from_file(&r->sub.src, path, &damage);
-	return ret ? ctx_problem(c, -ret, NULL, NULL, "cannot read %s: %s", path,
-				 strerror(-ret)) : 0;
-}
-
-static void report_close(struct report *r)
-{
-	source_close(&r->sub.src);
-	pool_free(&r->sub.pool);
+	r->out = c->out;
+	on_file_init(c, &r->sub, path);
+	r->sub.opt.device = NULL;
+	r->sub.opt.width = 0;
+	r->sub.opt.color = r->sub.opt.color_err = false;
 }
 
 /* A file is shown as it is: it must hide what the caller wants to be hidden */
-static int report_file(struct ctx *c, enum redact_level want)
+static int report_file(struct ctx *c, struct report *r, enum redact_level want)
 {
-	struct report r;
+	const char *damage;
 	char have[16];
 	int ret;
 
@@ -193,48 +169,40 @@ static int report_file(struct ctx *c, enum redact_level want)
 	if (redact_level_of(have) < want)
 		return ctx_usage(c, "'--redact none' shows it as it is.",
 				 "%s was written with --redact %s", c->opt.from, have);
-	ret = report_open(c, &r, c->opt.from);
-	if (!ret)
-		report_print(c, &r);
-	report_close(&r);
-	return ret;
+	report_begin(c, r, c->opt.from);
+	ret = source_from_file(&r->sub.src, c->opt.from, &damage);	/* which main() reported */
+	if (ret)
+		return ctx_problem(c, -ret, NULL, NULL, "cannot read %s: %s", c->opt.from,
+				   strerror(-ret));
+	report_print(r, c->opt.device);
+	return 0;
 }
 
-/* @folder: of a file that is only needed until it was read, or NULL */
-static int report_taken(struct ctx *c, enum redact_level want, const char *path,
-			const char *folder)
+/* @path: where the file is left, or NULL */
+static int report_taken(struct ctx *c, struct report *r, enum redact_level want,
+			const char *path)
 {
 	struct taking t = { .c = c };
-	struct report r;
+	uint8_t *bytes;
+	size_t len;
 	int ret;
 
 	t.redact = redact_new(&c->pool, want);
 	ret = take_all(&t, path);
 	redact_end(t.redact);
-	if (ret) {
-		if (folder)
-			rmdir(folder);
+	if (ret)
 		return ret;
+	report_begin(c, r, path);
+	if (path) {
+		ret = on_file_read(c, &r->sub.src, path);
+		if (ret < 0)
+			return ret;
+	} else {
+		bytes = snap_memory(t.out, &len);
+		source_from_snapshot(&r->sub.src, snap_parse(&r->sub.pool, bytes, len));
 	}
-	ret = report_open(c, &r, path);
-	if (folder) {
-		unlink(path);
-		rmdir(folder);
-	}
-	if (!ret)
-		report_print(c, &r);
-	report_close(&r);
-	return ret;
-}
-
-static int report_temporary(struct ctx *c, enum redact_level want)
-{
-	char folder[] = "/tmp/eadm.XXXXXX";
-
-	if (!mkdtemp(folder))
-		return ctx_problem(c, errno, NULL, "--write FILE says where.",
-				   "cannot make a temporary folder: %s", strerror(errno));
-	return report_taken(c, want, pool_printf(&c->pool, "%s/snapshot", folder), folder);
+	report_print(r, NULL);		/* only devices that were meant are in it */
+	return 0;
 }
 
 /**
@@ -248,10 +216,13 @@ int cmd_report(struct ctx *c, const struct args *a)
 {
 	const char *word = a->opt[OPT_REDACT], *path = a->opt[OPT_WRITE];
 	enum redact_level want = redact_level_of(word ? word : "ids");
+	struct report r = { 0 };
+	int ret;
 
 	if (c->opt.from && path)
 		return ctx_usage(c, NULL, "'--write' takes a snapshot, '--from' has one");
-	if (c->opt.from)
-		return report_file(c, want);
-	return path ? report_taken(c, want, path, NULL) : report_temporary(c, want);
+	ret = c->opt.from ? report_file(c, &r, want) : report_taken(c, &r, want, path);
+	on_file_end(&r.sub);
+	c->printed = !ret;
+	return ret;
 }

@@ -81,6 +81,7 @@ struct snap_out *snap_create(struct pool *p, const char *path, struct redact *re
 void snap_put(struct snap_out *s, const struct snap_key *k, const void *body, size_t len,
 	      const void *tail, size_t tail_len);
 int snap_finish(struct snap_out *s);
+uint8_t *snap_memory(struct snap_out *s, size_t *len);
 void snap_abort(struct snap_out *s);
 uint32_t snap_records(const struct snap_out *s);
 uint64_t snap_bytes(const struct snap_out *s);

@@ -269,7 +269,7 @@ static int take_device(struct ctx *c, struct dev *d, void *arg)
 /**
  * take_all - write a snapshot file
  * @t: what is wanted; on return what it became
- * @path: file
+ * @path: file; NULL: in memory
  *
  * Return: 0, or a negative error number after reporting it: there is no file then.
  */
@@ -281,7 +281,8 @@ int take_all(struct taking *t, const char *path)
 	t->out = snap_create(&c->pool, path, t->redact, &err);
 	if (!t->out)
 		return ctx_problem(c, err, NULL, err == EEXIST ? "only a regular file is replaced." :
-				   NULL, "cannot write %s: %s", path, strerror(err));
+				   NULL, "cannot write %s: %s", path ? path : "to memory",
+				   strerror(err));
 	take_file(t);
 	ret = ctx_each_dev(c, DEVS_MANY | DEVS_ANY, take_device, t);
 	if (!t->n_devs) {
@@ -290,7 +291,8 @@ int take_all(struct taking *t, const char *path)
 	}
 	err = snap_finish(t->out);
 	if (err)
-		return ctx_problem(c, err, NULL, NULL, "cannot write %s: %s", path, strerror(err));
+		return ctx_problem(c, err, NULL, NULL, "cannot write %s: %s",
+				   path ? path : "to memory", strerror(err));
 	if (t->problems && redact_level(t->redact) == REDACT_NONE)
 		ctx_problem_exit(c, EX_PARTIAL, ENODATA, NULL,
 				 "run as root; 'eadm --from FILE' says of each object why.",

@@ -24,6 +24,8 @@ struct snap_out {
 	FILE *f;
 	const char *path;
 	char *temporary;
+	char *mem;
+	size_t mem_len;
 	uint32_t crc;
 	uint32_t records;
 	uint64_t bytes;
@@ -88,10 +90,36 @@ static int check_target(const char *path)
 	return 0;
 }
 
+/* Both return 0 or a positive error number */
+static int open_temporary(struct snap_out *s)
+{
+	int fd, err = check_target(s->path);
+
+	if (err)
+		return err;
+	s->temporary = pool_printf(s->pool, "%s.XXXXXX", s->path);
+	fd = mkostemp(s->temporary, O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	s->f = fdopen(fd, "w");
+	if (s->f)
+		return 0;
+	err = errno;
+	close(fd);
+	unlink(s->temporary);
+	return err;
+}
+
+static int open_memory(struct snap_out *s)
+{
+	s->f = open_memstream(&s->mem, &s->mem_len);
+	return s->f ? 0 : errno;
+}
+
 /**
  * snap_create - begin a file
  * @p: memory
- * @path: its name; a regular file of that name is replaced in the end
+ * @path: its name; a regular file of that name is replaced in the end; NULL: in memory
  * @redact: applied to each record, or NULL
  * @err: positive error number, if there is no file
  *
@@ -100,25 +128,11 @@ static int check_target(const char *path)
 struct snap_out *snap_create(struct pool *p, const char *path, struct redact *redact, int *err)
 {
 	struct snap_out *s = pool_alloc(p, sizeof(*s));
-	int fd;
 
 	*s = (struct snap_out){ .pool = p, .redact = redact, .path = path };
-	*err = check_target(path);
+	*err = path ? open_temporary(s) : open_memory(s);
 	if (*err)
 		return NULL;
-	s->temporary = pool_printf(p, "%s.XXXXXX", path);
-	fd = mkostemp(s->temporary, O_CLOEXEC);
-	if (fd < 0) {
-		*err = errno;
-		return NULL;
-	}
-	s->f = fdopen(fd, "w");
-	if (!s->f) {
-		*err = errno;
-		close(fd);
-		unlink(s->temporary);
-		return NULL;
-	}
 	put_header(s);
 	return s;
 }
@@ -175,6 +189,15 @@ void snap_put(struct snap_out *s, const struct snap_key *k, const void *body, si
 	s->records++;
 }
 
+/* What was written, and is closed, is not wanted */
+static void drop(struct snap_out *s)
+{
+	if (s->path)
+		unlink(s->temporary);
+	free(s->mem);
+	s->mem = NULL;
+}
+
 /**
  * snap_finish - the last record; the file gets its name
  * @s: file, not to be used any more
@@ -187,15 +210,32 @@ int snap_finish(struct snap_out *s)
 	struct erdma_snap_end end = { .records = htole32(s->records), .crc = htole32(s->crc) };
 
 	snap_put(s, &key, &end, sizeof(end), NULL, 0);
-	if (!s->err && (fflush(s->f) || fsync(fileno(s->f))))
+	if (!s->err && (fflush(s->f) || (s->path && fsync(fileno(s->f)))))
 		s->err = errno;
 	if (fclose(s->f) && !s->err)
 		s->err = errno;
-	if (!s->err && rename(s->temporary, s->path))
+	if (!s->err && s->path && rename(s->temporary, s->path))
 		s->err = errno;
 	if (s->err)
-		unlink(s->temporary);
+		drop(s);
 	return s->err;
+}
+
+/**
+ * snap_memory - the bytes of a file in memory
+ * @s: file, after snap_finish(); not to be used any more
+ * @len: filled
+ *
+ * Return: bytes, in the pool.
+ */
+uint8_t *snap_memory(struct snap_out *s, size_t *len)
+{
+	uint8_t *bytes = pool_alloc(s->pool, s->mem_len);
+
+	memcpy(bytes, s->mem, s->mem_len);
+	*len = s->mem_len;
+	drop(s);
+	return bytes;
 }
 
 /**
@@ -205,7 +245,7 @@ int snap_finish(struct snap_out *s)
 void snap_abort(struct snap_out *s)
 {
 	fclose(s->f);
-	unlink(s->temporary);
+	drop(s);
 }
 
 /**

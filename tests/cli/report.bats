@@ -98,11 +98,27 @@ report()
 	report 2 basic -j
 }
 
-@test "nothing is left in /tmp" {
-	ls -d /tmp/eadm.* >"$BATS_TEST_TMPDIR/before" 2>/dev/null || true
+@test "-d by a name that is redacted" {
+	report 0 two -d eth0
+	[ "$(grep -c '^# eadm .* info dev$' <<<"$output")" -eq 1 ]
+	[[ $output == *"# eadm -d erdma_0 info dev"* ]]
+}
+
+@test "-d chooses from a file, too" {
+	local file=$BATS_TEST_TMPDIR/snapshot
+	report 0 two --write "$file"
+	report 0 two --from "$file" -d erdma_1
+	[ "$(grep -c '^# eadm .* info dev$' <<<"$output")" -eq 1 ]
+	[[ $output == *"# eadm -d erdma_1 info dev"* ]]
+}
+
+@test "a terminal changes nothing" {
 	report 0 basic
-	ls -d /tmp/eadm.* >"$BATS_TEST_TMPDIR/after" 2>/dev/null || true
-	diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+	echo "$output" >"$BATS_TEST_TMPDIR/plain"
+	export EADM_SCENARIO=$SCENARIOS/basic.json
+	script -qec "stty cols 40; $FAKE report" /dev/null | tr -d '\r' |
+		sed 's/^  kernel   .*/  kernel       KERNEL/' >"$BATS_TEST_TMPDIR/terminal"
+	diff -u "$BATS_TEST_TMPDIR/plain" "$BATS_TEST_TMPDIR/terminal"
 }
 
 @test "a file without records" {
