@@ -8,6 +8,7 @@
 
 #define WIDTH(s, m)	sizeof(((struct s *)0)->m)
 #define ONE(s, m, c)	{ offsetof(struct s, m), WIDTH(s, m), 1, c }
+#define BYTES(s, m, c)	{ offsetof(struct s, m), 1, WIDTH(s, m), c }	/* no number */
 #define MANY(s, m, c)	{ offsetof(struct s, m), WIDTH(s, m[0]), WIDTH(s, m) / WIDTH(s, m[0]), c }
 
 #define OWNER_AT(s, o)							\
@@ -345,7 +346,7 @@ static const struct layout_field info_fields[] = {
 	ONE(erdma_diag_info, bar0_len, FC_PLAIN),
 	MANY(erdma_diag_info, mac, FC_MAC),
 	ONE(erdma_diag_info, cc_default, FC_PLAIN),
-	ONE(erdma_diag_info, node_guid, FC_MAC),
+	BYTES(erdma_diag_info, node_guid, FC_MAC),
 	ONE(erdma_diag_info, cap0, FC_PLAIN),
 	ONE(erdma_diag_info, cap1, FC_PLAIN),
 	ONE(erdma_diag_info, max_qp, FC_PLAIN),

@@ -59,6 +59,20 @@ static void layouts_turn_bytes_round(void **state)
 	assert_int_equal(qp.pdn, 0x01020304);
 }
 
+/* In network order in the file as in the structure */
+static void a_guid_is_not_turned_round(void **state)
+{
+	static const uint8_t guid[] = { 2, 0x16, 0x3e, 0xff, 0xfe, 0x12, 0x34, 0x56 };
+	const struct layout *l = layout_of_record(ERDMA_SNAP_INFO);
+	struct erdma_diag_info info = { .cap0 = 1 };
+
+	(void)state;
+	memcpy(&info.node_guid, guid, sizeof(guid));
+	layout_swap(l, (uint8_t *)&info, sizeof(info));
+	assert_memory_equal(&info.node_guid, guid, sizeof(guid));
+	assert_true(info.cap0 == 1ULL << 56);
+}
+
 static void checksum_is_crc32c(void **state)
 {
 	uint32_t crc = snap_crc32c(0, "123456789", 9);
@@ -280,6 +294,7 @@ int unit_snap(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(layouts_name_every_byte_once),
 		TEST(layouts_turn_bytes_round),
+		TEST(a_guid_is_not_turned_round),
 		TEST(checksum_is_crc32c),
 		TEST(lines_keep_any_value),
 		TEST(pseudonyms_keep_equality),
