@@ -262,6 +262,7 @@ static void a_cut_file_is_read_to_the_cut(void **state)
 			whole = (cut - sizeof(struct erdma_snap_header)) /
 				(sizeof(struct erdma_snap_rec) + sizeof(struct erdma_diag_qp));
 			assert_int_equal(in->n, whole < 3 ? whole : 3);
+			assert_non_null(in->item);
 			assert_non_null(in->damage);
 		}
 		free(copy);
