@@ -105,6 +105,13 @@ def test_what_was_not_taken_is_named(file):
     assert b'eadm snapshot --write' in done.stderr
 
 
+def test_a_ring_that_moved_is_read_once_from_a_file(file):
+    """To read it again until --timeout would find the same."""
+    take(file, '--timeout', '1', scenario='torn')
+    done = eadm('--from', file, '--timeout', '1h', 'dump', 'qp', '17', '--sq')
+    assert b'moved while it was read' in done.stderr and b'--timeout' not in done.stderr
+
+
 def test_a_file_changes_nothing(file):
     take(file)
     done = eadm('--from', file, 'debug-level', 'cm=dbg')
