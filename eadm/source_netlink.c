@@ -13,6 +13,9 @@
 
 #include "source.h"
 
+/* RDMA_NLDEV_ATTR_DRIVER_DETAILS: headers of older kernels lack it */
+#define ATTR_DRIVER_DETAILS	97
+
 struct nl_rdma {
 	struct nl_sock *sk;
 	struct nl_cb *cb;
@@ -300,7 +303,7 @@ int nl_rdma_ask(struct nl_rdma *nl, int op, int flags, uint32_t index, uint32_t 
 	 */
 	if (flags & NLM_F_DUMP && op != RDMA_NLDEV_CMD_GET &&
 	    (nla_put_u32(msg, RDMA_NLDEV_ATTR_DEV_INDEX, index) < 0 ||
-	     nla_put_u8(msg, RDMA_NLDEV_ATTR_DRIVER_DETAILS, 1) < 0))
+	     nla_put_u8(msg, ATTR_DRIVER_DETAILS, 1) < 0))
 		ret = -ENOMEM;
 	else
 		ret = request(nl, msg, parse, arg);
