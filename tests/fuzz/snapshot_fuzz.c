@@ -17,6 +17,10 @@ static const char *const lines[][5] = {
 	{ "dump", "qp" }, { "dump", "qp", "0-4294967295", "--last", "99" },
 	{ "dump", "cq", "0-4294967295" }, { "dump", "eq", "1" }, { "dump", "eq", "aeq" },
 	{ "dump", "cmdq" }, { "stat" }, { "debug-level" }, { "ver" },
+	{ "list", "qp", "-vv" }, { "list", "mr", "-vv" }, { "list", "pd" }, { "list", "ctx", "-v" },
+	{ "list", "cm", "-v" }, { "log", "-v" }, { "info", "cmdq", "-v" },
+	{ "dump", "qp", "0-4294967295", "--hex", "-v" }, { "dump", "cmdq", "--last", "99", "-v" },
+	{ "stat", "--style", "vendor" },
 };
 
 #define N_LINES	(sizeof(lines) / sizeof(lines[0]))
@@ -28,10 +32,10 @@ static void run(struct ctx *c, const uint8_t *data, size_t size)
 {
 	uint8_t *file = pool_alloc(&c->pool, size);
 	const char *const *line = lines[data[size - 1] % N_LINES];
-	char *argv[WORDS] = { (char *)"eadm", (char *)"-d", (char *)"all" };
+	char *argv[WORDS] = { (char *)"eadm" };
 	struct args a = { 0 };
 	struct snap_in *in;
-	int argc = 3, i;
+	int argc = 1, i;
 
 	if (data[size - 1] & 0x80)
 		argv[argc++] = (char *)"-j";
@@ -47,8 +51,16 @@ static void run(struct ctx *c, const uint8_t *data, size_t size)
 	source_from_snapshot(&c->src, in);
 	c->cmd->run(c, &a);
 	emit_document(c);
-	emit_problems(c);
+	emit_problems(c, stderr);
 	source_close(&c->src);
+}
+
+const char *__asan_default_options(void);
+
+/* Freed memory that is in use again soon stays in the cache: three times as many inputs */
+const char *__asan_default_options(void)
+{
+	return "quarantine_size_mb=8:malloc_context_size=3";
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -63,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	c.out = nowhere;
 	c.opt.timeout_ms = 5000;
+	c.opt.device = "all";
 	c.opt.format = data[size - 1] & 0x80 ? FMT_JSON : FMT_TEXT;
 	run(&c, data, size);
 	pool_free(&c.pool);

@@ -167,6 +167,23 @@ def test_changed_files_do_no_harm(file):
         assert done.returncode in range(9), (n, done)
 
 
+def test_the_fuzzer_s_quick_part(tmp_path):
+    """What libFuzzer does for hours (make -C eadm fuzz-long), for seconds, without clang."""
+    files = []
+    for scenario in ('basic', 'two', 'failed', 'lost', 'intree', 'pair'):
+        take(tmp_path / scenario, scenario=scenario)
+        files.append(tmp_path / scenario)
+    seeds = os.path.join(TOP, 'tests/fuzz/snapshot_seeds.py')
+    subprocess.run([seeds, tmp_path / 'seeds', *files], timeout=60, check=True)
+    with open(tmp_path / 'stderr', 'wb') as err:
+        done = subprocess.run([os.path.join(BUILD, 'snapshot-quick'), '20000',
+                               *sorted((tmp_path / 'seeds').iterdir()), *files],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err,
+                              timeout=200, check=False)
+    said = (tmp_path / 'stderr').read_bytes()[-4000:].decode('utf-8', 'replace')
+    assert done.stdout == b'20000 files\n' and not done.returncode, said
+
+
 # ---- secrets --------------------------------------------------------------------------
 
 def spellings(address):
