@@ -152,6 +152,8 @@ class Step:
             self.progress.write('interrupted' if kind is KeyboardInterrupt else 'failed', end=True)
             return False
         say(f'  --- last lines of {self.log}\n{tail(self.log)}')
+        if isinstance(error, Unavailable):
+            return False
         raise StepFailed(f'{self.what}: {error.message}', error.hint or f'see {self.log}',
                          getattr(error, 'code', 1)) from error
 

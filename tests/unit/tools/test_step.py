@@ -125,6 +125,12 @@ def test_hint_of_a_failure_is_passed_on(log):
     assert e.value.hint == 'install it' and 'no such package' in e.value.message
 
 
+def test_what_cannot_be_had_stays_so(log):
+    with pytest.raises(Unavailable, match='^not here$'):
+        with Step(10, 'a step', log):
+            raise Unavailable('not here')
+
+
 def test_report_is_one_reason_and_one_step(capsys):
     assert step.report('tool', Failure('why', 'what to do')) == 1
     assert capsys.readouterr().err == 'tool: why\nHint: what to do\n'
