@@ -31,6 +31,8 @@ Acquire::http::Timeout "30";
 '''
 
 
+#: Packages of another architecture, which dpkg need not know.
+ARCH = 'APT::Architecture "{0}";\nAPT::Architectures {{ "{0}"; }};\n'
 #: For a suite that is still made: its Release file may be past its date.
 ANY_DATE = 'Acquire::Check-Valid-Until "false";\n'
 
@@ -127,18 +129,20 @@ def sources(keys, kinds=('deb',), suite=None, etc='/etc/apt') -> str:
     return '\n'.join(dict.fromkeys(lines)) + '\n'
 
 
-def private(*suites) -> dict:
-    """Environment in which apt-get and apt-cache know source packages, or the SUITES."""
+def private(*suites, arch='') -> dict:
+    """Environment in which apt-get and apt-cache know source packages, or the SUITES; ARCH: binary
+    packages of that architecture only."""
     suites = [x for x in suites if x]
-    folder = cache.make_root() / '-'.join(('apt', *suites))
+    folder = cache.make_root() / '-'.join(x for x in ('apt', *suites, arch) if x)
+    kinds = ('deb',) if arch else ('deb', 'deb-src')
     for sub in ('lists/partial', 'cache/archives/partial', 'keys'):
         (folder / sub).mkdir(parents=True, exist_ok=True)
     with cache.locked(folder / 'lock', 300, 'package lists'):
-        new = ''.join(sources(folder / 'keys', ('deb', 'deb-src'), x) for x in suites or (None,))
+        new = ''.join(sources(folder / 'keys', kinds, x) for x in suites or (None,))
         config, known, updated = (folder / x for x in ('apt.conf', 'sources.list', 'updated'))
         env = {'APT_CONFIG': str(config)}
-        config.write_text(CONF.format(folder=folder) + (ANY_DATE if suites else ''),
-                          encoding='utf-8')
+        config.write_text(CONF.format(folder=folder) + (ANY_DATE if suites else '') +
+                          (ARCH.format(arch) if arch else ''), encoding='utf-8')
         if not known.exists() or known.read_text(encoding='utf-8') != new or \
                 not updated.exists() or updated.stat().st_mtime < time.time() - LISTS_AGE:
             known.write_text(new, encoding='utf-8')

@@ -4,8 +4,8 @@ import argparse
 import shutil
 import signal
 
-from . import (archive, cache, headers, image, kernels, kubernetes, kvm, linux, modules, packages,
-               qemu)
+from . import (archive, bigendian, cache, headers, image, kernels, kubernetes, kvm, linux, modules,
+               packages, qemu)
 from .step import Failure, report, say
 
 
@@ -72,6 +72,12 @@ def cmd_intree(args):
     return kernels.stock_drivers(args.series)[0]
 
 
+def cmd_s390x(_args):
+    """a compiler for s390x and what runs its programs: cc, pkg-config, run (status 3: they are
+    not to be had)"""
+    return bigendian.toolchain()
+
+
 def cmd_linux_src(_args):
     """lib/kunit, checkpatch.pl and semantic patches of the kernel's source"""
     return linux.parts()
@@ -129,6 +135,7 @@ def parser():
     a('series', choices=('6.1', '6.12'))
     a('version', nargs='?', help='of the package linux-source (default: that of the kernel)')
     a('kdir', nargs='?', help='headers of the kernel (default: as the series has it)')
+    add('s390x', cmd_s390x)
     add('linux-src', cmd_linux_src)
     a = add('modules', cmd_modules)
     a('--only-driver', action='store_true', help='no test modules')

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from erdma import apt, archive, headers, image, kernels, modules, packages
+from erdma import apt, archive, bigendian, headers, image, kernels, modules, packages
 from erdma.step import Failure, Unavailable
 
 pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(60)]
@@ -237,6 +237,23 @@ def test_lists_of_another_suite_may_be_old(monkeypatch, tmp_path):
     for suite, wanted in ((None, False), ('sid', True)):
         with open(apt.private(suite)['APT_CONFIG'], encoding='utf-8') as f:
             assert ('Check-Valid-Until "false"' in f.read()) == wanted
+
+
+def test_packages_of_another_architecture(monkeypatch, tmp_path):
+    monkeypatch.setenv('ERDMA_CACHE', str(tmp_path))
+    monkeypatch.setattr(apt, 'sources', lambda _, kinds, suite: ' '.join(kinds) + '\n')
+    monkeypatch.setattr(apt, 'update', lambda *_: None)
+    config = apt.private(arch='s390x')['APT_CONFIG']
+    with open(config, encoding='utf-8') as f:
+        assert 'APT::Architectures { "s390x"; };' in f.read()
+    assert (tmp_path / 'apt-s390x/sources.list').read_text() == 'deb\n'
+
+
+def test_packages_that_are_not_to_be_had(monkeypatch):
+    monkeypatch.setattr(apt, 'candidates', lambda *_, env: 'a: 1\nlibc6:s390x: 2\nb: (none)')
+    assert bigendian.versions(['a', 'libc6'], {})
+    with pytest.raises(Unavailable, match='has no b, c for s390x'):
+        bigendian.versions(['a', 'b', 'c'], {'APT_CONFIG': 'x'})
 
 
 # ---- modules, packages --------------------------------------------------------
