@@ -11,10 +11,11 @@ export LC_ALL=C
 unset EADM_DEVICE NO_COLOR EADM_SYSFS EADM_DEVROOT EADM_MODULES
 
 # fake SCENARIO ARG...: eadm on adapters out of a scenario, with sanitizers. With VIA_FILE=1 a
-# snapshot of them is taken, and read by a program that knows no scenario.
+# snapshot of them is taken, and read by a program that knows no scenario: by READER, the words
+# of a command, if there are any.
 fake()
 {
-	local scenario=$1 file=$BATS_TEST_TMPDIR/snapshot
+	local scenario=$1 file=$BATS_TEST_TMPDIR/snapshot reader
 	shift
 	if [ -z "${VIA_FILE-}" ]; then
 		EADM_SCENARIO=$SCENARIOS/$scenario.json "$FAKE" "$@"
@@ -22,7 +23,8 @@ fake()
 	fi
 	EADM_SCENARIO=$SCENARIOS/$scenario.json "$FAKE" snapshot --write "$file" >/dev/null 2>&1 || true
 	if [ -e "$file" ]; then set -- --from "$file" "$@"; fi
-	"$FAKE" "$@" | sed 's/"kind":"file"/"kind":"fake"/'
+	read -ra reader <<< "${READER-$FAKE}"
+	"${reader[@]}" "$@" | sed 's/"kind":"file"/"kind":"fake"/'
 	return "${PIPESTATUS[0]}"
 }
 
