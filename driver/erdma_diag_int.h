@@ -5,12 +5,14 @@
  *   erdma_diag_scope.c     who may see what
  *   erdma_diag_info.c      INFO, DEBUG
  *   erdma_diag_owner.c     whose an object is
- *   erdma_diag_objects.c   LIST, CONTEXT
+ *   erdma_diag_list.c      LIST, CONTEXT
+ *   erdma_diag_objects.c   records of objects
  *   erdma_diag_memory.c    records of memory regions, PDs, user contexts
  *   erdma_diag_cm.c        records of listeners and connections
  *   erdma_diag_hw.c        contexts asked from the device
  *   erdma_diag_queue.c     one ring as the driver knows it
- *   erdma_diag_ring.c      RING_READ
+ *   erdma_diag_mask.c      ring entries without secrets
+ *   erdma_diag_ring.c      rings, RING_READ
  *   erdma_diag_log.c       LOG, poll()
  * The rules are in docs/abi.md.
  */
@@ -288,6 +290,35 @@ struct erdma_diag_object_ops {
 		    union erdma_diag_object *data, u16 *flags);
 };
 
+/**
+ * struct erdma_diag_object_rec - record of an object
+ * @hdr: header; its length is erdma_diag_object_len()
+ * @data: structure, in part
+ */
+struct erdma_diag_object_rec {
+	struct erdma_diag_rec hdr;
+	union erdma_diag_object data;
+};
+
+/**
+ * struct erdma_diag_hw_rec - record of the device's context of an object
+ * @hdr: header
+ * @data: context
+ */
+struct erdma_diag_hw_rec {
+	struct erdma_diag_rec hdr;
+	struct erdma_diag_hw data;
+};
+
+const struct erdma_diag_object_ops *erdma_diag_object_find(u32 obj);
+u32 erdma_diag_object_len(const struct erdma_diag_object_ops *ops);
+int erdma_diag_object_fill(struct erdma_dev *dev, const struct erdma_diag_who *who,
+			   const struct erdma_diag_object_ops *ops, u32 id,
+			   struct erdma_diag_object_rec *rec);
+void erdma_diag_object_fill_hw(struct erdma_dev *dev, const struct erdma_diag_req *req,
+			       const struct erdma_diag_object_ops *ops, u32 obj, u32 id,
+			       u32 timeout_ms, struct erdma_diag_hw_rec *rec);
+
 extern const struct erdma_diag_object_ops erdma_diag_mr_ops;
 extern const struct erdma_diag_object_ops erdma_diag_pd_ops;
 extern const struct erdma_diag_object_ops erdma_diag_ctx_ops;
@@ -312,7 +343,7 @@ int erdma_diag_raw_hw(struct erdma_dev *dev, u32 obj, u32 id, struct erdma_diag_
 void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req,
 			 u32 obj, u32 id, u32 timeout_ms, struct erdma_diag_hw *hw);
 
-/* ---- erdma_diag_ring.c -------------------------------------------------- */
+/* ---- erdma_diag_mask.c -------------------------------------------------- */
 
 /**
  * struct erdma_diag_mask - what is needed to hide secrets in ring entries
@@ -328,5 +359,48 @@ struct erdma_diag_mask {
 
 void erdma_diag_mask_entries(const struct erdma_diag_mask *mask, void *entries,
 			     u32 first, u32 count);
+
+/* ---- erdma_diag_ring.c -------------------------------------------------- */
+
+struct erdma_diag_ring_type;
+
+/**
+ * struct erdma_diag_ring - an open ring
+ * @type: how to handle it
+ * @ring: ERDMA_DIAG_RING_*
+ * @entry_size: bytes
+ * @rel: whose it is
+ * @qp: held, for SQ and RQ
+ * @cq: held, for a CQ
+ * @eq: for an EQ
+ * @cmdq: for the rings of the command queue
+ * @mem: kernel ring; NULL if it is an application's
+ * @umem: memory of an application's ring
+ * @umem_start: of the ring in @umem
+ * @q: geometry, and indices when it was opened
+ * @ident: distinguishes its object from a later one with the same number
+ */
+struct erdma_diag_ring {
+	const struct erdma_diag_ring_type *type;
+	u32 ring;
+	u32 entry_size;
+	enum erdma_diag_rel rel;
+	struct erdma_qp *qp;
+	struct erdma_cq *cq;
+	struct erdma_eq *eq;
+	struct erdma_cmdq *cmdq;
+	const void *mem;
+	struct ib_umem *umem;
+	size_t umem_start;
+	struct erdma_diag_queue q;
+	u64 ident;
+};
+
+int erdma_diag_ring_open(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 ring,
+			 u32 id, bool content, struct erdma_diag_ring *r);
+void erdma_diag_ring_close(struct erdma_diag_ring *r);
+u32 erdma_diag_ring_flags(const struct erdma_diag_ring *r);
+int erdma_diag_ring_copy(const struct erdma_diag_ring *r, const struct erdma_diag_who *who,
+			 void *to, u32 slot, u32 count, u32 *flags);
 
 #endif /* ERDMA_DIAG_INT_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* LIST, CONTEXT and INFO on a fake device: erdma_diag_objects.c, _hw.c, _info.c */
+/* LIST, CONTEXT and INFO on a fake device: erdma_diag_list.c, _objects.c, _hw.c, _info.c */
 #include "diag_setup.h"
 #include "suites.h"
 
