@@ -49,18 +49,30 @@ static u32 diag_##name##_rsvd(const void *arg)						\
 DIAG_BUF(list)
 DIAG_BUF(context)
 DIAG_BUF(ring_read)
+DIAG_BUF(snapshot)
 DIAG_BUF(log)
 DIAG_RSVD(ring_read)
 DIAG_RSVD(log)
 
-/* The reserved field, and the time for asking the device: for those who ask, and bounded */
+/* The time for asking the device: for those who ask, and bounded. Return: 0 = it is right. */
+static u32 diag_budget_is_wrong(bool asks, u32 ms)
+{
+	return asks ? !ms || ms > ERDMA_DIAG_LIST_HW_MAX_MS : ms;
+}
+
 static u32 diag_list_rsvd(const void *arg)
 {
 	const struct erdma_diag_list *a = arg;
 
-	if (!(a->flags & ERDMA_DIAG_LIST_HW))
-		return a->rsvd | a->hw_budget_ms;
-	return a->rsvd || !a->hw_budget_ms || a->hw_budget_ms > ERDMA_DIAG_LIST_HW_MAX_MS;
+	return a->rsvd | diag_budget_is_wrong(a->flags & ERDMA_DIAG_LIST_HW, a->hw_budget_ms);
+}
+
+static u32 diag_snapshot_rsvd(const void *arg)
+{
+	const struct erdma_diag_snapshot *a = arg;
+
+	return a->rsvd | diag_budget_is_wrong(a->flags & ERDMA_DIAG_SNAPSHOT_HW,
+					      a->hw_budget_ms);
 }
 
 /* What DEBUG looks at only to set */
@@ -96,6 +108,9 @@ static const struct erdma_diag_op diag_ops[] = {
 	DIAG_OP(DEBUG, debug, out_printed, .flags = ERDMA_DIAG_DEBUG_SET,
 		.set_flags = ERDMA_DIAG_DEBUG_SET, .rsvd = diag_debug_rsvd),
 	DIAG_OP(LOG, log, rsvd, .buf = diag_log_buf, .rsvd = diag_log_rsvd),
+	DIAG_OP(SNAPSHOT, snapshot, out_end_ns,
+		.flags = ERDMA_DIAG_SNAPSHOT_HW | ERDMA_DIAG_SNAPSHOT_RINGS,
+		.buf = diag_snapshot_buf, .rsvd = diag_snapshot_rsvd),
 };
 
 static_assert(ARRAY_SIZE(diag_ops) == ERDMA_DIAG_CMD_COUNT);
@@ -114,6 +129,7 @@ union diag_arg {
 	struct erdma_diag_ring_read ring_read;
 	struct erdma_diag_debug debug;
 	struct erdma_diag_log log;
+	struct erdma_diag_snapshot snapshot;
 };
 
 static DEFINE_IDA(diag_minors);
@@ -236,6 +252,7 @@ static int diag_dispatch(struct erdma_diag_file *df, const struct erdma_diag_op 
 			return -ENOMEM;
 	}
 	ret = diag_run(df->diag, op, &req, buf.addr);
+	kvfree(req.state);
 	kvfree(req.chunk);
 	return ret;
 }

@@ -6,6 +6,7 @@
  * timeout each, none while many commands are lost to timeouts, and
  * no object is held while the device thinks.
  */
+#include <linux/jiffies.h>
 #include <linux/security.h>
 #include <linux/wait.h>
 
@@ -168,12 +169,28 @@ int erdma_diag_raw_hw(struct erdma_dev *dev, u32 obj, u32 id, struct erdma_diag_
 }
 
 /**
+ * erdma_diag_hw_left - how long the device may take for the next answer
+ * @req: a call that has a budget of time for the device, with its deadline
+ *
+ * Return: milliseconds, 0: the time is over.
+ */
+u32 erdma_diag_hw_left(const struct erdma_diag_req *req)
+{
+	unsigned long now = jiffies;
+
+	if (time_after_eq(now, req->deadline))
+		return 0;
+	return min_t(u32, jiffies_to_msecs(req->deadline - now), ERDMA_DIAG_HW_MS);
+}
+
+/**
  * erdma_diag_query_hw - ask the device for the context of an object
  * @dev: device
  * @req: the call
  * @obj: ERDMA_DIAG_OBJ_*
  * @id: number of an object that existed a moment ago; not held
- * @timeout_ms: for the wait until it is this call's turn, and for the answer
+ * @timeout_ms: for the wait until it is this call's turn, and for the answer; 0: the
+ *	device is not asked, the status is ETIMEDOUT
  * @hw: zeroed by the caller; a failure is reported in its status
  */
 void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req,
@@ -186,6 +203,10 @@ void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req
 	query = hw_find(obj, id, &index);
 	if (!query || !erdma_diag_has_hw(dev)) {
 		hw->status = EOPNOTSUPP;
+		return;
+	}
+	if (!timeout_ms) {
+		hw->status = ETIMEDOUT;
 		return;
 	}
 	ret = hw_take_credit(req->diag, timeout_ms);

@@ -13,6 +13,7 @@
  *   erdma_diag_queue.c     one ring as the driver knows it
  *   erdma_diag_mask.c      ring entries without secrets
  *   erdma_diag_ring.c      rings, RING_READ
+ *   erdma_diag_snapshot.c  SNAPSHOT
  *   erdma_diag_log.c       LOG, poll()
  * The rules are in docs/abi.md.
  */
@@ -53,6 +54,8 @@ static_assert(sizeof(struct erdma_diag_info) == 432);
 static_assert(sizeof(struct erdma_diag_list) == 56);
 static_assert(sizeof(struct erdma_diag_context) == 40);
 static_assert(sizeof(struct erdma_diag_ring_read) == 72);
+static_assert(sizeof(struct erdma_diag_ring_part) == 48);
+static_assert(sizeof(struct erdma_diag_snapshot) == 72);
 static_assert(sizeof(struct erdma_diag_debug) == 136);
 static_assert(sizeof(struct erdma_diag_log) == 64);
 static_assert(sizeof(struct erdma_diag_log_head) == 40);
@@ -74,6 +77,7 @@ static_assert(sizeof(struct erdma_diag_log_debug) == 168);
  * @edev: adapter; NULL once it is gone
  * @hw_credits: device commands the node may still have in flight
  * @hw_wait: somebody waits for a credit
+ * @snapshots: number of the newest snapshot
  * @rec: recorders of the adapter, with a reference: files wait there
  */
 struct erdma_diag {
@@ -83,6 +87,7 @@ struct erdma_diag {
 	struct erdma_dev *edev;
 	atomic_t hw_credits;
 	wait_queue_head_t hw_wait;
+	atomic64_t snapshots;
 	struct erdma_rec *rec;
 };
 
@@ -193,7 +198,9 @@ void erdma_diag_fill_owner(const struct erdma_diag_origin *origin,
  * @copied: bytes of earlier chunks
  * @cursor: the handler's own; 0 on its first call
  * @ident: the handler's own; 0 on its first call
- * @deadline: the handler's own; 0 on its first call
+ * @deadline: the handler's own; 0 on its first call; see erdma_diag_hw_left()
+ * @state: the handler's own, of kvmalloc(), freed by the dispatcher; NULL on its first
+ *	call
  */
 struct erdma_diag_req {
 	struct erdma_diag *diag;
@@ -208,6 +215,7 @@ struct erdma_diag_req {
 	u64 cursor;
 	u64 ident;
 	unsigned long deadline;
+	void *state;
 };
 
 /**
@@ -253,6 +261,7 @@ int erdma_diag_handle_debug(struct erdma_dev *dev, struct erdma_diag_req *req);
 int erdma_diag_handle_list(struct erdma_dev *dev, struct erdma_diag_req *req);
 int erdma_diag_handle_context(struct erdma_dev *dev, struct erdma_diag_req *req);
 int erdma_diag_handle_ring_read(struct erdma_dev *dev, struct erdma_diag_req *req);
+int erdma_diag_handle_snapshot(struct erdma_dev *dev, struct erdma_diag_req *req);
 int erdma_diag_handle_log(struct erdma_dev *dev, struct erdma_diag_req *req);
 
 /* ---- erdma_diag_log.c ---------------------------------------------------- */
@@ -340,6 +349,7 @@ struct erdma_eq *erdma_diag_find_eq(struct erdma_dev *dev, u32 id);
 
 bool erdma_diag_has_hw(const struct erdma_dev *dev);
 int erdma_diag_raw_hw(struct erdma_dev *dev, u32 obj, u32 id, struct erdma_diag_hw *hw);
+u32 erdma_diag_hw_left(const struct erdma_diag_req *req);
 void erdma_diag_query_hw(struct erdma_dev *dev, const struct erdma_diag_req *req,
 			 u32 obj, u32 id, u32 timeout_ms, struct erdma_diag_hw *hw);
 

@@ -27,12 +27,10 @@ static void list_begin(struct erdma_diag_req *req)
 static u32 list_hw_ms(const struct erdma_diag_req *req, const struct erdma_diag_object_ops *ops)
 {
 	const struct erdma_diag_list *arg = req->arg;
-	unsigned long now = jiffies;
 
-	if (!(arg->flags & ERDMA_DIAG_LIST_HW) || !ops->hw_rec ||
-	    time_after_eq(now, req->deadline))
+	if (!(arg->flags & ERDMA_DIAG_LIST_HW) || !ops->hw_rec)
 		return 0;
-	return min_t(u32, jiffies_to_msecs(req->deadline - now), ERDMA_DIAG_HW_MS);
+	return erdma_diag_hw_left(req);
 }
 
 /* Where the next @len bytes go, NULL: there is no room now */

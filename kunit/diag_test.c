@@ -33,6 +33,7 @@ static const struct cmd_case cmd_cases[] = {
 	{ "ring_read", ERDMA_DIAG_RING_READ, 72, 72 },
 	{ "debug", ERDMA_DIAG_DEBUG, 136, 136 },
 	{ "log", ERDMA_DIAG_LOG, 64, 64 },
+	{ "snapshot", ERDMA_DIAG_SNAPSHOT, 72, 72 },
 };
 
 KUNIT_ARRAY_PARAM(cmd, cmd_cases, cmd_desc);

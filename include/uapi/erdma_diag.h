@@ -25,7 +25,8 @@
 #define ERDMA_DIAG_RING_READ	_IO(ERDMA_DIAG_IOC_TYPE, 3)	/* struct erdma_diag_ring_read */
 #define ERDMA_DIAG_DEBUG	_IO(ERDMA_DIAG_IOC_TYPE, 4)	/* struct erdma_diag_debug */
 #define ERDMA_DIAG_LOG		_IO(ERDMA_DIAG_IOC_TYPE, 5)	/* struct erdma_diag_log */
-#define ERDMA_DIAG_CMD_COUNT	6
+#define ERDMA_DIAG_SNAPSHOT	_IO(ERDMA_DIAG_IOC_TYPE, 6)	/* struct erdma_diag_snapshot */
+#define ERDMA_DIAG_CMD_COUNT	7
 
 #define ERDMA_DIAG_MAX_SIZE	4096	/* of an argument; E2BIG above */
 
@@ -54,6 +55,7 @@ struct erdma_diag_rec {
 #define ERDMA_DIAG_REC_PD	17	/* struct erdma_diag_pd */
 #define ERDMA_DIAG_REC_CTX	18	/* struct erdma_diag_ctx */
 #define ERDMA_DIAG_REC_CM_ID	19	/* struct erdma_diag_cm_id */
+#define ERDMA_DIAG_REC_RING	20	/* struct erdma_diag_ring_part */
 /* 33..47: ERDMA_DIAG_REC_LOG(), entries of the recorders */
 
 /* The object changed while the record was filled */
@@ -847,6 +849,90 @@ struct erdma_diag_ring_read {
 	__u32 out_flags;
 	__u32 rsvd;
 	__aligned_u64 out_time_ns;
+};
+
+/* ---- ERDMA_DIAG_SNAPSHOT, scope S1; contents of rings: S2 ----------------- */
+
+/* Also ask the device for its contexts, twice: hw_budget_ms */
+#define ERDMA_DIAG_SNAPSHOT_HW		(1 << 0)
+/* Also the rings; each in parts of at most ERDMA_DIAG_RING_PART_BYTES */
+#define ERDMA_DIAG_SNAPSHOT_RINGS	(1 << 1)
+
+#define ERDMA_DIAG_RING_PART_BYTES	32768
+
+/**
+ * struct erdma_diag_ring_part - some entries of a ring; they follow
+ * @ring: ERDMA_DIAG_RING_*
+ * @id: whose, as said there
+ * @status: 0, or the errno (positive) why there are no entries
+ * @flags: ERDMA_DIAG_RING_*
+ * @entry_size: bytes
+ * @depth: entries of the ring
+ * @first: slot of the first entry
+ * @count: entries
+ * @pi: producer index before they were copied, if ERDMA_DIAG_RING_PI
+ * @ci: consumer index, if ERDMA_DIAG_RING_CI
+ * @time_ns: CLOCK_MONOTONIC
+ */
+struct erdma_diag_ring_part {
+	__u32 ring;
+	__u32 id;
+	__u32 status;
+	__u32 flags;
+	__u32 entry_size;
+	__u32 depth;
+	__u32 first;
+	__u32 count;
+	__u32 pi;
+	__u32 ci;
+	__aligned_u64 time_ns;
+};
+
+/* What moved, or may have moved, between out_start_ns and out_end_ns */
+#define ERDMA_DIAG_SNAPSHOT_TORN_QP	(1 << 0)
+#define ERDMA_DIAG_SNAPSHOT_TORN_CQ	(1 << 1)
+#define ERDMA_DIAG_SNAPSHOT_TORN_EQ	(1 << 2)
+#define ERDMA_DIAG_SNAPSHOT_TORN_CMDQ	(1 << 3)
+#define ERDMA_DIAG_SNAPSHOT_TORN_HW	(1 << 4)	/* also: it was not asked twice */
+
+/**
+ * struct erdma_diag_snapshot - an object with all that belongs to it, in one call
+ * @size: as in struct erdma_diag_info
+ * @flags: ERDMA_DIAG_SNAPSHOT_HW, ERDMA_DIAG_SNAPSHOT_RINGS
+ * @obj: ERDMA_DIAG_OBJ_QP: a QP, its CQs, their EQs; ERDMA_DIAG_OBJ_CQ: a CQ, its EQ;
+ *	 ERDMA_DIAG_OBJ_EQ: an EQ; ERDMA_DIAG_OBJ_CMDQ: the command queue, its EQ, the AEQ;
+ *	 EOPNOTSUPP otherwise
+ * @id: its number; ENOENT if unknown, also if it vanished meanwhile
+ * @buf: user buffer for records: those of the objects, of the device's contexts, of the
+ *	 rings, in this order. What belongs to the object and the caller may not see is
+ *	 left out
+ * @buf_len: its bytes; EMSGSIZE with @out_len set if too small
+ * @out_len: bytes filled, or needed
+ * @hw_budget_ms: with ERDMA_DIAG_SNAPSHOT_HW: time of this call for asking the device,
+ *	1..ERDMA_DIAG_LIST_HW_MAX_MS; EINVAL otherwise. 0 without the flag, else EINVAL
+ * @out_count: records filled
+ * @out_torn: ERDMA_DIAG_SNAPSHOT_TORN_*: 0 = every record and every context asked for
+ *	was the same before and after everything else was read
+ * @rsvd: in, 0
+ * @out_seq: number of this snapshot; the node counts them from 1
+ * @out_start_ns: CLOCK_MONOTONIC before the first record
+ * @out_end_ns: CLOCK_MONOTONIC after everything was read a second time
+ */
+struct erdma_diag_snapshot {
+	__u32 size;
+	__u32 flags;
+	__u32 obj;
+	__u32 id;
+	__aligned_u64 buf;
+	__u32 buf_len;
+	__u32 out_len;
+	__u32 hw_budget_ms;
+	__u32 out_count;
+	__u32 out_torn;
+	__u32 rsvd;
+	__aligned_u64 out_seq;
+	__aligned_u64 out_start_ns;
+	__aligned_u64 out_end_ns;
 };
 
 /* ---- ERDMA_DIAG_DEBUG, get: scope S0, set: scope S3 --------------------- */
