@@ -203,7 +203,7 @@ static void answer_moving_context(struct fake_dev *f, const struct fake_cmd *cmd
 static void context_that_moves_is_torn(struct kunit *test)
 {
 	struct erdma_diag_snapshot arg = {
-		.flags = ERDMA_DIAG_SNAPSHOT_HW, .obj = ERDMA_DIAG_OBJ_CQ, .id = 9,
+		.flags = ERDMA_DIAG_SNAPSHOT_HW, .obj = ERDMA_DIAG_OBJ_QP, .id = 1,
 	};
 
 	setup_of(test)->f->dev->attrs.flags = ERDMA_FLAG_QUERY_QC;

@@ -93,11 +93,14 @@ static int check_flags(const struct erdma_diag_op *op, u32 flags, const struct e
 	union {
 		u32 words[128];
 		struct erdma_diag_list list;
+		struct erdma_diag_snapshot snapshot;
 	} arg = { .words = { 0, flags } };
 
-	/* What LIST wants to know with its flag */
+	/* What LIST and SNAPSHOT want to know with their flags */
 	if (op->cmd == ERDMA_DIAG_LIST && flags == ERDMA_DIAG_LIST_HW)
 		arg.list.hw_budget_ms = 1;
+	if (op->cmd == ERDMA_DIAG_SNAPSHOT && flags == ERDMA_DIAG_SNAPSHOT_HW)
+		arg.snapshot.hw_budget_ms = 1;
 	return erdma_diag_check_arg(op, &arg, who);
 }
 
@@ -120,17 +123,22 @@ static void known_flags_are_the_documented_ones(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, erdma_diag_find_op(ERDMA_DIAG_CONTEXT)->flags, ERDMA_DIAG_CONTEXT_HW);
 	KUNIT_EXPECT_EQ(test, erdma_diag_find_op(ERDMA_DIAG_RING_READ)->flags, 0);
 	KUNIT_EXPECT_EQ(test, erdma_diag_find_op(ERDMA_DIAG_DEBUG)->flags, ERDMA_DIAG_DEBUG_SET);
+	KUNIT_EXPECT_EQ(test, erdma_diag_find_op(ERDMA_DIAG_SNAPSHOT)->flags,
+			ERDMA_DIAG_SNAPSHOT_HW | ERDMA_DIAG_SNAPSHOT_RINGS);
 }
 
 static void reserved_fields_must_be_zero(struct kunit *test)
 {
 	struct erdma_diag_list list = { .rsvd = 1 };
 	struct erdma_diag_ring_read ring = { .rsvd = 0x80000000 };
+	struct erdma_diag_snapshot snapshot = { .rsvd = 1 };
 
 	KUNIT_EXPECT_EQ(test, erdma_diag_check_arg(erdma_diag_find_op(ERDMA_DIAG_LIST), &list,
 						   &admin), -EINVAL);
 	KUNIT_EXPECT_EQ(test, erdma_diag_check_arg(erdma_diag_find_op(ERDMA_DIAG_RING_READ), &ring,
 						   &admin), -EINVAL);
+	KUNIT_EXPECT_EQ(test, erdma_diag_check_arg(erdma_diag_find_op(ERDMA_DIAG_SNAPSHOT),
+						   &snapshot, &admin), -EINVAL);
 }
 
 static void time_for_the_device_is_bounded(struct kunit *test)

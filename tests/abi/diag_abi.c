@@ -34,6 +34,8 @@ _Static_assert(sizeof(struct erdma_diag_list) == 56, "list");
 _Static_assert(sizeof(struct erdma_diag_context) == 40, "context");
 _Static_assert(sizeof(struct erdma_diag_ring_read) == 72, "ring_read");
 _Static_assert(sizeof(struct erdma_diag_debug) == 136, "debug");
+_Static_assert(sizeof(struct erdma_diag_ring_part) == 48, "ring_part");
+_Static_assert(sizeof(struct erdma_diag_snapshot) == 72, "snapshot");
 _Static_assert(sizeof(struct erdma_diag_log) == 64, "log");
 _Static_assert(sizeof(struct erdma_diag_log_head) == 40, "log_head");
 _Static_assert(sizeof(struct erdma_diag_log_cmd) == 88, "log_cmd");
@@ -53,6 +55,8 @@ const struct command commands[N_COMMANDS] = {
 	{ "ring_read", ERDMA_DIAG_RING_READ, 72, 72, 0 },
 	{ "debug", ERDMA_DIAG_DEBUG, 136, 136, ERDMA_DIAG_DEBUG_SET },
 	{ "log", ERDMA_DIAG_LOG, 64, 64, 0 },
+	{ "snapshot", ERDMA_DIAG_SNAPSHOT, 72, 72,
+	  ERDMA_DIAG_SNAPSHOT_HW | ERDMA_DIAG_SNAPSHOT_RINGS },
 };
 
 int node;
@@ -63,7 +67,7 @@ int call(int fd, unsigned int cmd, void *arg)
 	return ioctl(fd, cmd, arg) ? errno : 0;
 }
 
-static uint8_t scratch[4096];
+static uint8_t scratch[256 * 1024];
 
 void valid_argument(const struct command *c, union argument *arg)
 {
@@ -88,6 +92,11 @@ void valid_argument(const struct command *c, union argument *arg)
 		arg->log.kind = ERDMA_DIAG_LOG_RESET;
 		arg->log.buf = (uintptr_t)scratch;
 		arg->log.buf_len = sizeof(scratch);
+		break;
+	case ERDMA_DIAG_SNAPSHOT:
+		arg->snapshot.obj = ERDMA_DIAG_OBJ_CMDQ;
+		arg->snapshot.buf = (uintptr_t)scratch;
+		arg->snapshot.buf_len = sizeof(scratch);
 		break;
 	}
 }
@@ -144,26 +153,40 @@ bool as_nobody(bool (*fn)(void))
 	return in_child(fn, true);
 }
 
+/* In this order: rights come last, they open the node to others */
+static struct tap_test *all_tests(int *n)
+{
+	const struct {
+		const struct tap_test *tests;
+		int n;
+	} parts[] = {
+		{ dispatch_tests, n_dispatch_tests }, { object_tests, n_object_tests },
+		{ memory_tests, n_memory_tests }, { log_tests, n_log_tests },
+		{ snapshot_tests, n_snapshot_tests }, { rights_tests, n_rights_tests },
+	};
+	struct tap_test *all = NULL;
+
+	*n = 0;
+	for (unsigned int i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		all = reallocarray(all, *n + parts[i].n, sizeof(*all));
+		if (!all)
+			exit(1);
+		memcpy(all + *n, parts[i].tests, parts[i].n * sizeof(*all));
+		*n += parts[i].n;
+	}
+	return all;
+}
+
 int main(int argc, char **argv)
 {
-	const int n = n_dispatch_tests + n_object_tests + n_memory_tests + n_log_tests +
-		      n_rights_tests;
-	struct tap_test *all = calloc(n, sizeof(*all));
+	struct tap_test *all;
+	int n;
 
-	if (!all)
-		return 1;
 	node = open(node_path, O_RDONLY | O_CLOEXEC);
 	if (node < 0) {
 		printf("Bail out! %s: %s\n", node_path, strerror(errno));
 		return 1;
 	}
-	memcpy(all, dispatch_tests, n_dispatch_tests * sizeof(*all));
-	memcpy(all + n_dispatch_tests, object_tests, n_object_tests * sizeof(*all));
-	memcpy(all + n_dispatch_tests + n_object_tests, memory_tests,
-	       n_memory_tests * sizeof(*all));
-	memcpy(all + n_dispatch_tests + n_object_tests + n_memory_tests, log_tests,
-	       n_log_tests * sizeof(*all));
-	memcpy(all + n - n_rights_tests, rights_tests,
-	       n_rights_tests * sizeof(*all));
+	all = all_tests(&n);
 	return tap_run(all, n, argc > 1 ? argv[1] : NULL);
 }

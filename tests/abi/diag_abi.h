@@ -13,8 +13,9 @@
 
 /* One line per test; the tables are in the .c files. */
 extern const struct tap_test dispatch_tests[], object_tests[], memory_tests[], rights_tests[],
-	log_tests[];
-extern const int n_dispatch_tests, n_object_tests, n_memory_tests, n_rights_tests, n_log_tests;
+	log_tests[], snapshot_tests[];
+extern const int n_dispatch_tests, n_object_tests, n_memory_tests, n_rights_tests, n_log_tests,
+	n_snapshot_tests;
 
 struct command {
 	const char *name;
@@ -24,7 +25,7 @@ struct command {
 	uint32_t flags;		/* known bits */
 };
 
-#define N_COMMANDS 6
+#define N_COMMANDS 7
 extern const struct command commands[N_COMMANDS];
 
 /* Largest argument, and room for a longer one from the future. */
@@ -39,6 +40,7 @@ union argument {
 	struct erdma_diag_ring_read ring;
 	struct erdma_diag_debug debug;
 	struct erdma_diag_log log;
+	struct erdma_diag_snapshot snapshot;
 	uint8_t bytes[8192];
 };
 

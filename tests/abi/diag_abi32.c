@@ -150,6 +150,17 @@ static bool test_log(void)
 	       ((struct erdma_diag_rec *)buf)->len == 112;
 }
 
+static bool test_snapshot(void)
+{
+	struct erdma_diag_snapshot s = {
+		.size = sizeof(s), .obj = ERDMA_DIAG_OBJ_CMDQ, .buf = (unsigned long)buf,
+		.buf_len = sizeof(buf),
+	};
+
+	return !call(ERDMA_DIAG_SNAPSHOT, &s) && s.out_count == 3 && s.out_len == 256 + 2 * 184 &&
+	       s.out_seq && s.out_end_ns >= s.out_start_ns;
+}
+
 static bool test_errors(void)
 {
 	struct erdma_diag_info i = { .size = 343 };	/* less than the first version */
@@ -166,6 +177,7 @@ static const struct tap_test tests[] = {
 	{ "32-bit ring_read", test_ring_read },
 	{ "32-bit debug", test_debug },
 	{ "32-bit log", test_log },
+	{ "32-bit snapshot", test_snapshot },
 	{ "32-bit errors", test_errors },
 };
 

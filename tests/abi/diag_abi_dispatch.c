@@ -206,6 +206,8 @@ static bool unknown_flags(void)
 			}
 			if (commands[i].cmd == ERDMA_DIAG_LIST && flag == ERDMA_DIAG_LIST_HW)
 				arg.list.hw_budget_ms = 1000;
+			if (commands[i].cmd == ERDMA_DIAG_SNAPSHOT && flag == ERDMA_DIAG_SNAPSHOT_HW)
+				arg.snapshot.hw_budget_ms = 1000;
 			err = call(node, commands[i].cmd, &arg);
 			EXPECT(err == (flag & commands[i].flags ? 0 : EOPNOTSUPP),
 			       "%s flag %#x: %s", commands[i].name, flag, strerror(err));
@@ -228,6 +230,9 @@ static bool reserved_fields(void)
 		valid_argument(&commands[5], &arg);
 		arg.log.rsvd = 1U << bit;
 		EXPECT(call(node, ERDMA_DIAG_LOG, &arg) == EINVAL, "log bit %d", bit);
+		valid_argument(&commands[6], &arg);
+		arg.snapshot.rsvd = 1U << bit;
+		EXPECT(call(node, ERDMA_DIAG_SNAPSHOT, &arg) == EINVAL, "snapshot bit %d", bit);
 	}
 	return true;
 }
@@ -355,6 +360,8 @@ static void aim_at(const struct command *c, union argument *arg, uint64_t to)
 		arg->ring.buf = to;
 	if (c->cmd == ERDMA_DIAG_LOG)
 		arg->log.buf = to;
+	if (c->cmd == ERDMA_DIAG_SNAPSHOT)
+		arg->snapshot.buf = to;
 }
 
 /* Arguments with random bytes and a right size: any answer but a crash. */
