@@ -182,6 +182,12 @@ void erdma_diag_free_minor(int minor);
 bool erdma_diag_has_node(const struct erdma_dev *dev);	/* after registration */
 void erdma_diag_remove(struct erdma_dev *dev);	/* before unregistration; open files get ENODEV */
 
+/* ---- erdma_coredump.c: state of a device for devcoredump ------------------ */
+
+void erdma_coredump_lost(struct erdma_dev *dev);
+void erdma_coredump_qp(struct erdma_dev *dev, u32 qpn);	/* any context */
+void erdma_coredump_work(struct work_struct *work);
+
 /* ---- erdma_netdev.c: the paired network interface ------------------------ */
 
 /* module: work queue; who brings up a device whose interface has appeared */
@@ -276,7 +282,9 @@ struct erdma_adapter;
  * @n_cq: CQs
  * @deferred: memory that the device may still use (struct erdma_deferred)
  * @deferred_lock: protects @deferred
- * @reflusher: REFLUSH of stopped QPs
+ * @reflusher: REFLUSH of stopped QPs, their end, @coredump_work
+ * @coredump_work: writes down the state after the device stopped a QP
+ * @coredump_qpn: that QP
  * @ep_lock: protects @endpoints
  * @endpoints: all connection endpoints
  * @endpoints_wait: woken when @endpoints becomes empty
@@ -345,6 +353,8 @@ struct erdma_dev {
 	struct list_head deferred;
 	struct mutex deferred_lock;
 	struct workqueue_struct *reflusher;
+	struct work_struct coredump_work;
+	u32 coredump_qpn;
 	spinlock_t ep_lock;
 	struct list_head endpoints;
 	wait_queue_head_t endpoints_wait;

@@ -515,6 +515,7 @@ static struct erdma_dev *erdma_alloc(struct erdma_adapter *adapter)
 	dev->dma_off = true;	/* not started */
 	spin_lock_init(&dev->lost_lock);
 	INIT_DELAYED_WORK(&dev->stop_work, erdma_stop_work);
+	INIT_WORK(&dev->coredump_work, erdma_coredump_work);
 	erdma_debug_init(&dev->dbg);
 	erdma_debug_copy(&dev->dbg, &adapter->dbg);
 	INIT_LIST_HEAD(&dev->deferred);

@@ -500,6 +500,41 @@ bool erdma_diag_has_node(const struct erdma_dev *dev)
 }
 
 /**
+ * erdma_diag_enter - begin a call of the node that comes from the driver itself
+ * @dev: device
+ *
+ * Context: process; waits for a removal that has begun.
+ * Return: node, which holds @dev, for erdma_diag_leave(); NULL: there is none (any more).
+ */
+struct erdma_diag *erdma_diag_enter(struct erdma_dev *dev)
+{
+	struct erdma_diag *diag;
+
+	mutex_lock(&diag_lock);
+	diag = dev->diag;
+	if (diag)
+		get_device(&diag->dev);
+	mutex_unlock(&diag_lock);
+	if (!diag)
+		return NULL;
+	down_read(&diag->rwsem);
+	if (diag->edev)
+		return diag;
+	erdma_diag_leave(diag);
+	return NULL;
+}
+
+/**
+ * erdma_diag_leave - undo erdma_diag_enter()
+ * @diag: node
+ */
+void erdma_diag_leave(struct erdma_diag *diag)
+{
+	up_read(&diag->rwsem);
+	put_device(&diag->dev);
+}
+
+/**
  * erdma_diag_remove - let go of a device that is about to be unregistered
  * @dev: device, still registered
  *

@@ -187,7 +187,7 @@ void erdma_diag_fill_owner(const struct erdma_diag_origin *origin,
 /**
  * struct erdma_diag_req - one call, seen by its handler
  * @diag: node
- * @file: open file; NULL in KUnit
+ * @file: open file; NULL: none, it is the driver itself
  * @who: caller
  * @arg: kernel copy of the argument; written back on success and on -EMSGSIZE
  * @buf_len: bytes of the user's buffer
@@ -251,6 +251,8 @@ struct erdma_diag_op {
 	int (*fn)(struct erdma_dev *dev, struct erdma_diag_req *req);
 };
 
+struct erdma_diag *erdma_diag_enter(struct erdma_dev *dev);
+void erdma_diag_leave(struct erdma_diag *diag);
 const struct erdma_diag_op *erdma_diag_find_op(unsigned int cmd);
 int erdma_diag_check_size(const struct erdma_diag_op *op, size_t size);
 int erdma_diag_check_arg(const struct erdma_diag_op *op, const void *arg,

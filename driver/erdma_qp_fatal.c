@@ -49,8 +49,10 @@ static struct erdma_qp *qp_get_fatal(struct erdma_dev *dev, u32 qpn, bool *first
 		erdma_qp_hold(qp);
 		*first = !qp->fatal;
 		WRITE_ONCE(qp->fatal, true);
-		if (*first)
+		if (*first) {
 			queue_work(dev->reflusher, &qp->fatal_work);
+			erdma_coredump_qp(dev, qpn);
+		}
 	}
 	spin_unlock_irqrestore(&dev->qps.lock, flags);
 	return qp;

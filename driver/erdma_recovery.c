@@ -98,8 +98,10 @@ void erdma_stop_work(struct work_struct *work)
 	struct erdma_dev *dev = container_of(to_delayed_work(work), struct erdma_dev,
 					     stop_work);
 
-	if (!READ_ONCE(dev->dma_off))
+	if (!READ_ONCE(dev->dma_off)) {
 		WRITE_ONCE(dev->dma_off, erdma_stop_dma(&dev->mmio));
+		erdma_coredump_lost(dev);
+	}
 	if (READ_ONCE(dev->adapter->in_reset))
 		return;		/* pci_reset_done() queues it again */
 	if (stop_removes_first(dev))

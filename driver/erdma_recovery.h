@@ -32,6 +32,7 @@
  * @reason: of the latest loss
  * @lost_ns: ktime_get_ns() of the latest loss
  * @generation: devices brought up after a loss
+ * @coredump_ns: ktime_get_boottime_ns() of the latest state for devcoredump, 0: none
  * @tries: jiffies_64 of the latest tries, oldest replaced first
  * @n_tries: tries since the last reset that was asked for
  * @diag_minor: reserved for the diagnostics node, or negative
@@ -42,7 +43,7 @@
  *
  * All but @refs and @recover is protected by the lock of the PCI function's
  * struct device; the stop work reads @in_reset without it, diagnostics @reason,
- * @lost_ns and @generation.
+ * @lost_ns and @generation; @coredump_ns is taken by cmpxchg().
  */
 struct erdma_adapter {
 	struct kref refs;
@@ -59,6 +60,7 @@ struct erdma_adapter {
 	enum erdma_lost_reason reason;
 	u64 lost_ns;
 	u32 generation;
+	u64 coredump_ns;
 	u64 tries[ERDMA_RECOVERY_TRIES];
 	u32 n_tries;
 	int diag_minor;

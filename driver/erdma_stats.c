@@ -214,6 +214,30 @@ static void stats_fill_device(struct erdma_dev *dev, u64 *v)
 		v[i - ERDMA_STAT_PORT_COUNT] = stats_read(dev, i);
 }
 
+/**
+ * erdma_stats_each - the counters as they are known
+ * @dev: device; it is not asked: its own counters are those of the last time it was
+ * @fn: called for each
+ * @arg: its first argument
+ *
+ * Context: process; takes erdma_traffic.lock.
+ */
+void erdma_stats_each(struct erdma_dev *dev, void (*fn)(void *arg, const char *name, u64 value),
+		      void *arg)
+{
+	struct erdma_traffic *t = &dev->traffic;
+	int i;
+
+	mutex_lock(&t->lock);
+	for (i = 0; t->valid && i < ERDMA_TRAFFIC_COUNT; i++)
+		fn(arg, port_descs[i].name, t->v[i]);
+	mutex_unlock(&t->lock);
+	for (i = 0; i < ERDMA_STAT_PORT_COUNT; i++)
+		fn(arg, port_descs[ERDMA_TRAFFIC_COUNT + i].name, stats_read(dev, i));
+	for (i = ERDMA_STAT_PORT_COUNT; i < ERDMA_STAT_COUNT; i++)
+		fn(arg, device_descs[i - ERDMA_STAT_PORT_COUNT].name, stats_read(dev, i));
+}
+
 /* ---- the core ----------------------------------------------------------------- */
 
 /**

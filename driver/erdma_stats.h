@@ -80,6 +80,8 @@ static inline void erdma_stat_inc(struct erdma_stats *stats, enum erdma_sw_stat 
 void erdma_stats_init(struct erdma_dev *dev);
 void erdma_stat_cmd(struct erdma_stats *stats, u8 submod, u8 opcode, enum erdma_cmd_count what);
 void erdma_stat_async_event(struct erdma_stats *stats, u32 type, u32 subtype);
+void erdma_stats_each(struct erdma_dev *dev, void (*fn)(void *arg, const char *name, u64 value),
+		      void *arg);
 int erdma_traffic_read(struct erdma_dev *dev, u64 *v);
 struct rdma_hw_stats *erdma_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num);
 struct rdma_hw_stats *erdma_alloc_hw_device_stats(struct ib_device *ibdev);

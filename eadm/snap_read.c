@@ -14,6 +14,7 @@
 
 #define FILE_MAX	(1ULL << 30)
 #define FIRST_ITEMS	256		/* room for so many records at first */
+#define FIRST_BYTES	4096		/* of a file that does not say how long it is */
 
 /* ---- records -------------------------------------------------------------- */
 
@@ -141,20 +142,47 @@ struct snap_in *snap_parse(struct pool *p, uint8_t *bytes, size_t len)
 
 /* ---- the file ------------------------------------------------------------- */
 
-static int read_all(int fd, uint8_t *bytes, size_t len, size_t *got)
+/**
+ * struct bytes - a file as far as it was read
+ * @p: memory
+ * @at: bytes
+ * @room: for so many
+ * @len: of them read
+ */
+struct bytes {
+	struct pool *p;
+	uint8_t *at;
+	size_t room;
+	size_t len;
+};
+
+static void make_room(struct bytes *b)
+{
+	uint8_t *grown = pool_alloc(b->p, 2 * b->room);
+
+	memcpy(grown, b->at, b->len);
+	b->at = grown;
+	b->room *= 2;
+}
+
+/* To its end: files of sysfs have no size. Returns 0 or a positive error number */
+static int read_all(int fd, struct bytes *b)
 {
 	ssize_t n;
 
-	for (*got = 0; *got < len; *got += (size_t)n) {
-		n = read(fd, bytes + *got, len - *got);
+	for (;;) {
+		if (b->len == b->room)
+			make_room(b);
+		n = read(fd, b->at + b->len, b->room - b->len);
 		if (n < 0 && errno != EINTR)
 			return errno;
-		if (n < 0)
-			n = 0;
-		else if (!n)
-			break;
+		if (!n)
+			return 0;
+		if (n > 0)
+			b->len += (size_t)n;
+		if (b->len > FILE_MAX)
+			return EFBIG;
 	}
-	return 0;
 }
 
 /**
@@ -169,10 +197,9 @@ static int read_all(int fd, uint8_t *bytes, size_t len, size_t *got)
 struct snap_in *snap_load(struct pool *p, const char *path, int *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct bytes b = { .p = p, .room = FIRST_BYTES };
 	struct snap_in *in = NULL;
-	uint8_t *bytes;
 	struct stat st;
-	size_t len;
 
 	*err = 0;
 	if (fd < 0 || fstat(fd, &st))
@@ -182,9 +209,11 @@ struct snap_in *snap_load(struct pool *p, const char *path, int *err)
 	else if ((uint64_t)st.st_size > FILE_MAX)
 		*err = EFBIG;
 	if (!*err) {
-		bytes = pool_alloc(p, (size_t)st.st_size + 1);
-		*err = read_all(fd, bytes, (size_t)st.st_size, &len);
-		in = *err ? NULL : snap_parse(p, bytes, len);
+		if ((size_t)st.st_size >= b.room)
+			b.room = (size_t)st.st_size + 1;
+		b.at = pool_alloc(p, b.room);
+		*err = read_all(fd, &b);
+		in = *err ? NULL : snap_parse(p, b.at, b.len);
 		if (!*err && !in)
 			*err = EBADMSG;
 	}

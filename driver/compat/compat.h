@@ -8,6 +8,7 @@
 #ifndef ERDMA_COMPAT_H
 #define ERDMA_COMPAT_H
 
+#include <linux/crc32.h>
 #include <linux/net.h>
 #include <linux/pm.h>
 #include <linux/rcupdate.h>
@@ -40,6 +41,13 @@
 #define ERDMA_LOCKDOWN_SECRETS LOCKDOWN_XFRM_SECRET
 #else
 #define ERDMA_LOCKDOWN_SECRETS LOCKDOWN_KCORE
+#endif
+
+/* Castagnoli, bits reversed; neither the start value nor the result is inverted */
+#ifdef ERDMA_COMPAT_CRC32C_PLAIN
+#define erdma_crc32c crc32c
+#else
+#define erdma_crc32c __crc32c_le
 #endif
 
 /* The same under their names of today */

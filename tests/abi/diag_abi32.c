@@ -89,7 +89,7 @@ static bool test_info(void)
 	struct erdma_diag_info i = { .size = sizeof(i) };
 
 	return !call(ERDMA_DIAG_INFO, &i) && i.size == sizeof(i) && i.pci_vendor == 0x1ded &&
-	       i.abi_cmds == 0x3f && i.max_qp && i.time_real_ns;
+	       i.abi_cmds == 0x7f && i.max_qp && i.time_real_ns;
 }
 
 static bool test_list(void)

@@ -29,7 +29,7 @@ static bool info_is_plausible(void)
 	i.size = sizeof(i);
 	i.flags = 0;
 	EXPECT(!call(node, ERDMA_DIAG_INFO, &i), "info");
-	EXPECT(i.abi_cmds == 0x3f, "commands %#llx", (unsigned long long)i.abi_cmds);
+	EXPECT(i.abi_cmds == 0x7f, "commands %#llx", (unsigned long long)i.abi_cmds);
 	EXPECT(i.abi_objs == 0x1fe && i.abi_rings == 0x7e, "objects or rings");
 	EXPECT(i.abi_debug_cats == ERDMA_DIAG_CAT_COUNT, "categories %u", i.abi_debug_cats);
 	EXPECT(terminated(i.driver_version, sizeof(i.driver_version)) && i.driver_version[0],
