@@ -22,6 +22,7 @@
  * @other: a QP of the kernel
  * @events: what its consumer got
  * @works: how often its work ran
+ * @dumps: how often the state of the device was written down
  */
 struct qp_test {
 	struct erdma_dev dev;
@@ -29,6 +30,7 @@ struct qp_test {
 	struct ib_qp other;
 	int events;
 	int works;
+	int dumps;
 };
 
 static void consumer(struct ib_event *event, void *context)
@@ -41,6 +43,11 @@ static void consumer(struct ib_event *event, void *context)
 static void count_work(struct work_struct *work)
 {
 	container_of(work, struct qp_test, qp.fatal_work)->works++;
+}
+
+static void count_dump(struct work_struct *work)
+{
+	container_of(work, struct qp_test, dev.coredump_work)->dumps++;
 }
 
 static int qp_test_init(struct kunit *test)
@@ -57,6 +64,7 @@ static int qp_test_init(struct kunit *test)
 	t->qp.qpn = QPN;
 	erdma_ref_init(&t->qp.ref);
 	INIT_WORK(&t->qp.fatal_work, count_work);
+	INIT_WORK(&t->dev.coredump_work, count_dump);
 	t->qp.ibqp.event_handler = consumer;
 	t->qp.ibqp.qp_context = t;
 	t->dev.reflusher = alloc_workqueue("erdma-kunit", WQ_UNBOUND, 0);
@@ -149,6 +157,8 @@ static void fatal_events_are_reported_once(struct kunit *test)
 	flush_workqueue(t->dev.reflusher);
 	KUNIT_EXPECT_EQ(test, t->events, 1);
 	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, t->dumps, 1);
+	KUNIT_EXPECT_EQ(test, t->dev.coredump_qpn, QPN);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->qp.async_events), 3);
 	KUNIT_EXPECT_EQ(test, t->qp.last_ae_type, 2);
 	KUNIT_EXPECT_EQ(test, kref_read(&t->qp.ref.count), 1);

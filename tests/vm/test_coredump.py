@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""State of the device in /sys/class/devcoredump: after a QP that it stopped, after its loss."""
+import pytest
+
+from lib.programs import Dump, eadm, eadm_data as data
+from vm.lib.faults import check_works, clear
+from vm.lib.recovery import reset, wait_recovered
+
+pytestmark = [
+    pytest.mark.group('vm'),
+    pytest.mark.limit(300),
+    pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
+    pytest.mark.vms(),
+]
+
+FILES = '/sys/class/devcoredump/devcd*/data'
+
+
+@pytest.fixture
+def fresh(vm):
+    """The driver has just been bound, so that no state is too young for another one; nothing of
+    the test is left afterwards.
+    """
+    vm.run(f'for f in {FILES}; do [ ! -e $f ] || echo 1 >$f; done')
+    vm.card.rebind()
+    vm.driver.wait_device(timeout=60)
+    yield vm
+    vm.run(f'for f in {FILES}; do [ ! -e $f ] || echo 1 >$f; done')
+
+
+def dumped(vm):
+    """The file, once it is there."""
+    vm.wait_until('the state of the device', f'ls {FILES}', 20)
+    return vm.out(f'ls {FILES}')
+
+
+def stop(vm, qpn):
+    """The device stops this QP."""
+    vm.card.fault(f'flood aeq qpn={qpn} type=0 count=1')
+    vm.wait_until('the event', lambda: vm.card.get('faults')[0]['spent'], 20)
+    clear(vm.card)
+
+
+def test_stopped_qp(fresh):
+    with Dump(fresh) as dump:
+        qpn = str(dump.posted['qpn'])
+        stop(fresh, qpn)
+        file = dumped(fresh)
+        # Only root reads it, and eadm reads it where it is
+        assert fresh.out(f'stat -c %a {file}') in ('600', '400')
+        qps = {str(x['qpn']): x for x in data(fresh, '--from', file, 'list', 'qp')}
+        assert qps[qpn]['device_stopped'] and qps[qpn]['owner']['comm'] == 'verbs_dump'
+        ring = data(fresh, '--from', file, 'dump', 'qp', qpn, '--last', '99')
+        assert ring
+        events = data(fresh, '--from', file, 'log', '--kind', 'event')
+        assert any(qpn in str(x) for x in events), events
+        assert data(fresh, '--from', file, 'dump', 'cmdq')
+        assert data(fresh, '--from', file, 'info', 'dev')
+    check_works(fresh)
+
+
+def test_no_secrets(fresh):
+    """Neither keys of regions nor bus addresses, in whatever byte order."""
+    with Dump(fresh) as dump:
+        regions = data(fresh, 'list', 'mr')
+        keys = {int(x['lkey']) for x in regions if x.get('lkey')}
+        assert keys and dump.pid
+        stop(fresh, dump.posted['qpn'])
+        text = fresh.out(f'od -An -v -tx1 {dumped(fresh)} | tr -d " \\n"')
+    for key in keys:
+        assert key > 0xff
+        for order in ('little', 'big'):
+            at = text.find(key.to_bytes(4, order).hex())
+            assert at < 0 or at % 2, f'key {key:#x} at byte {at // 2}'
+
+
+def test_second_one_within_a_minute_is_left_out(fresh):
+    for wanted in (1, 0):
+        with Dump(fresh) as dump:
+            stop(fresh, dump.posted['qpn'])
+            if wanted:
+                fresh.run(f'echo 1 >{dumped(fresh)}')
+            vm_events = data(fresh, 'log', '--kind', 'event')
+            assert vm_events
+    assert not fresh.ok(f'ls {FILES}')
+
+
+def test_reset(fresh):
+    """The objects of before, which the reset has ended."""
+    with Dump(fresh) as dump:
+        qpn = str(dump.posted['qpn'])
+        wait_recovered(fresh, reset(fresh))
+        file = dumped(fresh)
+        assert qpn in [str(x['qpn']) for x in data(fresh, '--from', file, 'list', 'qp')]
+        resets = data(fresh, '--from', file, 'log', '--kind', 'reset')
+        assert 'reset of the PCI function' in str(resets)
+        report = eadm(fresh, '--from', file, 'info', 'dev').out
+        assert fresh.driver.device() in report
+    check_works(fresh)
