@@ -20,6 +20,7 @@ struct mem_kind {
 	const struct schema *schema;
 	uint32_t (*there)(const struct erdma_diag_info *info);	/* NULL: nobody counts them */
 	void (*decode)(struct obj *o, const union mem_record *rec, uint64_t now_ns);
+	void (*hide)(struct obj *o);	/* NULL: nothing of it is ever hidden */
 };
 
 struct mem_list {
@@ -45,6 +46,8 @@ static void mem_row(void *arg, uint32_t id, const struct rec *rec)
 	if (l->dev->index >= 0)
 		obj_u64(o, ML_INDEX, (uint64_t)l->dev->index);
 	l->kind->decode(o, &r, l->dev->info.time_mono_ns);
+	if (l->kind->hide && rec->flags & ERDMA_DIAG_REC_F_HIDDEN)
+		l->kind->hide(o);
 	obj_u64(o, ML_TORN, !!(rec->flags & ERDMA_DIAG_REC_F_TORN));
 	obj_u64(o, ML_HIDDEN, !!(rec->flags & ERDMA_DIAG_REC_F_HIDDEN));
 	ctx_add(l->c, o);
@@ -89,7 +92,7 @@ static void mr_decode(struct obj *o, const union mem_record *rec, uint64_t now_n
 int cmd_list_mr(struct ctx *c, const struct args *a)
 {
 	static const struct mem_kind kind = { TARGET_MR, ERDMA_DIAG_REC_MR, &schema_mr_list,
-					      mr_there, mr_decode };
+					      mr_there, mr_decode, decode_mr_hidden };
 
 	return mem_list(c, a, &kind);
 }

@@ -106,6 +106,19 @@ void decode_mr_row(struct obj *o, const struct erdma_diag_mr *mr, uint64_t now_n
 }
 
 /**
+ * decode_mr_hidden - the caller may see neither keys nor bus addresses of a region
+ * @o: object, after decode_mr_row()
+ */
+void decode_mr_hidden(struct obj *o)
+{
+	obj_missing(o, MR_LKEY, V_WITHHELD);
+	obj_missing(o, MR_RKEY, V_WITHHELD);
+	/* All of memory has no translation */
+	if (o->v[MR_MTT_LEVEL].kind != V_NONE)
+		obj_missing(o, MR_DMA, V_WITHHELD);
+}
+
+/**
  * decode_pd_row - facts of a protection domain for a list
  * @o: object of schema_pd_list
  * @pd: record
