@@ -220,6 +220,8 @@ static void stats_fill_device(struct erdma_dev *dev, u64 *v)
  * @fn: called for each
  * @arg: its first argument
  *
+ * Counters of the device are left out while somebody waits for its answer.
+ *
  * Context: process; takes erdma_traffic.lock.
  */
 void erdma_stats_each(struct erdma_dev *dev, void (*fn)(void *arg, const char *name, u64 value),
@@ -228,10 +230,11 @@ void erdma_stats_each(struct erdma_dev *dev, void (*fn)(void *arg, const char *n
 	struct erdma_traffic *t = &dev->traffic;
 	int i;
 
-	mutex_lock(&t->lock);
-	for (i = 0; t->valid && i < ERDMA_TRAFFIC_COUNT; i++)
-		fn(arg, port_descs[i].name, t->v[i]);
-	mutex_unlock(&t->lock);
+	if (mutex_trylock(&t->lock)) {
+		for (i = 0; t->valid && i < ERDMA_TRAFFIC_COUNT; i++)
+			fn(arg, port_descs[i].name, t->v[i]);
+		mutex_unlock(&t->lock);
+	}
 	for (i = 0; i < ERDMA_STAT_PORT_COUNT; i++)
 		fn(arg, port_descs[ERDMA_TRAFFIC_COUNT + i].name, stats_read(dev, i));
 	for (i = ERDMA_STAT_PORT_COUNT; i < ERDMA_STAT_COUNT; i++)
