@@ -20,6 +20,7 @@
 
 #define RECOVERY_MS	60000
 #define SETTLE_MS	2000
+#define HOLD_S		40
 #define UNBIND		"/sys/bus/pci/drivers/erdma/unbind"
 #define BIND		"/sys/bus/pci/drivers/erdma/bind"
 
@@ -51,13 +52,19 @@ static bool probe_after(enum outcome o)
 	return true;
 }
 
-/* Has a connection and its objects until it is killed, or its parent ends. */
+/*
+ * Has a connection and its objects until it is killed, or its parent ends; or for HOLD_S
+ * seconds. rdma_ucm does not destroy the identifier of a process if it has no memory for
+ * the event DEVICE_REMOVAL (Linux 6.1, ucma_event_handler()): the removal of any RDMA
+ * device then waits until the process closes its file.
+ */
 static void hold_connection(int ready)
 {
 	struct fixture t;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	fixture_set_addresses(arg2);
+	alarm(HOLD_S);
 	if (fixture_open(&t, 65536, (struct pair_options){}) && write(ready, "", 1) == 1)
 		pause();
 	_exit(1);
