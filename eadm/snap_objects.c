@@ -5,42 +5,9 @@
 
 #include "erdma/erdma_snapshot.h"
 
-#include "snap_take.h"
+#include "snap_objects.h"
 
-#define RINGS_MAX	(256ULL << 20)	/* bytes of all rings of a file */
 #define RING_TRIES	4
-
-/**
- * struct numbers - numbers of objects, each once
- * @n: their number
- * @cap: room
- * @id: they
- */
-struct numbers {
-	size_t n;
-	size_t cap;
-	uint32_t *id;
-};
-
-/**
- * struct objects - the objects of one device
- * @t: file
- * @d: device
- * @dev: its number
- * @qps: to be taken
- * @cqs: to be taken
- * @eqs: to be taken
- * @pids: owners
- */
-struct objects {
-	struct taking *t;
-	struct dev *d;
-	uint32_t dev;
-	struct numbers qps;
-	struct numbers cqs;
-	struct numbers eqs;
-	struct numbers pids;
-};
 
 static void push(struct objects *o, struct numbers *to, uint32_t id)
 {
@@ -56,8 +23,13 @@ static void push(struct objects *o, struct numbers *to, uint32_t id)
 	to->id[to->n++] = id;
 }
 
-/* For sets that stay small: CQs and EQs of some QPs, owners */
-static void push_once(struct objects *o, struct numbers *to, uint32_t id)
+/**
+ * push_once - add a number unless it is there
+ * @o: objects
+ * @to: set that stays small: CQs and EQs of some QPs, owners
+ * @id: number
+ */
+void push_once(struct objects *o, struct numbers *to, uint32_t id)
 {
 	size_t i;
 
@@ -156,8 +128,12 @@ static void note_owner(struct objects *o, const struct erdma_diag_owner *owner)
 		take_process(o->t, o->dev, owner->pid);
 }
 
-/* What belongs to an object that was asked for by its number */
-static void note_related(struct objects *o, const struct rec *rec)
+/**
+ * note_related - what belongs to an object that was asked for by its number
+ * @o: objects
+ * @rec: record of the object
+ */
+void note_related(struct objects *o, const struct rec *rec)
 {
 	struct erdma_diag_qp qp;
 	struct erdma_diag_cq cq;
@@ -215,7 +191,14 @@ static bool take_context(struct objects *o, uint32_t obj, uint16_t type, uint16_
 
 /* ---- rings ------------------------------------------------------------------ */
 
-static void put_ring(struct objects *o, uint32_t ring, uint32_t id, const struct ring_data *r)
+/**
+ * put_ring - a ring in the form of the file
+ * @o: objects
+ * @ring: ERDMA_DIAG_RING_*
+ * @id: whose
+ * @r: its entries
+ */
+void put_ring(struct objects *o, uint32_t ring, uint32_t id, const struct ring_data *r)
 {
 	const struct snap_key key = { .type = ERDMA_SNAP_RING, .dev = o->dev, .obj = ring, .id = id };
 	struct erdma_diag_ring_read head = {
@@ -231,16 +214,29 @@ static void put_ring(struct objects *o, uint32_t ring, uint32_t id, const struct
 	o->t->ring_bytes += bytes;
 }
 
-/* Not with pseudonyms: entries hold keys, addresses and data */
+/**
+ * may_have_rings - are rings taken?
+ * @o: objects
+ *
+ * Not with pseudonyms: entries hold keys, addresses and data.
+ *
+ * Return: 0 or the error number why not.
+ */
+int may_have_rings(const struct objects *o)
+{
+	if (redact_level(o->t->redact) != REDACT_NONE)
+		return -ENODATA;
+	return o->t->ring_bytes > RINGS_MAX ? -EFBIG : 0;
+}
+
 static int read_ring(struct objects *o, uint32_t ring, uint32_t id, struct ring_data *r)
 {
 	unsigned int i;
 	int ret = 0;
 
-	if (redact_level(o->t->redact) != REDACT_NONE)
-		return -ENODATA;
-	if (o->t->ring_bytes > RINGS_MAX)
-		return -EFBIG;
+	ret = may_have_rings(o);
+	if (ret)
+		return ret;
 	for (i = 0; i < RING_TRIES; i++) {
 		ret = source_ring(&o->t->c->src, o->d, ring, id, r);
 		if (ret || !r->moved)
@@ -298,6 +294,8 @@ static void take_qps(struct objects *o)
 	size_t i;
 
 	for (i = 0; i < o->qps.n; i++) {
+		if (take_whole(o, ERDMA_DIAG_OBJ_QP, o->qps.id[i]))
+			continue;
 		if (!take_context(o, ERDMA_DIAG_OBJ_QP, ERDMA_DIAG_REC_QP, ERDMA_DIAG_REC_QP_HW,
 				  o->qps.id[i]))
 			continue;
@@ -311,7 +309,8 @@ static void take_cqs(struct objects *o)
 	size_t i;
 
 	for (i = 0; i < o->cqs.n; i++)
-		if (take_context(o, ERDMA_DIAG_OBJ_CQ, ERDMA_DIAG_REC_CQ, ERDMA_DIAG_REC_CQ_HW,
+		if (!take_whole(o, ERDMA_DIAG_OBJ_CQ, o->cqs.id[i]) &&
+		    take_context(o, ERDMA_DIAG_OBJ_CQ, ERDMA_DIAG_REC_CQ, ERDMA_DIAG_REC_CQ_HW,
 				 o->cqs.id[i]))
 			take_ring(o, ERDMA_DIAG_RING_CQ, o->cqs.id[i]);
 }
@@ -321,13 +320,16 @@ static void take_eqs(struct objects *o)
 	size_t i;
 
 	for (i = 0; i < o->eqs.n; i++)
-		if (take_context(o, ERDMA_DIAG_OBJ_EQ, ERDMA_DIAG_REC_EQ, ERDMA_DIAG_REC_EQ_HW,
+		if (!take_whole(o, ERDMA_DIAG_OBJ_EQ, o->eqs.id[i]) &&
+		    take_context(o, ERDMA_DIAG_OBJ_EQ, ERDMA_DIAG_REC_EQ, ERDMA_DIAG_REC_EQ_HW,
 				 o->eqs.id[i]))
 			take_ring(o, ERDMA_DIAG_RING_EQ, o->eqs.id[i]);
 }
 
 static void take_command_queue(struct objects *o)
 {
+	if (take_whole(o, ERDMA_DIAG_OBJ_CMDQ, 0))
+		return;
 	take_context(o, ERDMA_DIAG_OBJ_CMDQ, ERDMA_DIAG_REC_CMDQ, 0, 0);
 	take_ring(o, ERDMA_DIAG_RING_CMDQ_SQ, 0);
 	take_ring(o, ERDMA_DIAG_RING_CMDQ_CQ, 0);

@@ -16,6 +16,8 @@
 #define LIST_BUF	(64U * 1024)
 #define CONTEXT_BUF	(4U * 1024)
 #define CONTEXT_BUF_MAX	(1024U * 1024)
+#define SNAPSHOT_BUF	(64U * 1024)
+#define SNAPSHOT_BUF_MAX (64U << 20)
 #define RING_CHUNK	4096U	/* entries of one call */
 
 /* ---- calls -------------------------------------------------------------- */
@@ -398,6 +400,44 @@ int source_context(struct source *src, struct dev *dev, uint32_t obj, uint32_t i
 		;
 	*buf = data;
 	*len = c.out_len;
+	return ret;
+}
+
+/* ---- SNAPSHOT ----------------------------------------------------------- */
+
+/**
+ * source_snapshot - an object and all that belongs to it, in one call
+ * @src: source
+ * @dev: open device
+ * @s: what is wanted; its buffer is set here
+ * @b: buffer, all zero at first; grows, and serves for later calls
+ *
+ * Return: 0: @s->out_len bytes of @b are records; or -errno.
+ */
+int source_snapshot(struct source *src, struct dev *dev, struct erdma_diag_snapshot *s,
+		    struct snapshot_buf *b)
+{
+	uint32_t need = b->size ? b->size : SNAPSHOT_BUF, pos = 0;
+	struct rec rec;
+	int ret;
+
+	s->size = sizeof(*s);
+	do {
+		if (need > b->size) {
+			b->data = pool_alloc(src->pool, need);
+			b->size = need;
+		}
+		s->buf = (uintptr_t)b->data;
+		s->buf_len = b->size;
+		ret = source_call(src, dev, ERDMA_DIAG_SNAPSHOT, s, sizeof(*s));
+		need = s->out_len;
+	} while (ret == -EMSGSIZE && need > b->size && need <= SNAPSHOT_BUF_MAX);
+	if (ret)
+		return ret;
+	if (s->out_len > b->size)
+		return broken(src, "more bytes than there was room for");
+	while ((ret = rec_next(b->data, s->out_len, &pos, &rec, &src->why)) == 1)
+		;
 	return ret;
 }
 

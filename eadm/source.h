@@ -229,6 +229,16 @@ struct ring_data {
 	uint64_t time_ns;
 };
 
+/**
+ * struct snapshot_buf - where source_snapshot() puts records
+ * @data: bytes, in the pool
+ * @size: room
+ */
+struct snapshot_buf {
+	uint8_t *data;
+	uint32_t size;
+};
+
 void source_init(struct source *src, struct pool *pool);
 bool source_close(struct source *src);
 int source_open_dev(struct source *src, struct dev *dev);
@@ -237,6 +247,8 @@ int source_list(struct source *src, struct dev *dev, uint32_t obj, uint32_t firs
 		void (*fn)(void *arg, uint32_t id, const struct rec *rec), void *arg);
 int source_context(struct source *src, struct dev *dev, uint32_t obj, uint32_t id, bool hw,
 		   const uint8_t **buf, uint32_t *len);
+int source_snapshot(struct source *src, struct dev *dev, struct erdma_diag_snapshot *s,
+		    struct snapshot_buf *b);
 int source_ring(struct source *src, struct dev *dev, uint32_t ring, uint32_t id,
 		struct ring_data *out);
 int source_debug(struct source *src, struct dev *dev, struct erdma_diag_debug *dbg);
