@@ -17,6 +17,7 @@
 #include "counters.h"
 #include "decode.h"
 #include "meanings.h"
+#include "rules.h"
 #include "schema.h"
 
 /* enum ibv_wc_status and ib_wc_status: a part of the ABI of libibverbs */
@@ -52,6 +53,7 @@
 #define SPACE_SYNDROME	"syndrome"
 #define SPACE_COUNTER	"counter"
 #define SPACE_CMD_STATUS "cmd-status"
+#define SPACE_RULE	"rule"
 
 #define ERROR(number, text)	{ SPACE, number, #number, text }
 #define WORD(word, text)	{ SPACE, -1, word, text }
@@ -215,6 +217,9 @@ static const struct meaning meanings[] = {
 	WORD("IDLE", "nothing is in flight"),
 	WORD("SUPPRESSED", "messages of the driver were left out: there were too many"),
 #undef SPACE
+	/* Text from the rules, see meaning_text() */
+#define RULE_NAME(id, name, ...) { SPACE_RULE, -1, name, NULL },
+	RULES(RULE_NAME)
 #define SPACE "debug-category"
 	ERDMA_DIAG_DEBUG_CATS(MEANING)
 #undef SPACE
@@ -328,6 +333,8 @@ const char *meaning_text(struct pool *p, const struct meaning *m)
 
 	if (!strcmp(m->space, SPACE_VENDOR))
 		return m->code ? vendor_text(p, m) : "no reason given; the verbs' status says more";
+	if (!strcmp(m->space, SPACE_RULE))
+		return rule_text(p, rule_called(m->word));
 	if (strcmp(m->space, SPACE_WC))
 		return text;
 	for (i = 0; i < N(results); i++)

@@ -25,6 +25,7 @@ int unit_source(void);
 int unit_parse(void);
 int unit_emit(void);
 int unit_snap(void);
+int unit_rules(void);
 
 /* Memory of the test that runs; freed after it */
 extern struct pool test_pool;
