@@ -7,35 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "erdma/erdma_snapshot.h"
 
 #include "snap_take.h"
-
-/* ---- lines of files --------------------------------------------------------- */
-
-/* The value behind "NAME:" in a file of such lines, without blanks around it */
-static bool file_value(const char *path, const char *name, char *value, size_t size)
-{
-	FILE *f = fopen(path, "re");
-	size_t n = strlen(name);
-	bool found = false;
-	char line[512], *v;
-
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, name, n))
-			continue;
-		v = line + n;
-		v += strspn(v, ": \t");
-		v[strcspn(v, "\n")] = '\0';
-		snprintf(value, size, "%s", v);
-		found = true;
-	}
-	if (f)
-		fclose(f);
-	return found;
-}
 
 /* ---- the adapter ------------------------------------------------------------ */
 
@@ -110,72 +85,49 @@ void take_host(struct taking *t, const struct dev *d, uint32_t dev)
 
 /* ---- owners ----------------------------------------------------------------- */
 
-/* Fields 3, 14 and 15 of /proc/PID/stat, behind a name that may hold anything */
-static void add_stat(struct snap_lines *l, const char *folder)
+static void add_text(struct snap_lines *l, enum field_class cls, const char *name, const char *text)
 {
-	unsigned long long utime, stime;
-	char path[64], line[1024], state;
-	const char *rest;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/stat", folder);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	rest = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
-	fclose(f);
-	if (!rest || sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
-			    &state, &utime, &stime) != 3)
-		return;
-	lines_add(l, FC_PLAIN, "state", "%c", state);
-	lines_add(l, FC_PLAIN, "utime_ticks", "%llu", utime);
-	lines_add(l, FC_PLAIN, "stime_ticks", "%llu", stime);
+	if (*text)
+		lines_add(l, cls, name, "%s", text);
 }
 
-static void add_file_value(struct snap_lines *l, const char *folder, const char *file,
-			   const char *from, enum field_class cls, const char *name)
+static void add_number(struct snap_lines *l, const char *name, uint64_t v)
 {
-	char path[64], value[256];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, file);
-	if (file_value(path, from, value, sizeof(value)))
-		lines_add(l, cls, name, "%s", value);
-}
-
-static void add_namespace(struct snap_lines *l, const char *folder, const char *kind)
-{
-	char path[64];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "%s/ns/%s", folder, kind);
-	if (!stat(path, &st))
-		lines_add(l, FC_PLAIN, kind, "%llu", (unsigned long long)st.st_ino);
+	lines_add(l, FC_PLAIN, name, "%llu", (unsigned long long)v);
 }
 
 /**
  * take_process - an owner of objects
  * @t: file
- * @dev: number of the device
- * @pid: its process id
+ * @d: device
+ * @dev: its number
+ * @pid: process id of the owner
  */
-void take_process(struct taking *t, uint32_t dev, uint32_t pid)
+void take_process(struct taking *t, const struct dev *d, uint32_t dev, uint32_t pid)
 {
 	struct snap_lines l = take_lines(t);
-	char folder[32], number[16];
-	const char *id = number;
+	struct process p;
+	const char *id;
+	char number[16];
 
 	snprintf(number, sizeof(number), "%u", pid);
-	if (t->redact)
-		id = redact_text(t->redact, FC_PID, number);
+	id = t->redact ? redact_text(t->redact, FC_PID, number) : number;
 	if (!id)
 		return;
-	snprintf(folder, sizeof(folder), "/proc/%u", pid);
-	add_file_value(&l, folder, "status", "Name", FC_COMM, "comm");
-	add_stat(&l, folder);
-	add_file_value(&l, folder, "status", "VmPin", FC_PLAIN, "pinned");
-	add_file_value(&l, folder, "limits", "Max locked memory", FC_PLAIN, "locked_limits");
-	add_namespace(&l, folder, "net");
-	add_namespace(&l, folder, "pid");
+	if (t->c->src.ops->process(&t->c->src, d, pid, true, &p))
+		return;
+	add_text(&l, FC_COMM, "comm", p.comm);
+	if (p.state) {
+		lines_add(&l, FC_PLAIN, "state", "%c", p.state);
+		add_number(&l, "utime_ticks", p.utime);
+		add_number(&l, "stime_ticks", p.stime);
+	}
+	add_text(&l, FC_PLAIN, "pinned", p.pinned);
+	add_text(&l, FC_PLAIN, "locked_limits", p.limits);
+	if (p.net_ns)
+		add_number(&l, "net", p.net_ns);
+	if (p.pid_ns)
+		add_number(&l, "pid", p.pid_ns);
 	if (l.len)
 		take_put_lines(t, ERDMA_SNAP_PROCESS, dev, (uint32_t)strtoul(id, NULL, 10), &l);
 }

@@ -125,7 +125,7 @@ static void note_owner(struct objects *o, const struct erdma_diag_owner *owner)
 	if (owner->pid)
 		push_once(o, &o->pids, owner->pid);
 	if (o->pids.n > n)
-		take_process(o->t, o->dev, owner->pid);
+		take_process(o->t, o->d, o->dev, owner->pid);
 }
 
 /**
@@ -356,5 +356,5 @@ void take_objects(struct taking *t, struct dev *d, uint32_t dev)
 	take_command_queue(&o);
 	take_logs(&o);
 	for (i = 0; i < o.pids.n; i++)
-		take_process(t, dev, o.pids.id[i]);
+		take_process(t, d, dev, o.pids.id[i]);
 }

@@ -121,6 +121,28 @@ struct res {
 	char comm[DEV_NAME_LEN];
 };
 
+/**
+ * struct process - an owner of objects, as the host sees it
+ * @comm: name, "" if unknown
+ * @state: letter of /proc/PID/stat: R, S, D, T, t, Z ...; 0 if unknown
+ * @utime: CPU time in user mode, in clock ticks
+ * @stime: CPU time in the kernel, in clock ticks
+ * @pinned: VmPin of /proc/PID/status, "" if unknown: "16384 kB"
+ * @limits: "Max locked memory" of /proc/PID/limits, "" if unknown
+ * @net_ns: network namespace, 0 if unknown
+ * @pid_ns: pid namespace, 0 if unknown
+ */
+struct process {
+	char comm[32];
+	char state;
+	uint64_t utime;
+	uint64_t stime;
+	char pinned[32];
+	char limits[80];
+	uint64_t net_ns;
+	uint64_t pid_ns;
+};
+
 struct source;
 
 typedef void (*res_fn)(void *arg, const struct res *res);
@@ -138,6 +160,10 @@ typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
  *	it states none
  * @facts: fill @facts without the node; false if there is nothing but the node
  * @objects: hand the objects of a device that the caller may see to @fn, without the node
+ * @process: look at an owner of objects, -ENOENT: there is none such. A source that is
+ *	@fixed has it twice: as it was at first, and @newest
+ * @addresses: number of IPv4 addresses of the interface; -ENODATA: not known
+ * @pass: let time pass; NULL: it passes by itself
  * @lockdown: is the kernel locked down?
  * @no_module: is there certainly no module of the driver for the kernel that runs?
  *	Its release, as uname -r prints it, goes to @release.
@@ -156,6 +182,10 @@ struct source_ops {
 	bool (*facts)(struct source *src, const struct dev *dev, struct dev_facts *facts);
 	int (*objects)(struct source *src, const struct dev *dev, enum res_kind kind,
 		       res_fn fn, void *arg);
+	int (*process)(struct source *src, const struct dev *dev, uint32_t pid, bool newest,
+		       struct process *out);
+	int (*addresses)(struct source *src, const struct dev *dev);
+	void (*pass)(struct source *src, uint64_t ns);
 	bool (*lockdown)(struct source *src);
 	bool (*no_module)(struct source *src, char *release, size_t size);
 	uint64_t (*real_ns)(struct source *src);

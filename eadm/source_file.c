@@ -470,6 +470,55 @@ static int file_objects(struct source *src, const struct dev *dev, enum res_kind
 	return id ? 0 : why_missing(f, n, ERDMA_SNAP_OBJECT, obj, 0, 0);
 }
 
+/* ---- the host ----------------------------------------------------------------- */
+
+static uint64_t line_u64(const struct snap_item *i, const char *name)
+{
+	char text[32];
+
+	line_text(i, name, text, sizeof(text));
+	return strtoull(text, NULL, 10);
+}
+
+static int file_process(struct source *src, const struct dev *dev, uint32_t pid, bool newest,
+			struct process *out)
+{
+	const struct file_source *f = src->priv;
+	uint32_t n = number_of(src, dev);
+	const struct snap_item *i = newest ? snap_last(f->in, n, ERDMA_SNAP_PROCESS, 0, pid) :
+				    snap_find(f->in, n, ERDMA_SNAP_PROCESS, 0, pid);
+	char state[8];
+
+	*out = (struct process){ 0 };
+	if (!i)
+		return -ENOENT;
+	line_text(i, "state", state, sizeof(state));
+	out->state = state[0];
+	line_text(i, "comm", out->comm, sizeof(out->comm));
+	line_text(i, "pinned", out->pinned, sizeof(out->pinned));
+	line_text(i, "locked_limits", out->limits, sizeof(out->limits));
+	out->utime = line_u64(i, "utime_ticks");
+	out->stime = line_u64(i, "stime_ticks");
+	out->net_ns = line_u64(i, "net");
+	out->pid_ns = line_u64(i, "pid");
+	return 0;
+}
+
+static int file_addresses(struct source *src, const struct dev *dev)
+{
+	const struct file_source *f = src->priv;
+	const struct snap_item *i = snap_last(f->in, number_of(src, dev), ERDMA_SNAP_HOST, 0, 0);
+	char name[DEV_NAME_LEN], value[64];
+	size_t pos = 0;
+	int n = 0;
+
+	if (!i)
+		return -ENODATA;
+	while (lines_next(i->body, i->len, &pos, name, sizeof(name), value, sizeof(value)))
+		n += !strcmp(name, "address");
+	return n;
+}
+
 static uint64_t file_real_ns(struct source *src)
 {
 	const struct file_source *f = src->priv;
@@ -504,6 +553,8 @@ static const struct source_ops file_ops = {
 	.driver_version = file_driver_version,
 	.facts = file_facts,
 	.objects = file_objects,
+	.process = file_process,
+	.addresses = file_addresses,
 	.real_ns = file_real_ns,
 	.lockdown = file_lockdown,
 	.no_module = file_no_module,

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #include "erdma/erdma_hw.h"
 
 #include "clock.h"
+#include "proc.h"
 #include "source.h"
 
 #define NODE_TYPE "erdma_diag"
@@ -456,6 +458,32 @@ static int kernel_objects(struct source *src, const struct dev *dev, enum res_ki
 	return nl_rdma_objects(src->priv, (uint32_t)dev->index, kind, name_owner, &n);
 }
 
+/* ---- the host ----------------------------------------------------------- */
+
+static int kernel_process(struct source *src, const struct dev *dev, uint32_t pid, bool newest,
+			  struct process *out)
+{
+	(void)src;
+	(void)dev;
+	(void)newest;
+	return process_read(pid, out);
+}
+
+static int kernel_addresses(struct source *src, const struct dev *dev)
+{
+	struct ifaddrs *all, *a;
+	int n = 0;
+
+	(void)src;
+	if (!dev->netdev[0] || getifaddrs(&all))
+		return -ENODATA;
+	for (a = all; a; a = a->ifa_next)
+		n += !strcmp(a->ifa_name, dev->netdev) && a->ifa_addr &&
+		     a->ifa_addr->sa_family == AF_INET;
+	freeifaddrs(all);
+	return n;
+}
+
 /* ---- the rest ----------------------------------------------------------- */
 
 static bool kernel_lockdown(struct source *src)
@@ -534,6 +562,8 @@ const struct source_ops source_backend = {
 	.driver_version = kernel_driver_version,
 	.facts = kernel_facts,
 	.objects = kernel_objects,
+	.process = kernel_process,
+	.addresses = kernel_addresses,
 	.lockdown = kernel_lockdown,
 	.no_module = kernel_no_module,
 	.real_ns = kernel_real_ns,

@@ -609,6 +609,41 @@ int fake_counters(struct fake *f, size_t n, void (*fn)(void *arg, const char *na
 
 /* ---- scenarios ---------------------------------------------------------- */
 
+/* Members of the next object of "then" replace those of the one that has it */
+static void next_moment(json_object *o)
+{
+	json_object *list = get(o, "then"), *next;
+
+	if (!list || !json_object_array_length(list))
+		return;
+	next = json_object_get(json_object_array_get_idx(list, 0));
+	json_object_array_del_idx(list, 0, 1);
+	json_object_object_foreach(next, key, v)
+		json_object_object_add(o, key, json_object_get(v));
+	json_object_put(next);
+}
+
+/* Time passes: of an adapter and of all its objects */
+void fake_next(struct fake *f)
+{
+	json_object *a;
+	size_t i, k;
+
+	for (i = 0; (a = fake_adapter(f, i)); i++) {
+		next_moment(a);
+		json_object_object_foreach(a, key, v) {
+			(void)key;
+			for (k = 0; json_object_is_type(v, json_type_array) &&
+			     k < json_object_array_length(v); k++)
+				if (json_object_is_type(json_object_array_get_idx(v, k),
+							json_type_object))
+					next_moment(json_object_array_get_idx(v, k));
+			if (json_object_is_type(v, json_type_object))
+				next_moment(v);
+		}
+	}
+}
+
 struct fake *fake_parse(const char *text)
 {
 	struct fake *f = calloc(1, sizeof(*f));

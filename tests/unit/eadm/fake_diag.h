@@ -19,6 +19,7 @@ json_object *fake_adapter(struct fake *f, size_t n);
 int fake_call(struct fake *f, size_t n, unsigned int cmd, void *arg);
 int fake_counters(struct fake *f, size_t n, void (*fn)(void *arg, const char *name, uint64_t v),
 		  void *arg);
+void fake_next(struct fake *f);
 int fake_errno(const char *name);
 const char *fake_string(json_object *o, const char *key);
 uint64_t fake_number(json_object *o, const char *key, uint64_t otherwise);

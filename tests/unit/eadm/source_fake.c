@@ -162,6 +162,50 @@ static int fake_objects(struct source *src, const struct dev *dev, enum res_kind
 	return 0;
 }
 
+static void set_number(uint64_t *to, json_object *o, const char *key)
+{
+	*to = fake_number(o, key, 0);
+}
+
+static int fake_process(struct source *src, const struct dev *dev, uint32_t pid, bool newest,
+			struct process *out)
+{
+	json_object *list, *o;
+	const char *state;
+	size_t i;
+
+	(void)newest;
+	*out = (struct process){ 0 };
+	if (!json_object_object_get_ex(fake_adapter(src->priv, number_of(src, dev)), "proc", &list))
+		return -ENOENT;
+	for (i = 0; i < json_object_array_length(list); i++) {
+		o = json_object_array_get_idx(list, i);
+		if (fake_number(o, "pid", 0) != pid)
+			continue;
+		state = fake_string(o, "state");
+		out->state = state ? state[0] : 'S';
+		set_string(out->comm, sizeof(out->comm), o, "comm");
+		set_string(out->pinned, sizeof(out->pinned), o, "pinned");
+		set_string(out->limits, sizeof(out->limits), o, "locked_limits");
+		set_number(&out->utime, o, "utime");
+		set_number(&out->stime, o, "stime");
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int fake_addresses(struct source *src, const struct dev *dev)
+{
+	return (int)fake_number(fake_adapter(src->priv, number_of(src, dev)), "addresses",
+				(uint64_t)-ENODATA);
+}
+
+static void fake_pass(struct source *src, uint64_t ns)
+{
+	(void)ns;
+	fake_next(src->priv);
+}
+
 static bool fake_lockdown(struct source *src)
 {
 	(void)src;
@@ -200,6 +244,9 @@ const struct source_ops source_backend = {
 	.real_ns = fake_real_ns,
 	.facts = fake_facts,
 	.objects = fake_objects,
+	.process = fake_process,
+	.addresses = fake_addresses,
+	.pass = fake_pass,
 	.lockdown = fake_lockdown,
 	.no_module = fake_no_module,
 	.close = fake_close,
