@@ -14,19 +14,11 @@ static bool is_silent(int err)
 }
 
 /* A context of at least @min bytes that begins as one */
-static enum card_answer ask(struct ctx *c, struct dev *dev, uint32_t obj, uint32_t id,
-			    uint16_t rec_type, size_t min, struct erdma_diag_hw *hw)
+static enum card_answer context_of(const uint8_t *buf, uint32_t len, uint16_t rec_type,
+				   size_t min, struct erdma_diag_hw *hw)
 {
-	const uint8_t *buf;
 	struct rec rec;
-	uint32_t len;
-	int ret;
 
-	if (c->opt.no_hw)
-		return CARD_NOT_ASKED;
-	ret = source_context(&c->src, dev, obj, id, true, &buf, &len);
-	if (ret)
-		return is_silent(-ret) ? CARD_SILENT : CARD_UNKNOWN;
 	if (!rec_find(buf, len, rec_type, &rec))
 		return CARD_UNKNOWN;
 	rec_copy(&rec, hw, sizeof(*hw));
@@ -36,6 +28,91 @@ static enum card_answer ask(struct ctx *c, struct dev *dev, uint32_t obj, uint32
 	    get_le(hw->data, 2) != ERDMA_RESP_MAGIC)
 		return CARD_UNKNOWN;
 	return CARD_ANSWERED;
+}
+
+#define U16(hw, st, m)	((uint16_t)get_le((hw).data + offsetof(struct st, m), 2))
+#define U32(hw, st, m)	((uint32_t)get_le((hw).data + offsetof(struct st, m), 4))
+
+/**
+ * card_qp_of - the device's part of what is known about a QP
+ * @buf: records, of source_context()
+ * @len: their bytes
+ * @out: filled if it is there
+ *
+ * Return: whether the device answered.
+ */
+enum card_answer card_qp_of(const uint8_t *buf, uint32_t len, struct card_qp *out)
+{
+	struct erdma_diag_hw hw;
+	enum card_answer a = context_of(buf, len, ERDMA_DIAG_REC_QP_HW,
+					sizeof(struct erdma_resp_qpc), &hw);
+
+	if (a != CARD_ANSWERED)
+		return a;
+	*out = (struct card_qp){
+		.sq_pi = U16(hw, erdma_resp_qpc, sq.hw_pi), .sq_ci = U16(hw, erdma_resp_qpc, sq.hw_ci),
+		.rq_pi = U16(hw, erdma_resp_qpc, rq.hw_pi), .rq_ci = U16(hw, erdma_resp_qpc, rq.hw_ci),
+		.sq_cqes = U16(hw, erdma_resp_qpc, sq_cqes),
+		.rq_cqes = U16(hw, erdma_resp_qpc, rq_cqes),
+		.tx_pkts = U16(hw, erdma_resp_qpc, tx_pkts),
+		.rx_pkts = U16(hw, erdma_resp_qpc, rx_pkts),
+		.timeouts = U32(hw, erdma_resp_qpc, rto_count),
+		.flushing = decode_qp_flushing(hw.data, hw.len),
+	};
+	return CARD_ANSWERED;
+}
+
+/**
+ * card_cq_of - the device's PI in what is known about a CQ
+ * @buf: records, of source_context()
+ * @len: their bytes
+ * @pi: filled if it is there: free-running, 32 bits
+ *
+ * Return: whether the device answered.
+ */
+enum card_answer card_cq_of(const uint8_t *buf, uint32_t len, uint32_t *pi)
+{
+	struct erdma_diag_hw hw;
+	enum card_answer a = context_of(buf, len, ERDMA_DIAG_REC_CQ_HW,
+					sizeof(struct erdma_resp_cqc), &hw);
+
+	if (a == CARD_ANSWERED)
+		*pi = U32(hw, erdma_resp_cqc, pi);
+	return a;
+}
+
+/**
+ * card_eq_of - the device's indices in what is known about an event queue
+ * @buf: records, of source_context()
+ * @len: their bytes
+ * @out: filled if they are there
+ *
+ * Return: whether the device answered.
+ */
+enum card_answer card_eq_of(const uint8_t *buf, uint32_t len, struct card_eq *out)
+{
+	struct erdma_diag_hw hw;
+	enum card_answer a = context_of(buf, len, ERDMA_DIAG_REC_EQ_HW,
+					sizeof(struct erdma_resp_eqc), &hw);
+
+	if (a == CARD_ANSWERED)
+		*out = (struct card_eq){ .head = U32(hw, erdma_resp_eqc, head),
+					 .tail = U32(hw, erdma_resp_eqc, tail) };
+	return a;
+}
+
+/* The records of an object with those of the device */
+static enum card_answer ask(struct ctx *c, struct dev *dev, uint32_t obj, uint32_t id,
+			    const uint8_t **buf, uint32_t *len)
+{
+	int ret;
+
+	if (c->opt.no_hw)
+		return CARD_NOT_ASKED;
+	ret = source_context(&c->src, dev, obj, id, true, buf, len);
+	if (!ret)
+		return CARD_ANSWERED;
+	return is_silent(-ret) ? CARD_SILENT : CARD_UNKNOWN;
 }
 
 /**
@@ -51,16 +128,11 @@ static enum card_answer ask(struct ctx *c, struct dev *dev, uint32_t obj, uint32
  */
 enum card_answer card_ask_qp(struct ctx *c, struct dev *dev, uint32_t qpn, struct card_qp *out)
 {
-	struct erdma_diag_hw hw;
-	enum card_answer a = ask(c, dev, ERDMA_DIAG_OBJ_QP, qpn, ERDMA_DIAG_REC_QP_HW,
-				 sizeof(struct erdma_resp_qpc), &hw);
+	const uint8_t *buf;
+	uint32_t len;
+	enum card_answer a = ask(c, dev, ERDMA_DIAG_OBJ_QP, qpn, &buf, &len);
 
-	if (a != CARD_ANSWERED)
-		return a;
-	out->sq_ci = (uint16_t)get_le(hw.data + offsetof(struct erdma_resp_qpc, sq.hw_ci), 2);
-	out->rq_ci = (uint16_t)get_le(hw.data + offsetof(struct erdma_resp_qpc, rq.hw_ci), 2);
-	out->flushing = decode_qp_flushing(hw.data, hw.len);
-	return CARD_ANSWERED;
+	return a == CARD_ANSWERED ? card_qp_of(buf, len, out) : a;
 }
 
 /**
@@ -76,13 +148,11 @@ enum card_answer card_ask_qp(struct ctx *c, struct dev *dev, uint32_t qpn, struc
  */
 enum card_answer card_ask_cq(struct ctx *c, struct dev *dev, uint32_t cqn, uint32_t *pi)
 {
-	struct erdma_diag_hw hw;
-	enum card_answer a = ask(c, dev, ERDMA_DIAG_OBJ_CQ, cqn, ERDMA_DIAG_REC_CQ_HW,
-				 sizeof(struct erdma_resp_cqc), &hw);
+	const uint8_t *buf;
+	uint32_t len;
+	enum card_answer a = ask(c, dev, ERDMA_DIAG_OBJ_CQ, cqn, &buf, &len);
 
-	if (a == CARD_ANSWERED)
-		*pi = (uint32_t)get_le(hw.data + offsetof(struct erdma_resp_cqc, pi), 4);
-	return a;
+	return a == CARD_ANSWERED ? card_cq_of(buf, len, pi) : a;
 }
 
 /**

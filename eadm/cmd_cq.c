@@ -9,8 +9,6 @@
 #include "fallback.h"
 #include "filter.h"
 
-#define CQE_OWNER_BYTE 0
-
 struct cq_list {
 	struct ctx *c;
 	struct dev *dev;

@@ -7,8 +7,6 @@
 #include "decode.h"
 #include "dump.h"
 
-#define EQE_OWNER_BYTE 3
-
 struct eq_list {
 	struct ctx *c;
 	struct dev *dev;

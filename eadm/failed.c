@@ -7,10 +7,13 @@
 
 #include "erdma/erdma_field.h"
 #include "erdma/erdma_hw.h"
+#include "erdma/erdma_ring.h"
 
 #include "decode.h"
 #include "dump.h"
 #include "failed.h"
+
+#define NEWEST_CQES	4096	/* that are searched for an error */
 
 /**
  * struct queue - the send or receive queue of a QP
@@ -30,10 +33,8 @@ static bool same_queue(const struct queue *q, const struct queue *last)
 	return last->d.c && last->d.id == q->d.id && last->d.schema == q->d.schema;
 }
 
-static bool queue_read(struct queue *q, struct ctx *c, struct dev *dev, const struct obj *cqe)
+static bool queue_read(struct queue *q, struct ctx *c, struct dev *dev, uint32_t qpn, bool sq)
 {
-	bool sq = !strcmp(obj_get_str(cqe, C_QTYPE, ""), "SQ");
-	uint32_t qpn = (uint32_t)obj_get_u64(cqe, C_QPN, 0);
 	struct queue n = {
 		.d = { .c = c, .dev = dev, .id = qpn, .schema = sq ? &schema_wqe : &schema_rqe,
 		       .decode = sq ? decode_wqe : decode_rqe, .raw_field = sq ? W_RAW : R_RAW },
@@ -88,19 +89,31 @@ static void take_rqe(struct obj *cqe, const struct obj *r)
 	take(cqe, C_REQ_LKEY, r, R_LKEY);
 }
 
-static void add_request(struct queue *q, struct obj *cqe)
+static bool of_sq(const struct obj *cqe)
 {
-	uint32_t index = (uint32_t)obj_get_u64(cqe, C_QE_IDX, 0);
+	return !strcmp(obj_get_str(cqe, C_QTYPE, ""), "SQ");
+}
+
+/* NULL: its place was used again, or never */
+static struct obj *request_at(struct queue *q, uint32_t index)
+{
 	uint32_t blocks = req_header(&q->d.r, &q->fmt, index);
 	struct obj *req;
 
 	if (!blocks)
-		return;
+		return NULL;
 	req = obj_new(&q->d.c->pool, q->d.schema);
 	dump_decode(&q->d, req, index, blocks);
-	if (q->d.schema == &schema_wqe)
+	return req;
+}
+
+static void add_request(struct queue *q, struct obj *cqe)
+{
+	const struct obj *req = request_at(q, (uint32_t)obj_get_u64(cqe, C_QE_IDX, 0));
+
+	if (req && q->d.schema == &schema_wqe)
 		take_wqe(cqe, req);
-	else
+	else if (req)
 		take_rqe(cqe, req);
 }
 
@@ -110,6 +123,68 @@ static bool failed(const struct obj *cqe)
 	uint64_t syndrome = obj_get_u64(cqe, C_SYNDROME_NUM, 0);
 
 	return syndrome && syndrome != ERDMA_WC_FLUSHED;
+}
+
+/**
+ * request_of - the request in a place of a queue
+ * @c: run
+ * @dev: open device
+ * @qpn: queue pair
+ * @sq: of its send queue, else of its receive queue
+ * @index: place
+ *
+ * Return: object of schema_wqe or schema_rqe; NULL: the queue may not be read, or no request
+ * of this place is there.
+ */
+struct obj *request_of(struct ctx *c, struct dev *dev, uint32_t qpn, bool sq, uint32_t index)
+{
+	struct queue q = { 0 };
+
+	return queue_read(&q, c, dev, qpn, sq) ? request_at(&q, index) : NULL;
+}
+
+/**
+ * error_of - why a queue pair stopped, as its completions say
+ * @c: run
+ * @dev: open device
+ * @cqn: completion queue
+ * @qpn: queue pair
+ *
+ * The newest completion with an error that is none of a flush. A good one after it is of
+ * another queue pair that has the number now: then there is none.
+ *
+ * Return: object of schema_cqe with what failed, or NULL.
+ */
+struct obj *error_of(struct ctx *c, struct dev *dev, uint32_t cqn, uint32_t qpn)
+{
+	struct queue q = { 0 };
+	struct ring_data rd;
+	uint32_t k, pi, slot;
+	struct ring r;
+	struct obj *o;
+
+	if (source_ring(&c->src, dev, ERDMA_DIAG_RING_CQ, cqn, &rd))
+		return NULL;
+	r = (struct ring){ .data = rd.data, .depth = rd.depth, .entry_size = rd.entry_size };
+	if (!owner_find_pi(&r, CQE_OWNER_BYTE, &pi))
+		return NULL;
+	for (k = 1; k <= r.depth && k <= NEWEST_CQES; k++) {
+		slot = erdma_ring_slot(pi - k, r.depth);
+		if (ring_never_written(&r, slot))
+			break;
+		o = obj_new(&c->pool, &schema_cqe);
+		decode_cqe(o, r.data + (size_t)slot * r.entry_size, r.entry_size);
+		if (obj_get_u64(o, C_QPN, UINT64_MAX) != qpn)
+			continue;
+		if (!obj_get_u64(o, C_SYNDROME_NUM, 0))
+			break;
+		if (!failed(o))
+			continue;
+		if (queue_read(&q, c, dev, qpn, of_sq(o)))
+			add_request(&q, o);
+		return o;
+	}
+	return NULL;
 }
 
 /**
@@ -130,7 +205,7 @@ void add_failed_requests(struct ctx *c, struct dev *dev, const struct obj *ring)
 		if (!failed(cqe))
 			continue;
 		obj_missing(cqe, C_REQ_OP, V_UNKNOWN);
-		if (queue_read(&q, c, dev, cqe))
+		if (queue_read(&q, c, dev, (uint32_t)obj_get_u64(cqe, C_QPN, 0), of_sq(cqe)))
 			add_request(&q, cqe);
 	}
 }

@@ -32,6 +32,20 @@ struct peer_end {
 	struct obj *o;
 };
 
+static struct peer_end end_of_qp(const struct dev *dev, const struct erdma_diag_qp *qp,
+				 struct obj *o)
+{
+	struct peer_end e = {
+		.local = { .cookie = qp->cookie, .port = qp->sport },
+		.remote = { .cookie = qp->peer_cookie, .port = qp->dport },
+		.qpn = qp->qpn, .dev = dev, .o = o,
+	};
+
+	memcpy(e.local.addr, qp->saddr, sizeof(e.local.addr));
+	memcpy(e.remote.addr, qp->daddr, sizeof(e.remote.addr));
+	return e;
+}
+
 /**
  * peers_add - a queue pair that was seen
  * @p: queue pairs
@@ -42,10 +56,11 @@ struct peer_end {
 void peers_add(struct peers *p, const struct dev *dev, const struct erdma_diag_qp *qp,
 	       struct obj *o)
 {
-	struct peer_end *e, *grown;
+	struct peer_end *grown;
 
 	if (qp->family != AF_INET)
 		return;
+	p->sorted = false;
 	if (p->n == p->cap) {
 		p->cap = p->cap ? 2 * p->cap : 64;
 		grown = pool_alloc(p->pool, p->cap * sizeof(*grown));
@@ -53,14 +68,7 @@ void peers_add(struct peers *p, const struct dev *dev, const struct erdma_diag_q
 			memcpy(grown, p->end, p->n * sizeof(*grown));
 		p->end = grown;
 	}
-	e = &p->end[p->n++];
-	*e = (struct peer_end){
-		.local = { .cookie = qp->cookie, .port = qp->sport },
-		.remote = { .cookie = qp->peer_cookie, .port = qp->dport },
-		.qpn = qp->qpn, .dev = dev, .o = o,
-	};
-	memcpy(e->local.addr, qp->saddr, sizeof(e->local.addr));
-	memcpy(e->remote.addr, qp->daddr, sizeof(e->remote.addr));
+	p->end[p->n++] = end_of_qp(dev, qp, o);
 }
 
 static int by_sides(const void *a, const void *b)
@@ -81,6 +89,37 @@ static const struct peer_end *find_end(const struct peers *p, const struct side 
 	return e;
 }
 
+static void sort_ends(struct peers *p)
+{
+	if (!p->sorted && p->n)
+		qsort(p->end, p->n, sizeof(*p->end), by_sides);
+	p->sorted = true;
+}
+
+/**
+ * peers_find - the other end of a queue pair's connection
+ * @p: queue pairs; their order changes
+ * @dev: its device
+ * @qp: its record
+ * @peer_dev: result: the other's device
+ * @peer_qpn: result: its number
+ *
+ * Return: false: it is not on this host.
+ */
+bool peers_find(struct peers *p, const struct dev *dev, const struct erdma_diag_qp *qp,
+		const struct dev **peer_dev, uint32_t *peer_qpn)
+{
+	const struct peer_end me = end_of_qp(dev, qp, NULL), *peer;
+
+	sort_ends(p);
+	peer = qp->family == AF_INET && p->n ? find_end(p, &me.remote, &me.local) : NULL;
+	if (!peer || (peer->dev == dev && peer->qpn == qp->qpn))
+		return false;
+	*peer_dev = peer->dev;
+	*peer_qpn = peer->qpn;
+	return true;
+}
+
 /**
  * peers_join - set the peers of all queue pairs that are shown
  * @p: queue pairs; their order changes
@@ -93,7 +132,7 @@ void peers_join(struct peers *p, unsigned int qpn_field, unsigned int dev_field)
 
 	if (p->n < 2)
 		return;
-	qsort(p->end, p->n, sizeof(*p->end), by_sides);
+	sort_ends(p);
 	for (e = p->end; e < p->end + p->n; e++) {
 		if (!e->o)
 			continue;

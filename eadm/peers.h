@@ -13,16 +13,20 @@ struct peer_end;
  * @end: queue pairs
  * @n: their number
  * @cap: room in @end
+ * @sorted: by their sides
  */
 struct peers {
 	struct pool *pool;
 	struct peer_end *end;
 	size_t n;
 	size_t cap;
+	bool sorted;
 };
 
 void peers_add(struct peers *p, const struct dev *dev, const struct erdma_diag_qp *qp,
 	       struct obj *o);
+bool peers_find(struct peers *p, const struct dev *dev, const struct erdma_diag_qp *qp,
+		const struct dev **peer_dev, uint32_t *peer_qpn);
 void peers_join(struct peers *p, unsigned int qpn_field, unsigned int dev_field);
 
 #endif /* EADM_PEERS_H */

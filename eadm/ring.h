@@ -13,6 +13,10 @@
 #define RING_MAX_SQ_DEPTH	32768
 #define RING_MAX_DEPTH		(1U << 20)
 
+/* The byte of an entry whose top bit the device inverts on every pass */
+#define CQE_OWNER_BYTE		0
+#define EQE_OWNER_BYTE		3
+
 /**
  * struct ring - bytes of a ring and what is known about it
  * @data: all entries, from slot 0
