@@ -50,8 +50,10 @@ enum card_answer card_qp_of(const uint8_t *buf, uint32_t len, struct card_qp *ou
 	if (a != CARD_ANSWERED)
 		return a;
 	*out = (struct card_qp){
-		.sq_pi = U16(hw, erdma_resp_qpc, sq.hw_pi), .sq_ci = U16(hw, erdma_resp_qpc, sq.hw_ci),
-		.rq_pi = U16(hw, erdma_resp_qpc, rq.hw_pi), .rq_ci = U16(hw, erdma_resp_qpc, rq.hw_ci),
+		.sq_pi = U16(hw, erdma_resp_qpc, sq.hw_pi),
+		.sq_ci = U16(hw, erdma_resp_qpc, sq.hw_ci),
+		.rq_pi = U16(hw, erdma_resp_qpc, rq.hw_pi),
+		.rq_ci = U16(hw, erdma_resp_qpc, rq.hw_ci),
 		.sq_cqes = U16(hw, erdma_resp_qpc, sq_cqes),
 		.rq_cqes = U16(hw, erdma_resp_qpc, rq_cqes),
 		.tx_pkts = U16(hw, erdma_resp_qpc, tx_pkts),

@@ -453,6 +453,7 @@ void emit_problems(struct ctx *c, FILE *f);
 int emit_flush(struct ctx *c);
 
 /* The commands */
+int cmd_why(struct ctx *c, const struct args *a);
 int cmd_list_dev(struct ctx *c, const struct args *a);
 int cmd_list_qp(struct ctx *c, const struct args *a);
 int cmd_list_cq(struct ctx *c, const struct args *a);

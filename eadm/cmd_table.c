@@ -137,6 +137,7 @@ static const char dump_more[] =
 	"while it was read is read again until --timeout; if it still does, a note says so.";
 
 #define SEE	"See"
+#define ANSWER	"Answers"
 #define EVIDENCE "Evidence"
 #define COUNT	"Counters"
 #define SET	"Set"
@@ -217,6 +218,19 @@ const struct cmd cmd_table[] = {
 	  .more = "Counters may be named as this driver, the in-tree driver or the vendor's driver "
 		  "calls them.",
 	  .schema = &schema_stat, .takes = LIST & ~TAKES_HW, .run = cmd_stat },
+	{ .verb = "why", .operands = "[QPN...]", .max = -1, .opts = info_qp_opts,
+	  .operand = OPERAND_QP, .section = ANSWER,
+	  .help = "why nothing goes on: the facts of both ends, a verdict, and what to do next",
+	  .more = "For 'it hangs': eadm why --pid PID. Both ends are looked at if both are on this "
+		  "host. What is\n"
+		  "needed of the queue pairs, their completion and event queues and "
+		  "their owners is read four times\nwithin two seconds: only what is equal in all "
+		  "samples stands still. A file of --from has one\nmoment, and no verdict that needs "
+		  "more. Behind a verdict stand how sure it is (CERTAIN, LIKELY,\nPOSSIBLE) and who "
+		  "has to act; 'eadm explain rule' shows the evidence of each. Without a choice\nall "
+		  "queue pairs, devices, and what failed within ten minutes. The exit status says "
+		  "nothing of\nthe verdict.",
+	  .schema = &schema_why, .takes = BLOCK & ~TAKES_MORE, .run = cmd_why },
 	{ .verb = "log", .operands = "", .opts = log_opts, .section = EVIDENCE,
 	  .help = "what the driver recorded, as one timeline",
 	  .more = "Kinds: cmd, event, cm, fail, key, reset, link, debug; and only if they are named: "

@@ -81,6 +81,7 @@ void decode_cmd(struct obj *o, const void *buf, size_t len);
 /* Entries of the recorders */
 struct rec;
 const char *log_kind_name(uint32_t kind);
+const char *log_verb_name(uint32_t verb);
 void decode_log(struct obj *o, uint32_t kind, const struct rec *rec, uint64_t wall_ns);
 
 /* Records of the driver and contexts of the device */

@@ -33,6 +33,17 @@ const char *log_kind_name(uint32_t kind)
 	return WORD(kind_names, kind);
 }
 
+/**
+ * log_verb_name - name of a verb in an entry
+ * @verb: enum erdma_diag_verb
+ *
+ * Return: name, or NULL for a verb that this program does not know.
+ */
+const char *log_verb_name(uint32_t verb)
+{
+	return WORD(verb_names, verb);
+}
+
 /* Neither the name nor the time of an owner is more than bytes from outside */
 static void set_head(struct obj *o, const struct erdma_diag_log_head *head, uint64_t wall_ns)
 {
@@ -162,7 +173,7 @@ static void log_fail(struct obj *o, const struct rec *rec)
 	struct erdma_diag_log_fail f;
 
 	rec_copy(rec, &f, sizeof(f));
-	decode_name(o, LG_WHAT, WORD(verb_names, f.verb), f.verb);
+	decode_name(o, LG_WHAT, log_verb_name(f.verb), f.verb);
 	set_result(o, f.err);
 	if (f.syndrome)
 		obj_u64(o, LG_STATUS, f.syndrome);

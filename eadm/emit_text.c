@@ -263,6 +263,8 @@ void emit_text(struct ctx *c)
 			put_sides(c, o);
 		else if (s->view == VIEW_LINES)
 			put_fields(c, o);
+		else if (s->view == VIEW_ANSWER)
+			answer_text(c, o);
 		else if (c->lines)
 			put_counters(c, o);
 		else

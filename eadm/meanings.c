@@ -215,6 +215,8 @@ static const struct meaning meanings[] = {
 	WORD("NO_VERSION", "the driver is not loaded, or states no version"),
 	WORD("HIDDEN", "objects or keys were withheld for want of a right"),
 	WORD("IDLE", "nothing is in flight"),
+	WORD("GONE", "an object went while it was looked at"),
+	WORD("NOTHING_FOUND", "nothing is wrong that eadm could see"),
 	WORD("SUPPRESSED", "messages of the driver were left out: there were too many"),
 #undef SPACE
 	/* Text from the rules, see meaning_text() */

@@ -59,19 +59,20 @@ enum rule_side {
 	X(CMDQ_DEAD, "cmdq-dead", FAULT, CERTAIN, CARD, \
 	  "the command queue of {dev} is dead: {reason}{first}", \
 	  "eadm log --kind cmd-first,reset", \
-	  "The driver gave the command queue up. The first command without an answer, and whoever " \
-	  "waited for it, are in the record of the command queue.") \
+	  "The driver gave the command queue up. The first command without an answer, and " \
+	  "whoever waited for it, are in the record of the command queue.") \
 	X(CMDQ_STUCK, "cmdq-stuck", FAULT, CERTAIN, CARD, \
-	  "the command queue of {dev} stands still: {n} commands wait, the oldest for {age}", \
+	  "the command queue of {dev} stands still: the oldest of {commands} waits for {age}", \
 	  "eadm dump cmdq --inflight", \
-	  "Commands are in flight, the oldest for more than a second, and in none of the samples " \
-	  "had another one been answered.") \
+	  "Commands are in flight, the oldest for more than a second, and in none of the " \
+	  "samples had another one been answered.") \
 	X(CMDQ_SLOW, "cmdq-slow", WARNING, CERTAIN, CARD, \
-	  "the card answers commands of {dev} slowly: the oldest of {n} waits for {age}", \
+	  "the card answers commands of {dev} slowly: the oldest of {commands} waits for " \
+	  "{age}", \
 	  "eadm log --kind cmd-time", \
 	  "A command waits for more than a second while others are answered.") \
 	X(CMDQ_UNANSWERED, "cmdq-unanswered", WARNING, CERTAIN, CARD, \
-	  "the card never answered {n} commands of {dev}{first}", \
+	  "the card never answered {commands} of {dev}{first}", \
 	  "eadm log --kind cmd-first", \
 	  "Commands timed out, and their answers did not come later either.") \
 	X(LINK_DOWN, "link-down", FAULT, CERTAIN, ADMIN, \
@@ -85,8 +86,8 @@ enum rule_side {
 	X(CARD_REPLACED, "card-replaced", WARNING, CERTAIN, CARD, \
 	  "{dev} was lost {age} ago ({reason}); {after}", \
 	  "eadm log --kind reset", \
-	  "A device that is lost is replaced by a fresh one. Objects of the lost one are of no use " \
-	  "any more; applications have to open the device again.") \
+	  "A device that is lost is replaced by a fresh one. Objects of the lost one are of " \
+	  "no use any more; applications have to open the device again.") \
 	X(MTU_REFUSED, "mtu-refused", WARNING, CERTAIN, CARD, \
 	  "the card of {dev} did not take the MTU {mtu}: {errno}", \
 	  "eadm log --kind link", \
@@ -100,44 +101,45 @@ enum rule_side {
 	  "eadm info dev -d {dev}", \
 	  "At least nine tenths are in use.") \
 	X(EVENT_HIDDEN, "event-hidden", FAULT, CERTAIN, CARD, \
-	  "the card wrote {n} events to event queue {eq} of {dev} that cannot be seen: the first has " \
-	  "the wrong owner bit", \
+	  "the card wrote {events} to event queue {eq} of {dev} that cannot be seen: the " \
+	  "first has the wrong owner bit", \
 	  "eadm dump eq {eq} --inflight", \
-	  "The card's index is past the driver's in all samples, and the entry at the driver's has " \
-	  "not the owner bit of this pass.") \
+	  "The card's index is past the driver's in all samples, and the entry at the " \
+	  "driver's has not the owner bit of this pass.") \
 	X(IRQ_LOST, "irq-lost", FAULT, CERTAIN, CARD, \
-	  "event queue {eq} of {dev} has {n} events for which no interrupt came, for {still}", \
+	  "event queue {eq} of {dev} has {events} for which no interrupt came, for {still}", \
 	  "eadm dump eq {eq} --inflight", \
-	  "The card's index is past the driver's and no handler ran, in all samples. The driver's own " \
-	  "look for that, every 100 ms, did not help.") \
+	  "The card's index is past the driver's and no handler ran, in all samples. The " \
+	  "driver's own look for that, every 100 ms, did not help.") \
 	X(IRQ_LOST_FOUND, "irq-lost-found", WARNING, CERTAIN, CARD, \
 	  "interrupts of event queue {eq} of {dev} get lost: {n} more while this looked", \
 	  "eadm list eq -v", \
-	  "The driver found events without an interrupt, by the look that it takes every 100 ms. " \
-	  "Each one costs up to 100 ms.")
+	  "The driver found events without an interrupt, by the look that it takes every 100 " \
+	  "ms. Each one costs up to 100 ms.")
 
 #define RULES_OF_STOPPED_QP(X) \
 	X(KEY_DEREGISTERED, "key-deregistered", FAULT, CERTAIN, APPLICATION, \
-	  "the card stopped {qp}: {request} named key {key}, which {who} deregistered {age} before", \
+	  "the card stopped {qp}: {request} named key {key}, which {who} had deregistered " \
+	  "{age} before", \
 	  "eadm dump cq {cq}; eadm log --kind key", \
-	  "The completion with the error names a request, and its key is that of a region which " \
-	  "is recorded as deregistered.") \
+	  "The completion with the error names a request, and its key is that of a region " \
+	  "which is recorded as deregistered.") \
 	X(ACCESS_REFUSED, "access-refused", FAULT, CERTAIN, APPLICATION, \
 	  "the card stopped {qp}: {request} was refused: {error}", \
 	  "eadm dump cq {cq}; eadm list mr", \
-	  "A completion has a syndrome of a key, range, right or protection domain. That it was " \
-	  "refused is certain; whether a local receive or the target at the peer is meant is not " \
-	  "known of syndromes 3 to 7.") \
+	  "A completion has a syndrome of a key, range, right or protection domain. That it " \
+	  "was refused is certain; whether a local receive or the target at the peer is " \
+	  "meant is not known of syndromes 3 to 7.") \
 	X(BAD_REQUEST, "bad-request", FAULT, CERTAIN, APPLICATION, \
 	  "the card stopped {qp}: {request} makes no sense to it: {error}", \
 	  "eadm dump qp {qpn} --sq --last 32", \
-	  "A completion has a syndrome of a malformed request. It was written by the library or the " \
-	  "kernel module that posted it.") \
+	  "A completion has a syndrome of a malformed request. It was written by the library " \
+	  "or the kernel module that posted it.") \
 	X(RETRY_EXCEEDED, "retry-exceeded", FAULT, LIKELY, PATH, \
 	  "the card stopped {qp}: the peer did not acknowledge {request} in time", \
-	  "ping -M do -s 1472 {peer}; eadm why there", \
-	  "Syndrome 16: the path or the peer was silent for all retransmissions. A peer that posts no " \
-	  "receive looks the same.") \
+	  "ping -M do -s 1472 {peer}; then eadm why at the other end", \
+	  "Syndrome 16: the path or the peer was silent for all retransmissions. A peer that " \
+	  "posts no receive looks the same.") \
 	X(PEER_ERROR, "peer-error", FAULT, LIKELY, PEER, \
 	  "the card stopped {qp}: the other end reported an error of {request}", \
 	  "eadm why at the other end", \
@@ -149,19 +151,20 @@ enum rule_side {
 	X(QP_STOPPED, "qp-stopped", FAULT, CERTAIN, CARD, \
 	  "the card stopped {qp}{error}; driver and application may not have noticed", \
 	  "eadm dump cq {cq}; eadm log --kind event", \
-	  "An asynchronous event, or the flush flags of the card's context, say so; no completion " \
-	  "that can be read says why.") \
+	  "An asynchronous event, or the flush flags of the card's context, say so; no " \
+	  "completion that can be read says why.") \
 	X(OWNER_EXITED, "owner-exited", WARNING, CERTAIN, APPLICATION, \
 	  "the process that made {qp} has exited; another one holds it", \
 	  "fuser -v /dev/infiniband/uverbs*", \
-	  "A file of the verbs outlives the process that opened it in a child that inherited it. The " \
-	  "child cannot use the queue pair.")
+	  "A file of the verbs outlives the process that opened it in a child that inherited " \
+	  "it. The child cannot use the queue pair.")
 
 #define RULES_OF_CONNECTION(X) \
 	X(CM_REFUSED, "cm-refused", FAULT, CERTAIN, PEER, \
 	  "{peer} refused the connection {age} ago: nobody listens there", \
 	  "start the server, or check address and port", \
-	  "TCP answered the SYN with a reset: the host is there, and has no listener on the port.") \
+	  "TCP answered the SYN with a reset: the host is there, and has no listener on the " \
+	  "port.") \
 	X(CM_NO_SYN, "cm-no-syn", FAULT, CERTAIN, PATH, \
 	  "{peer} did not answer the TCP connection of {age} ago, within {took}", \
 	  "ping {ip}; check firewalls and security groups for the port", \
@@ -173,23 +176,27 @@ enum rule_side {
 	X(CM_NO_REPLY, "cm-no-reply", FAULT, CERTAIN, PEER, \
 	  "{peer} took the TCP connection of {age} ago and sent no MPA reply within {took}", \
 	  "check that an RDMA server, not a TCP server, listens there, and that it accepts", \
-	  "TCP is established, and the reply to the MPA request did not come. The listener is mute, " \
-	  "or its application does not accept.") \
+	  "TCP is established, and the reply to the MPA request did not come. The listener " \
+	  "is mute, or its application does not accept.") \
 	X(CM_REJECTED, "cm-rejected", FAULT, CERTAIN, PEER, \
 	  "the application at {peer} rejected the connection {age} ago", \
 	  "look at the log of the server: its answer has {n} bytes of private data", \
 	  "The peer's MPA reply has the reject bit.") \
 	X(CM_FOREIGN, "cm-foreign", FAULT, CERTAIN, PEER, \
-	  "{peer} answered the connection of {age} ago with something else than ERDMA's MPA{error}", \
-	  "check address and port: another service, or another kind of RDMA device, listens there", \
-	  "The frame is no MPA frame, or asks for markers or CRCs, which this device does not do.") \
+	  "{peer} answered the connection of {age} ago with something else than ERDMA's " \
+	  "MPA{error}", \
+	  "check address and port: another service, or another kind of RDMA device, listens " \
+	  "there", \
+	  "The frame is no MPA frame, or asks for markers or CRCs, which this device does " \
+	  "not do.") \
 	X(CM_PEER_CLOSED, "cm-peer-closed", FAULT, CERTAIN, PEER, \
 	  "{peer} closed the connection of {age} ago before it was established ({stage})", \
 	  "eadm log --kind cm at the other end", \
 	  "TCP was reset or ended in the middle of the exchange of MPA frames.") \
 	X(CM_NOT_ACCEPTED, "cm-not-accepted", FAULT, CERTAIN, APPLICATION, \
 	  "the server did not accept the connection that {peer} asked for {age} ago ({errno})", \
-	  "the server has to take the connect request from its event channel and call rdma_accept()", \
+	  "the server has to take the connect request from its event channel and call " \
+	  "rdma_accept()", \
 	  "The request of the peer was complete and waited for the application.") \
 	X(CM_NO_RTS, "cm-no-rts", FAULT, CERTAIN, CARD, \
 	  "the card did not take over the connection with {peer} {age} ago: {errno}", \
@@ -198,8 +205,8 @@ enum rule_side {
 	X(CM_NO_PORT, "cm-no-port", FAULT, CERTAIN, ADMIN, \
 	  "there was no local port for the connection to {peer} {age} ago: {errno}", \
 	  "sysctl net.ipv4.ip_local_port_range; ss -s", \
-	  "Connections use TCP's own ports, and another socket had the one that was asked for, or " \
-	  "all were in use.") \
+	  "Connections use TCP's own ports, and another socket had the one that was asked " \
+	  "for, or all were in use.") \
 	X(CM_FAILED, "cm-failed", FAULT, CERTAIN, APPLICATION, \
 	  "the connection with {peer} failed {age} ago ({stage}): {errno}", \
 	  "eadm log --kind cm,fail", \
@@ -207,117 +214,136 @@ enum rule_side {
 
 #define RULES_OF_PROGRESS(X) \
 	X(CQ_EVENT_LOST, "cq-event-lost", FAULT, CERTAIN, CARD, \
-	  "the card raised no event for cq {cq}, which was armed at {armed} and has {n} completions " \
-	  "since", \
+	  "the card raised no event for cq {cq}, which was armed at {armed} and got " \
+	  "{completions} since", \
 	  "eadm info cq {cq}", \
-	  "The doorbell record says that the completion queue is armed for any completion, no event " \
-	  "came since, and the card's index is past the armed one in all samples.") \
+	  "The doorbell record says that the completion queue is armed for any completion, " \
+	  "no event came since, and the card's index is past the armed one in all samples.") \
 	X(NO_RECEIVE, "no-receive", FAULT, CERTAIN, PEER, \
-	  "the application of {peer} posts no receive: {n} blocks of {qp} wait, {request} first, and " \
-	  "nothing moved for {still}", \
+	  "the application of {peer} posts no receive: {request} of {qp} waits for one, with " \
+	  "{blocks} in its queue, and nothing moved for {still}", \
 	  "look why {who} posts none; eadm dump qp {peerqpn} --rq", \
-	  "Both ends are here: the sender has a request that needs a receive, the receive queue of " \
-	  "the other end is empty, and nothing moved in all samples.") \
+	  "Both ends are here: the sender has a request that needs a receive, the receive " \
+	  "queue of the other end is empty, and nothing moved in all samples.") \
 	X(CQ_NOT_TAKEN, "cq-not-taken", FAULT, CERTAIN, APPLICATION, \
-	  "{who} does not take completions: {n} wait in cq {cq}, and its consumer index stands still " \
-	  "for {still}", \
+	  "{who} does not take completions: cq {cq} has {completions} that it did not look " \
+	  "at, and the consumer index stands still for {still}", \
 	  "eadm dump cq {cq}; the stack of its threads", \
-	  "A completion queue of the kernel, whose consumer index the driver knows: it stands still in " \
-	  "all samples while the card's index is past it.") \
+	  "A completion queue of the kernel, whose consumer index the driver knows: it " \
+	  "stands still in all samples while the card's index is past it.") \
 	X(PROCESS_STOPPED, "process-stopped", FAULT, LIKELY, APPLICATION, \
-	  "the process of {qp}, {who}, is stopped (state {state}). Not the network, not the card", \
+	  "the process of {qp}, {who}, is stopped (state {state}). Not the network, not the " \
+	  "card", \
 	  "kill -CONT {pid}", \
-	  "A signal or a debugger stopped the process, in all samples. What it does not post or take, " \
-	  "nobody does.") \
+	  "A signal or a debugger stopped the process, in all samples. What it does not post " \
+	  "or take, nobody does.") \
 	X(PROCESS_BLOCKED, "process-blocked", FAULT, LIKELY, APPLICATION, \
 	  "the process of {qp}, {who}, does not run (state {state})", \
 	  "cat /proc/{pid}/stack", \
-	  "State D: it waits in the kernel, for storage in most cases. State Z: it ended, and its " \
-	  "parent did not take notice.") \
+	  "State D: it waits in the kernel, for storage in most cases. State Z: it ended, " \
+	  "and its parent did not take notice.") \
 	X(EVENT_NOT_TAKEN, "event-not-taken", FAULT, LIKELY, APPLICATION, \
-	  "{who} got an event of cq {cq} and sleeps: it did not arm it again, and {n} completions came " \
-	  "since it was armed", \
+	  "{who} got an event of cq {cq} and sleeps: it did not arm it again, and " \
+	  "{completions} came since it was armed", \
 	  "the stack of {who}: it has to take events, poll, and arm again", \
-	  "The doorbell record has the sequence number of an arm that was answered by an event; the " \
-	  "queue was not armed since, its receive queue is empty, and the process used no CPU time.") \
+	  "The doorbell record has the sequence number of an arm that was answered by an " \
+	  "event; the queue was not armed since, its receive queue is empty, and the process " \
+	  "used no CPU time.") \
 	X(APPLICATION_ASLEEP, "application-asleep", FAULT, LIKELY, APPLICATION, \
 	  "{who} has no receive posted on {qp} and does not run: no CPU time for {still}", \
 	  "the stack of {who}: cat /proc/{pid}/stack", \
-	  "An application that polls uses CPU time. This one uses none, and its peer waits for it.") \
+	  "An application that polls uses CPU time. This one uses none, and its peer waits " \
+	  "for it.") \
 	X(MTU_STUCK, "mtu-stuck", FAULT, LIKELY, ADMIN, \
-	  "{n} blocks of {qp} wait, and the MTUs of the two ends differ: {mtu} here, {mss} bytes per " \
-	  "segment at {peer}", \
+	  "requests of {qp} stand still, and the MTUs of the two ends differ: {mtu} here, " \
+	  "{mss} bytes per segment at {peer}", \
 	  "ip link set mtu the same on both hosts, and on all that is between", \
-	  "The maximum segment size that the peer announced does not fit the MTU of this interface, " \
-	  "and requests stand still: large packets get lost, small ones do not.") \
+	  "The maximum segment size that the peer announced does not fit the MTU of this " \
+	  "interface, and requests stand still: large packets get lost, small ones do not.") \
 	X(NOT_ACKNOWLEDGED, "not-acknowledged", FAULT, LIKELY, PATH, \
-	  "{qp} repeats what is not acknowledged: {n} timeouts in {still}", \
+	  "{qp} repeats what is not acknowledged: {timeouts} in {still}", \
 	  "ping {ip}; eadm stat --errors at both ends", \
-	  "The card's count of timeouts of this queue pair rises, and its consumer index stands still.") \
+	  "The card's count of timeouts of this queue pair rises, and its consumer index " \
+	  "stands still.") \
 	X(CARD_STUCK, "card-stuck", FAULT, LIKELY, CARD, \
-	  "the card does not execute {n} blocks of {qp}, {request} first: {peer} is here and ready, and " \
+	  "the card does not execute {request} of {qp}: {peer} is here and ready, and " \
 	  "nothing moved for {still}", \
 	  "eadm dump qp {qpn} --sq; eadm stat --errors", \
-	  "Both ends are here, the request needs no receive or has one, and nothing moved in all " \
-	  "samples.") \
+	  "Both ends are here, the request needs no receive or has one, and nothing moved in " \
+	  "all samples.") \
+	X(LOCAL_STUCK, "local-stuck", FAULT, LIKELY, CARD, \
+	  "the card does not execute {request} of {qp}, which needs no peer: nothing moved " \
+	  "for {still}", \
+	  "eadm dump qp {qpn} --sq; eadm info cmdq", \
+	  "The first request registers or invalidates a key: the card does that alone. " \
+	  "Nothing moved in all samples.") \
 	X(PEER_NO_ANSWER, "peer-no-answer", FAULT, LIKELY, PATH, \
-	  "{peer} does not answer {request} of {qp}: {n} blocks wait, and nothing moved for {still}", \
+	  "{peer} does not answer {request} of {qp}: nothing moved for {still}", \
 	  "ping {ip}; eadm why at the other end", \
-	  "The request needs nothing of the peer's application: the peer's card, its host or the path " \
-	  "is silent.") \
+	  "The request needs nothing of the peer's application: the peer's card, its host or " \
+	  "the path is silent.") \
 	X(PEER_SILENT, "peer-silent", FAULT, POSSIBLE, PEER, \
-	  "{peer} posts no receive for {request} of {qp}, or the path to it is silent: from this end " \
-	  "they look the same; {n} blocks wait, and nothing moved for {still}", \
+	  "{peer} posts no receive for {request} of {qp}, or the path to it is silent: from " \
+	  "this end they look the same; nothing moved for {still}", \
 	  "eadm why at the other end; ping {ip}", \
-	  "The request needs a receive at the peer, which is on another host, and nothing moved in all " \
-	  "samples.")
+	  "The request needs a receive at the peer, which is on another host, and nothing " \
+	  "moved in all samples.")
 
 #define RULES_OF_VERBS(X) \
 	X(PINNED_LIMIT, "pinned-limit", FAULT, LIKELY, ADMIN, \
-	  "{who} may not pin more memory: {verb} failed {age} ago with {errno}; {pinned} of {max} are " \
-	  "pinned", \
+	  "{who} may not pin more memory: {verb} failed {age} ago with {errno}; {pinned} of " \
+	  "{max} are pinned", \
 	  "ulimit -l, or LimitMEMLOCK= of its unit", \
-	  "A region or a queue could not be made, and the process is near its limit of locked memory.") \
+	  "A region or a queue could not be made, and the process is near its limit of " \
+	  "locked memory.") \
 	X(VERB_FAILED, "verb-failed", WARNING, CERTAIN, APPLICATION, \
-	  "{verb} of {who} failed {age} ago with {errno}, {n} times so far{error}", \
+	  "{verb} of {who} failed {age} ago with {errno}, {times} so far{error}", \
 	  "eadm log --kind fail,cmd", \
 	  "The recorder has the last failure of each verb and process.") \
 	X(CQ_OVERRUN, "cq-overrun", WARNING, CERTAIN, APPLICATION, \
-	  "cq {cq} can overrun: {n} requests that are all signaled, and room for {max} completions", \
+	  "cq {cq} can overrun: {n} requests that are all signaled, and room for {max} " \
+	  "completions", \
 	  "the application has to create it with at least {n} entries", \
-	  "The receives, and the sends of queue pairs that signal each, are more than the completion " \
-	  "queue holds.") \
+	  "The receives, and the sends of queue pairs that signal each, are more than the " \
+	  "completion queue holds.") \
 	X(CQ_SMALL, "cq-small", WARNING, POSSIBLE, APPLICATION, \
-	  "cq {cq} can overrun if each send is signaled: {n} requests, and room for {max} completions", \
+	  "cq {cq} can overrun if each send is signaled: {n} requests, and room for {max} " \
+	  "completions", \
 	  "the application has to create it with {n} entries, or to signal fewer sends", \
-	  "The requests that fit in the queue pairs are more than the completion queue holds; an " \
-	  "application that signals only some of its sends may be right.") \
-	X(MTU_DIFFERS, "mtu-differs", WARNING, CERTAIN, ADMIN, \
-	  "the MTUs of the two ends of {qp} differ: {mtu} here, {mss} bytes per segment at {peer}", \
+	  "The requests that fit in the queue pairs are more than the completion queue " \
+	  "holds; an application that signals only some of its sends may be right.") \
+	X(MTU_DIFFERS, "mtu-differs", WARNING, LIKELY, ADMIN, \
+	  "the MTUs of the two ends of {qp} differ: {mtu} here, {mss} bytes per segment at " \
+	  "{peer}", \
 	  "ip link set mtu the same on both hosts, and on all that is between", \
-	  "The maximum segment size that the peer announced does not fit the MTU of this interface.")
+	  "The maximum segment size of the handshake does not fit the MTU of this interface. " \
+	  "A router that clamps it looks the same.")
 
 #define RULES_OF_STATE(X) \
 	X(IDLE_BOTH, "idle-both", NOTE, CERTAIN, APPLICATION, \
-	  "neither application posted anything to send: both cards have done all that they were given", \
+	  "neither application posted anything to send: both cards have done all that they " \
+	  "were given", \
 	  "look at what the two applications wait for; the connection is idle, not stuck", \
-	  "Both send queues are empty. That is the most frequent reason for a program that hangs.") \
+	  "Both send queues are empty. That is the most frequent reason for a program that " \
+	  "hangs.") \
 	X(IDLE, "idle", NOTE, CERTAIN, APPLICATION, \
-	  "the application has nothing posted to send: the card has done all that it was given", \
+	  "the application has nothing posted to send: the card has done all that it was " \
+	  "given", \
 	  "look at what {who} waits for, and at the other end", \
-	  "The send queue is empty. A queue pair with an empty send queue is idle, never stuck.") \
+	  "The send queue is empty. A queue pair with an empty send queue is idle, never " \
+	  "stuck.") \
 	X(WORKS, "works", NOTE, CERTAIN, APPLICATION, \
-	  "{qp} works: {done} in {still}", \
+	  "{qp} works: in {still} {done}", \
 	  "eadm stat -l shows rates", \
 	  "Indices or packet counts moved between the samples.") \
 	X(ONE_MOMENT, "one-moment", NOTE, POSSIBLE, APPLICATION, \
-	  "{n} blocks of {qp} waited when the file was taken{first}; one moment does not show whether " \
-	  "they stand still", \
+	  "{qp} had {blocks} waiting when the file was taken{first}; one moment does not " \
+	  "show whether they stand still", \
 	  "take a second file some seconds later; eadm diff FILE FILE", \
 	  "A file has the card's context of one time.") \
 	X(SLOW, "slow", NOTE, POSSIBLE, PATH, \
-	  "{n} blocks of {qp} wait, and not all of the card's counts stand still: it is slow, or it begins " \
-	  "again and again", \
+	  "{qp} has {blocks} waiting, and not all of the card's counts stand still: it is " \
+	  "slow, or it begins again and again", \
 	  "eadm why {qpn} again; eadm stat -l", \
 	  "The consumer index did not move, and other counts did.") \
 	X(NOT_CONNECTED, "not-connected", NOTE, CERTAIN, APPLICATION, \
@@ -331,7 +357,8 @@ enum rule_side {
 	X(CLOSED, "closed", NOTE, CERTAIN, APPLICATION, \
 	  "the connection of {qp} was closed {age} ago, and the card did not stop it", \
 	  "the application has to destroy it, or to connect again", \
-	  "The driver moved the queue pair to an error state: the application or the peer disconnected.") \
+	  "The driver moved the queue pair to an error state: the application or the peer " \
+	  "disconnected.") \
 	X(UNKNOWN, "unknown", NOTE, POSSIBLE, CARD, \
 	  "unknown: {reason}", \
 	  "eadm dump qp {qpn}", \

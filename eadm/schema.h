@@ -131,6 +131,7 @@ struct column {
  * @VIEW_RING: title, then a table of entries with details
  * @VIEW_STAT: title, then a table of counters
  * @VIEW_LINES: a line "label: value" for each field
+ * @VIEW_ANSWER: facts, then the verdict, of schema_why
  */
 enum view {
 	VIEW_TABLE,
@@ -139,6 +140,7 @@ enum view {
 	VIEW_RING,
 	VIEW_STAT,
 	VIEW_LINES,
+	VIEW_ANSWER,
 };
 
 /**
@@ -171,10 +173,10 @@ extern const struct schema schema_dev_list, schema_dev_info, schema_qp_list, sch
 	schema_eq_list, schema_qp_info, schema_cq_info, schema_eq_info, schema_cmdq_info,
 	schema_qp_dump, schema_cq_dump, schema_eq_dump, schema_cmdq_dump, schema_stat,
 	schema_debug, schema_log, schema_diff, schema_snapshot, schema_ver, schema_version, schema_names,
-	schema_explain;
+	schema_explain, schema_why;
 extern const struct schema schema_qp_side, schema_cq_side, schema_eq_side, schema_wqe,
 	schema_rqe, schema_cqe, schema_ccqe, schema_ceqe, schema_aeqe, schema_cmd, schema_sge,
-	schema_counter;
+	schema_counter, schema_why_end, schema_why_finding;
 /* Of the documents themselves */
 extern const struct schema schema_doc, schema_source, schema_warning,
 	schema_error_doc, schema_warning_line;
@@ -390,6 +392,26 @@ enum {
 enum {
 	DF_DEV, DF_PCI, DF_KIND, DF_ID, DF_WHAT, DF_KEY, DF_BEFORE, DF_AFTER, DF_DELTA, DF_CHANGE,
 	DF_COUNT
+};
+
+/* why */
+enum {
+	WY_DEV, WY_INDEX, WY_SUBJECT, WY_QPN, WY_PID, WY_PEER_ADDR, WY_PEER_PORT, WY_HERE_QPN,
+	WY_HERE_DEV, WY_SAMPLES, WY_SPAN, WY_ENDS, WY_ALSO, WY_VERDICT,
+	WY_COUNT
+};
+
+/* One end of a connection */
+enum {
+	WE_ROLE, WE_DEV, WE_QPN, WE_PID, WE_COMM, WE_KERNEL, WE_STATE, WE_SQ_PI, WE_SQ_CI,
+	WE_SQ_USED, WE_RQ_PI, WE_RQ_CI, WE_RQ_USED, WE_STILL, WE_TEXT,
+	WE_COUNT
+};
+
+/* A rule that holds */
+enum {
+	WV_RULE, WV_LEVEL, WV_CONFIDENCE, WV_SIDE, WV_TEXT, WV_NEXT,
+	WV_COUNT
 };
 
 /* version */

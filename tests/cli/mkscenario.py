@@ -178,7 +178,8 @@ def qpc(qpn, sq, rq, pd, cqs, peer, **kw):
     d = resp_hdr(qpn)
     for q in (sq, rq):
         d += le("BBBBHH", 1, 0, 0, q[0], q[1], q[2])
-    d += le("HHHHHHHH", sq[2], rq[2], 11, 12, 300, 301, kw.get("err", 0), 0)
+    d += le("HHHHHHHH", sq[2], rq[2], *kw.get("cqes", (11, 12)), *kw.get("pkts", (300, 301)),
+            kw.get("err", 0), 0)
     d += le("IIIHHHBBHH", kw.get("rto", 0), 0x2b, pd, sq[1], sq[2], rq[2], *kw.get("flush", (0, 0)), 0, 0)
     d += le("IIQQQQQQ", cqs[0], cqs[1], 0, 0, 0, 0, qpn << 32 | sq[1], qpn << 32 | rq[1])
     if peer:

@@ -111,7 +111,10 @@ static const struct member info_members[] = {
 	N(erdma_diag_info, max_mr_size), N(erdma_diag_info, n_qp), N(erdma_diag_info, n_cq),
 	N(erdma_diag_info, n_mr), N(erdma_diag_info, n_pd), N(erdma_diag_info, n_ctx),
 	N(erdma_diag_info, n_eq), N(erdma_diag_info, mtu), N(erdma_diag_info, link_up),
-	N(erdma_diag_info, time_mono_ns), N(erdma_diag_info, time_real_ns), { 0 }
+	N(erdma_diag_info, time_mono_ns), N(erdma_diag_info, time_real_ns),
+	N(erdma_diag_info, probed_ns), N(erdma_diag_info, lost_ns),
+	N(erdma_diag_info, generation), N(erdma_diag_info, last_loss),
+	N(erdma_diag_info, mtu_asked), N(erdma_diag_info, mtu_status), { 0 }
 };
 
 static const struct member qp_members[] = {
@@ -124,7 +127,7 @@ static const struct member qp_members[] = {
 	N(erdma_diag_qp, max_send_sge), N(erdma_diag_qp, max_inline), N(erdma_diag_qp, sdb),
 	N(erdma_diag_qp, rdb), Q(erdma_diag_qp, sq), Q(erdma_diag_qp, rq),
 	N(erdma_diag_qp, created_ns), N(erdma_diag_qp, state_ns), N(erdma_diag_qp, async_events),
-	N(erdma_diag_qp, last_ae_type), OWNER(erdma_diag_qp), { 0 }
+	N(erdma_diag_qp, last_ae_type), OWNER(erdma_diag_qp), N(erdma_diag_qp, peer_mss), { 0 }
 };
 
 static const struct member cq_members[] = {
@@ -139,7 +142,8 @@ static const struct member eq_members[] = {
 	Q(erdma_diag_eq, eq), N(erdma_diag_eq, events), N(erdma_diag_eq, interrupts),
 	N(erdma_diag_eq, notifies), N(erdma_diag_eq, unknown), N(erdma_diag_eq, by_type[0]),
 	N(erdma_diag_eq, by_type[1]), N(erdma_diag_eq, by_type[2]), N(erdma_diag_eq, by_type[3]),
-	N(erdma_diag_eq, by_type[4]), N(erdma_diag_eq, by_type[5]), { 0 }
+	N(erdma_diag_eq, by_type[4]), N(erdma_diag_eq, by_type[5]),
+	N(erdma_diag_eq, lost_irqs), { 0 }
 };
 
 static const struct member cmdq_members[] = {
@@ -148,7 +152,11 @@ static const struct member cmdq_members[] = {
 	N(erdma_diag_cmdq, slot_wqebbs), Q(erdma_diag_cmdq, sq), Q(erdma_diag_cmdq, cq),
 	N(erdma_diag_cmdq, submitted), N(erdma_diag_cmdq, completed), N(erdma_diag_cmdq, failed),
 	N(erdma_diag_cmdq, timeouts), N(erdma_diag_cmdq, late), N(erdma_diag_cmdq, lost_irqs),
-	N(erdma_diag_cmdq, bad_cqes), N(erdma_diag_cmdq, oldest_ns), { 0 }
+	N(erdma_diag_cmdq, bad_cqes), N(erdma_diag_cmdq, oldest_ns),
+	N(erdma_diag_cmdq, dead_reason), N(erdma_diag_cmdq, dead_submod),
+	N(erdma_diag_cmdq, dead_opcode), N(erdma_diag_cmdq, dead_waited_ms),
+	N(erdma_diag_cmdq, dead_ns), N(erdma_diag_cmdq, dead_caller.pid),
+	B(erdma_diag_cmdq, dead_caller.comm), { 0 }
 };
 
 static const struct member mr_members[] = {

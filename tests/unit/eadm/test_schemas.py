@@ -21,13 +21,13 @@ COMMANDS = '''
     dump qp; dump qp 17 18 --last 99; dump qp 17 --hex; dump cq 5,6; dump eq 1 --last 99;
     dump eq aeq --last 99; dump eq cmdq; dump cmdq --last 99; stat; stat --style vendor;
     stat -i 100ms -n 1; stat --u64 string; debug-level; debug-level cm=dbg --dry-run; explain; ver;
-    version; schema; list nonsense; info qp 99; log; snapshot --write FILE; diff FILE FILE
+    version; schema; list nonsense; info qp 99; log; why; why 17; why --no-hw; snapshot --write FILE; diff FILE FILE
 '''
 #: They make no calls: --timeout has no effect on them.
 NO_CALLS = ('diff', 'explain', 'ver', 'version', 'schema')
 SCENARIOS = '''
     basic two all-counters pod no-node no-driver none no-access denied-ring masked hidden
-    broken-rings nasty-comm intree old-driver
+    broken-rings nasty-comm intree old-driver pair why-no-receive why-key-deregistered
 '''.split()
 
 

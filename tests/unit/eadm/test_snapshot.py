@@ -23,7 +23,7 @@ HEADER, ENVELOPE = 16, 32
 READERS = ['list dev', 'list qp', 'list mr', 'list cm', 'log', 'info dev', 'info qp 0-100',
            'info cq 0-100', 'info eq 1',
            'info cmdq', 'dump qp', 'dump cq 0-100', 'dump eq aeq', 'dump cmdq', 'stat',
-           'debug-level', 'ver']
+           'debug-level', 'ver', 'why']
 
 
 def eadm(*words, scenario=None):

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Why does nothing go on? What belongs to the question, several times; then verdicts. */
+#include <errno.h>
+#include <string.h>
+
+#include "erdma/erdma_hw.h"
+
+#include "decode.h"
+#include "peers.h"
+#include "schema.h"
+#include "why.h"
+
+/* Queue pairs that are looked at: each costs up to six queries of the device a sample */
+#define CHOSEN_MAX	64
+
+/**
+ * struct asked - a queue pair that the question is about
+ * @dev: device
+ * @qpn: number
+ * @p: its connection
+ * @done: it was said with its peer
+ */
+struct asked {
+	struct dev *dev;
+	uint32_t qpn;
+	struct pair p;
+	bool done;
+};
+
+/**
+ * struct collect - the question
+ * @q: inquiry
+ * @peers: all queue pairs
+ * @dev: device that is being listed
+ * @chosen: what it is about
+ * @n: their number
+ * @left: more that were left out
+ */
+struct collect {
+	struct inquiry q;
+	struct peers peers;
+	struct dev *dev;
+	struct asked chosen[CHOSEN_MAX];
+	size_t n;
+	size_t left;
+};
+
+/* ---- which -------------------------------------------------------------------- */
+
+static void note_qp(void *arg, uint32_t id, const struct rec *rec)
+{
+	struct collect *l = arg;
+	struct inquiry *q = &l->q;
+	struct known_qp *grown;
+
+	(void)id;
+	if (rec->type != ERDMA_DIAG_REC_QP)
+		return;
+	if (q->n_qps == q->cap_qps) {
+		q->cap_qps = q->cap_qps ? 2 * q->cap_qps : 64;
+		grown = pool_alloc(&q->c->pool, q->cap_qps * sizeof(*grown));
+		if (q->n_qps)
+			memcpy(grown, q->qps, q->n_qps * sizeof(*grown));
+		q->qps = grown;
+	}
+	q->qps[q->n_qps].dev = l->dev;
+	rec_copy(rec, &q->qps[q->n_qps].qp, sizeof(q->qps->qp));
+	peers_add(&l->peers, l->dev, &q->qps[q->n_qps++].qp, NULL);
+}
+
+static const struct erdma_diag_qp *known_qp(const struct inquiry *q, const struct dev *dev,
+					    uint32_t qpn)
+{
+	size_t i;
+
+	for (i = 0; i < q->n_qps; i++)
+		if (q->qps[i].dev == dev && q->qps[i].qp.qpn == qpn)
+			return &q->qps[i].qp;
+	return NULL;
+}
+
+static int choose_qp(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
+{
+	struct collect *l = arg;
+
+	if (!known_qp(&l->q, dev, qpn))
+		return ctx_call_failed(c, dev, -ENOENT, TARGET_QP, qpn);
+	if (l->n == CHOSEN_MAX)
+		l->left++;
+	else
+		l->chosen[l->n++] = (struct asked){ .dev = dev, .qpn = qpn };
+	return 0;
+}
+
+static int collect_dev(struct ctx *c, struct dev *dev, void *arg)
+{
+	struct why_dev *d = pool_alloc(&c->pool, sizeof(*d)), **end;
+	struct collect *l = arg;
+
+	d->dev = dev;
+	l->dev = dev;
+	for (end = &l->q.devs; *end; end = &(*end)->next)
+		;
+	*end = d;
+	logs_read(c, dev, &d->logs);
+	d->cmdq = sampler_watch(&l->q.s, dev, WATCH_CMDQ, 0);
+	sampler_watch(&l->q.s, dev, WATCH_EQ, ERDMA_DIAG_EQ_AEQ);
+	/* What goes wrong here goes wrong again, and is reported, in each_chosen() */
+	source_list(&c->src, dev, ERDMA_DIAG_OBJ_QP, 0, UINT32_MAX, note_qp, l);
+	return each_chosen(c, dev, TARGET_QP, l->q.choice, choose_qp, l);
+}
+
+/* ---- what belongs to it ------------------------------------------------------- */
+
+static const struct watched *watch_cq(struct inquiry *q, struct dev *dev, uint32_t cqn)
+{
+	struct source *src = &q->c->src;
+	struct erdma_diag_cq cq;
+	const uint8_t *buf;
+	struct rec rec;
+	uint32_t len;
+
+	if (source_context(src, dev, ERDMA_DIAG_OBJ_CQ, cqn, false, &buf, &len) ||
+	    !rec_find(buf, len, ERDMA_DIAG_REC_CQ, &rec))
+		return NULL;
+	rec_copy(&rec, &cq, sizeof(cq));
+	if (cq.eqn < ERDMA_DIAG_EQ_COUNT)
+		sampler_watch(&q->s, dev, WATCH_EQ, cq.eqn);
+	return sampler_watch(&q->s, dev, WATCH_CQ, cqn);
+}
+
+static void watch_end(struct inquiry *q, struct end *e, struct dev *dev,
+		      const struct erdma_diag_qp *qp)
+{
+	e->dev = dev;
+	e->w = sampler_watch(&q->s, dev, WATCH_QP, qp->qpn);
+	e->send_cq = watch_cq(q, dev, qp->send_cqn);
+	e->recv_cq = qp->recv_cqn == qp->send_cqn ? e->send_cq : watch_cq(q, dev, qp->recv_cqn);
+	if (qp->owner.pid && !qp->owner.kernel)
+		e->process = sampler_watch(&q->s, dev, WATCH_PROCESS, qp->owner.pid);
+}
+
+static void watch_pair(struct collect *l, struct asked *a)
+{
+	const struct erdma_diag_qp *qp = known_qp(&l->q, a->dev, a->qpn), *peer;
+	const struct why_dev *d;
+	const struct dev *dev;
+	uint32_t qpn;
+
+	watch_end(&l->q, &a->p.me, a->dev, qp);
+	if (!peers_find(&l->peers, a->dev, qp, &dev, &qpn))
+		return;
+	peer = known_qp(&l->q, dev, qpn);
+	d = why_dev_of(&l->q, dev);
+	a->p.here = true;
+	watch_end(&l->q, &a->p.peer, d->dev, peer);
+}
+
+/**
+ * why_dev_of - a device in an inquiry
+ * @q: inquiry
+ * @dev: device that is part of it
+ *
+ * Return: what is known of it.
+ */
+struct why_dev *why_dev_of(const struct inquiry *q, const struct dev *dev)
+{
+	struct why_dev *d = q->devs;
+
+	while (d && d->dev != dev)
+		d = d->next;
+	return d;
+}
+
+/* ---- the document ------------------------------------------------------------- */
+
+/**
+ * why_object - an answer about something
+ * @q: inquiry
+ * @dev: its device
+ * @subject: what it is
+ *
+ * Return: object of schema_why.
+ */
+struct obj *why_object(struct inquiry *q, const struct dev *dev, const char *subject)
+{
+	struct obj *o = obj_new(&q->c->pool, &schema_why);
+
+	obj_str(o, WY_DEV, dev_title(dev));
+	if (dev->index >= 0)
+		obj_u64(o, WY_INDEX, (uint64_t)dev->index);
+	obj_str(o, WY_SUBJECT, subject);
+	obj_u64(o, WY_SAMPLES, q->s.span_ns ? q->s.n : 1);
+	obj_u64(o, WY_SPAN, q->s.span_ns);
+	obj_list(o, WY_ENDS);
+	return o;
+}
+
+static void fill_queue(struct obj *o, unsigned int pi, const struct queue_state *s)
+{
+	if (!s->known)
+		return;
+	obj_u64(o, pi, s->pi);
+	obj_u64(o, pi + 1, s->ci);
+	obj_u64(o, pi + 2, s->used);
+}
+
+static const char *role_of(const struct end *e, const struct end *other, const char *otherwise)
+{
+	bool receives = other && other->sq.known && other->sq.used;
+	bool sends = e->sq.known && e->sq.used;
+
+	if (sends != receives)
+		return sends ? "sender" : "receiver";
+	return e->qp->flags & ERDMA_DIAG_QP_ACTIVE ? "active" :
+	       e->qp->flags & ERDMA_DIAG_QP_PASSIVE ? "passive" : otherwise;
+}
+
+static void add_end(struct inquiry *q, struct obj *o, const struct end *e, const char *role)
+{
+	struct obj *sub = obj_new(o->pool, &schema_why_end);
+	const struct erdma_diag_owner *owner = &e->qp->owner;
+
+	obj_str(sub, WE_ROLE, role);
+	obj_str(sub, WE_DEV, dev_title(e->dev));
+	obj_u64(sub, WE_QPN, e->qp->qpn);
+	if (owner->pid)
+		obj_u64(sub, WE_PID, owner->pid);
+	if (owner->comm[0])
+		obj_strn(sub, WE_COMM, owner->comm, sizeof(owner->comm));
+	obj_u64(sub, WE_KERNEL, owner->kernel);
+	if (e->state)
+		obj_strf(sub, WE_STATE, "%c", e->state);
+	fill_queue(sub, WE_SQ_PI, &e->sq);
+	fill_queue(sub, WE_RQ_PI, &e->rq);
+	if (e->can_compare && e->card)
+		obj_u64(sub, WE_STILL, e->still);
+	obj_str(sub, WE_TEXT, end_text(q->c, &q->s, e));
+	list_add(obj_list(o, WY_ENDS), sub);
+}
+
+static void add_device(struct inquiry *q, struct why_dev *d)
+{
+	struct findings f = { .c = q->c };
+	struct obj *o;
+
+	judge_device(q, d, &f);
+	if (!f.first)
+		return;
+	o = why_object(q, d->dev, "device");
+	findings_fill(&f, o);
+	ctx_add(q->c, o);
+}
+
+static void add_pair(struct collect *l, struct asked *a)
+{
+	const struct erdma_diag_qp *qp = a->p.me.qp;
+	struct inquiry *q = &l->q;
+	struct findings f = { .c = q->c };
+	struct obj *o = why_object(q, a->dev, text_qp(q->c, a->qpn));
+
+	obj_u64(o, WY_QPN, a->qpn);
+	if (qp->family == AF_INET) {
+		decode_ipv4(o, WY_PEER_ADDR, qp->daddr);
+		obj_u64(o, WY_PEER_PORT, qp->dport);
+	}
+	add_end(q, o, &a->p.me, role_of(&a->p.me, a->p.here ? &a->p.peer : NULL, "here"));
+	if (a->p.here) {
+		obj_u64(o, WY_HERE_QPN, a->p.peer.qp->qpn);
+		obj_str(o, WY_HERE_DEV, dev_title(a->p.peer.dev));
+		add_end(q, o, &a->p.peer, role_of(&a->p.peer, &a->p.me, "peer"));
+	}
+	judge_pair(q, &a->p, &f);
+	findings_fill(&f, o);
+	ctx_add(q->c, o);
+}
+
+/* The other end, if the question is about it, too, has the same answer */
+static void mark_peer(struct collect *l, const struct asked *a)
+{
+	size_t i;
+
+	for (i = 0; a->p.here && i < l->n; i++)
+		if (l->chosen[i].dev == a->p.peer.dev &&
+		    l->chosen[i].qpn == a->p.peer.w->id)
+			l->chosen[i].done = true;
+}
+
+/* One that vanished between the list and the last sample has no answer */
+static void add_chosen(struct collect *l, struct asked *a)
+{
+	struct sampler *s = &l->q.s;
+
+	if (a->done)
+		return;
+	if (!sampler_last(s, a->p.me.w)->there) {
+		ctx_note(l->q.c, "GONE", NULL, "qp %u went while it was looked at", a->qpn);
+		return;
+	}
+	end_of(s, &a->p.me);
+	a->p.here = a->p.here && sampler_last(s, a->p.peer.w)->there;
+	if (a->p.here)
+		end_of(s, &a->p.peer);
+	add_pair(l, a);
+	mark_peer(l, a);
+}
+
+static void answer(struct collect *l)
+{
+	struct why_dev *d;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		watch_pair(l, &l->chosen[i]);
+	sampler_run(&l->q.s);
+	for (d = l->q.devs; d; d = d->next)
+		add_device(&l->q, d);
+	for (i = 0; i < l->n; i++)
+		add_chosen(l, &l->chosen[i]);
+	for (d = l->q.devs; d; d = d->next)
+		judge_owners(&l->q, d);
+}
+
+/**
+ * cmd_why - why does nothing go on?
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_why(struct ctx *c, const struct args *a)
+{
+	struct collect *l = pool_alloc(&c->pool, sizeof(*l));
+	struct choice choice;
+	int ret = choice_parse(c, a, "QP", &choice);
+
+	if (ret)
+		return ret;
+	l->q = (struct inquiry){ .c = c, .choice = &choice, .s.c = c };
+	l->q.any = !a->n && !choice.by_filter;
+	l->peers.pool = &c->pool;
+	ret = ctx_each_dev(c, choice.devs | (l->q.any ? DEVS_MANY : 0), collect_dev, l);
+	if (l->q.devs)
+		answer(l);
+	if (l->left)
+		ctx_note(c, "NOT_ASKED", NULL,
+			 "%zu of %zu queue pairs were looked at: choose fewer", l->n,
+			 l->n + l->left);
+	note_no_match(c, &choice);
+	if (l->q.any && !c->data.n && !c->problems)
+		ctx_note(c, "NOTHING_FOUND", NULL, "there is no queue pair, nothing that failed is "
+			 "recorded, and nothing is wrong with the devices");
+	return ret;
+}

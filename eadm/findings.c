@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Findings: which of them is the verdict, and all of them as facts. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "decode.h"
+#include "emit.h"
+#include "schema.h"
+#include "why.h"
+
+#define WORDS_MAX	16
+
+/**
+ * found - a rule holds
+ * @f: findings
+ * @id: rule
+ * @...: words of its sentence and what stands for them, in pairs; NULL at the end
+ *
+ * Return: finding.
+ */
+struct finding *found(struct findings *f, enum rule_id id, ...)
+{
+	struct finding *n = pool_alloc(&f->c->pool, sizeof(*n)), **end = &f->first;
+	struct rule_word words[WORDS_MAX];
+	const char *name;
+	size_t k = 0;
+	va_list ap;
+
+	va_start(ap, id);
+	while (k < WORDS_MAX && (name = va_arg(ap, const char *))) {
+		words[k].name = name;
+		words[k++].value = va_arg(ap, const char *);
+	}
+	va_end(ap);
+	n->rule = &rules[id];
+	n->text = rule_fill(&f->c->pool, n->rule->sentence, words, k);
+	n->todo = rule_fill(&f->c->pool, n->rule->next, words, k);
+	while (*end)
+		end = &(*end)->next;
+	*end = n;
+	return n;
+}
+
+/**
+ * is_found - does a rule hold?
+ * @f: findings
+ * @id: rule
+ *
+ * Return: true if it does.
+ */
+bool is_found(const struct findings *f, enum rule_id id)
+{
+	const struct finding *n;
+
+	for (n = f->first; n; n = n->next)
+		if (n->rule == &rules[id])
+			return true;
+	return false;
+}
+
+/* What a risk or an event of the past says of the present is less than what is known of it */
+static int weight(const struct finding *n)
+{
+	static const int levels[] = { [LEVEL_FAULT] = 2, [LEVEL_NOTE] = 1, [LEVEL_WARNING] = 0 };
+
+	return 16 * !n->explained + 4 * levels[n->rule->level] + (int)n->rule->sure;
+}
+
+/**
+ * findings_verdict - the finding that answers the question
+ * @f: findings
+ *
+ * Return: the worst, and of those the surest, that is not explained by another; NULL without
+ * any.
+ */
+const struct finding *findings_verdict(const struct findings *f)
+{
+	const struct finding *n, *best = NULL;
+
+	for (n = f->first; n; n = n->next)
+		if (!best || weight(n) > weight(best) ||
+		    (weight(n) == weight(best) && n->rule < best->rule))
+			best = n;
+	return best;
+}
+
+static void fill_finding(struct obj *o, const struct finding *n)
+{
+	obj_str(o, WV_RULE, n->rule->name);
+	obj_str(o, WV_LEVEL, rule_level_name(n->rule->level));
+	obj_str(o, WV_CONFIDENCE, rule_sure_name(n->rule->sure));
+	obj_str(o, WV_SIDE, rule_side_name(n->rule->side));
+	obj_str(o, WV_TEXT, n->text);
+	obj_str(o, WV_NEXT, n->todo);
+}
+
+/**
+ * findings_fill - verdict and other findings of an object
+ * @f: findings
+ * @o: object of schema_why
+ */
+void findings_fill(const struct findings *f, struct obj *o)
+{
+	const struct finding *n, *verdict = findings_verdict(f);
+	struct list *also = obj_list(o, WY_ALSO);
+	struct obj *sub;
+
+	for (n = f->first; n; n = n->next) {
+		if (n == verdict)
+			continue;
+		sub = obj_new(o->pool, &schema_why_finding);
+		fill_finding(sub, n);
+		list_add(also, sub);
+	}
+	if (verdict)
+		fill_finding(obj_sub(o, WY_VERDICT), verdict);
+}
+
+/* ---- words -------------------------------------------------------------------- */
+
+/**
+ * text_u - a number
+ * @c: run
+ * @v: number
+ *
+ * Return: text.
+ */
+const char *text_u(struct ctx *c, uint64_t v)
+{
+	return pool_printf(&c->pool, "%llu", (unsigned long long)v);
+}
+
+/**
+ * text_n - so many of something
+ * @c: run
+ * @n: number
+ * @what: one of them
+ *
+ * Return: "1 block", "2 blocks".
+ */
+const char *text_n(struct ctx *c, uint64_t n, const char *what)
+{
+	return pool_printf(&c->pool, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+}
+
+/**
+ * text_ns - a duration
+ * @c: run
+ * @ns: nanoseconds
+ *
+ * Return: text.
+ */
+const char *text_ns(struct ctx *c, uint64_t ns)
+{
+	const struct val v = { .kind = V_U64, .u = ns };
+
+	return value_text(&c->pool, T_NS, &v, false);
+}
+
+/**
+ * text_ago - how long ago something was
+ * @c: run
+ * @dev: open device
+ * @then_ns: CLOCK_MONOTONIC of its host
+ *
+ * Return: text.
+ */
+const char *text_ago(struct ctx *c, const struct dev *dev, uint64_t then_ns)
+{
+	uint64_t now = dev->info.time_mono_ns;
+
+	return text_ns(c, now > then_ns ? now - then_ns : 0);
+}
+
+/**
+ * text_owner - who made an object
+ * @c: run
+ * @owner: owner
+ *
+ * Return: "name[pid]", "the kernel's name", or "a process that is not known".
+ */
+const char *text_owner(struct ctx *c, const struct erdma_diag_owner *owner)
+{
+	const char *name = pool_printf(&c->pool, "%.*s", ERDMA_DIAG_COMM_LEN,
+				       (const char *)owner->comm);
+
+	if (owner->kernel)
+		return pool_printf(&c->pool, "the kernel's %s", owner->comm[0] ? name : "driver");
+	if (!owner->pid)
+		return owner->comm[0] ? name : "a process that is not known";
+	return pool_printf(&c->pool, "%s[%u]", name, owner->pid);
+}
+
+/**
+ * text_ip - an IPv4 address
+ * @c: run
+ * @addr: its bytes
+ *
+ * Return: text.
+ */
+const char *text_ip(struct ctx *c, const uint8_t *addr)
+{
+	char text[INET_ADDRSTRLEN];
+
+	ipv4_text(addr, text);
+	return pool_strdup(&c->pool, text);
+}
+
+/**
+ * text_peer - address and port
+ * @c: run
+ * @addr: bytes of the address
+ * @port: port, host order
+ *
+ * Return: text.
+ */
+const char *text_peer(struct ctx *c, const uint8_t *addr, uint16_t port)
+{
+	return pool_printf(&c->pool, "%s:%u", text_ip(c, addr), port);
+}
+
+/**
+ * text_qp - a queue pair
+ * @c: run
+ * @qpn: number
+ *
+ * Return: "qp 17".
+ */
+const char *text_qp(struct ctx *c, uint32_t qpn)
+{
+	return pool_printf(&c->pool, "qp %u", qpn);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Completion queues: events that got lost, completions that nobody takes, and room. */
+#include "erdma/erdma_field.h"
+#include "erdma/erdma_hw.h"
+#include "erdma/erdma_ring.h"
+
+#include "why.h"
+
+/* What an application or the driver armed a CQ with last; false if it never did */
+static bool armed_with(const struct erdma_diag_cq *cq, uint64_t *arm)
+{
+	*arm = cq->cq.dbrec;
+	return cq->cq.valid & ERDMA_DIAG_Q_DBREC && ERDMA_GET(ERDMA_CQ_DB_ARM, *arm) &&
+	       ERDMA_GET(ERDMA_CQ_DB_CQN, *arm) == cq->cqn;
+}
+
+/* The same arm, and the same number of events, in all samples */
+static bool arm_stands(const struct sampler *s, const struct watched *w)
+{
+	const struct erdma_diag_cq *first = &w->at[0].cq, *cq;
+	unsigned int i;
+
+	if (!sampler_can_compare(s) || !sampler_answered(s, w))
+		return false;
+	for (i = 1; i < s->n; i++) {
+		cq = &w->at[i].cq;
+		if (cq->cq.dbrec != first->cq.dbrec || cq->cmdsn != first->cmdsn)
+			return false;
+	}
+	return true;
+}
+
+/* Completions since it was armed, in the first sample: all others have at least as many */
+static uint32_t since_armed(const struct watched *w, uint64_t arm)
+{
+	return erdma_ring_used24(w->at[0].card_pi, (uint32_t)ERDMA_GET(ERDMA_CQ_DB_CI, arm));
+}
+
+/* The number of events that had come when it was armed is a part of the arm, modulo 4 */
+static bool event_came(const struct watched *w, uint64_t arm)
+{
+	return ERDMA_GET(ERDMA_CQ_DB_CMDSN, arm) != (w->at[0].cq.cmdsn & 3);
+}
+
+/*
+ * Armed for any completion, none reported since, and there are some. An index that is more
+ * than the ring behind is none of this queue.
+ */
+static void look_for_lost_event(struct inquiry *q, const struct watched *w, struct findings *f)
+{
+	struct ctx *c = q->c;
+	uint64_t arm;
+	uint32_t n;
+
+	if (!armed_with(&w->at[0].cq, &arm) || !arm_stands(&q->s, w))
+		return;
+	n = since_armed(w, arm);
+	if (event_came(w, arm) || ERDMA_GET(ERDMA_CQ_DB_SOL, arm) || !n ||
+	    n > w->at[0].cq.cq.depth)
+		return;
+	found(f, RULE_CQ_EVENT_LOST, "cq", text_u(c, w->id), "armed",
+	      text_u(c, ERDMA_GET(ERDMA_CQ_DB_CI, arm)), "completions",
+	      text_n(c, n, "completion"), NULL);
+}
+
+static uint32_t untaken(const struct moment *m)
+{
+	return m->cq.cq.valid & ERDMA_DIAG_Q_CI ? erdma_ring_used24(m->card_pi, m->cq.cq.ci) : 0;
+}
+
+#define NOTIFY_NEXT	1	/* erdma_diag_cq.notify: of any completion */
+
+/*
+ * Of the kernel's completion queues the driver knows the consumer index. Who never arms, or
+ * for solicited completions only, may leave others as long as he likes.
+ */
+static void look_for_untaken(struct inquiry *q, const struct end *e, const struct watched *w,
+			     struct findings *f)
+{
+	const struct moment *first = &w->at[0];
+	struct ctx *c = q->c;
+	unsigned int i;
+
+	if (!sampler_can_compare(&q->s) || !sampler_answered(&q->s, w) ||
+	    first->cq.notify != NOTIFY_NEXT)
+		return;
+	for (i = 0; i < q->s.n; i++)
+		if (!untaken(&w->at[i]) || w->at[i].cq.cq.ci != first->cq.cq.ci)
+			return;
+	found(f, RULE_CQ_NOT_TAKEN, "who", end_who(c, e), "cq", text_u(c, w->id), "completions",
+	      text_n(c, untaken(first), "completion"), "still", text_ns(c, q->s.span_ns), NULL);
+}
+
+/**
+ * judge_cq_events - does a completion queue of an end get on?
+ * @q: inquiry
+ * @e: the end
+ * @cq: its send or receive CQ, or NULL
+ * @f: findings
+ */
+void judge_cq_events(struct inquiry *q, const struct end *e, const struct watched *cq,
+		     struct findings *f)
+{
+	if (!sampler_there(&q->s, cq))
+		return;
+	look_for_lost_event(q, cq, f);
+	look_for_untaken(q, e, cq, f);
+}
+
+/**
+ * judge_cq_asleep - did the application of an end get an event that it does nothing about?
+ * @q: inquiry
+ * @e: the end, without a posted receive
+ * @f: findings
+ *
+ * Return: true if that is likely.
+ */
+bool judge_cq_asleep(struct inquiry *q, const struct end *e, struct findings *f)
+{
+	const struct watched *w = e->recv_cq;
+	struct ctx *c = q->c;
+	uint64_t arm;
+	uint32_t n;
+
+	if (!e->asleep || !e->still || !sampler_there(&q->s, w) ||
+	    !armed_with(&w->at[0].cq, &arm) || !arm_stands(&q->s, w))
+		return false;
+	n = since_armed(w, arm);
+	if (!event_came(w, arm) || !n || n > w->at[0].cq.cq.depth)
+		return false;
+	found(f, RULE_EVENT_NOT_TAKEN, "who", end_who(c, e), "cq", text_u(c, w->id), "completions",
+	      text_n(c, n, "completion"), NULL);
+	return true;
+}
+
+/**
+ * judge_cq_room - has a completion queue room for all that may complete?
+ * @q: inquiry
+ * @cq: completion queue, or NULL
+ * @f: findings
+ *
+ * Receives always complete; sends do if the queue pair signals each.
+ */
+void judge_cq_room(struct inquiry *q, const struct watched *cq, struct findings *f)
+{
+	const struct erdma_diag_qp *qp;
+	uint64_t sure = 0, all = 0, depth;
+	struct ctx *c = q->c;
+	size_t i;
+
+	if (!sampler_there(&q->s, cq))
+		return;
+	depth = cq->at[0].cq.cq.depth;
+	for (i = 0; i < q->n_qps; i++) {
+		qp = &q->qps[i].qp;
+		if (q->qps[i].dev != cq->dev)
+			continue;
+		if (qp->recv_cqn == cq->id) {
+			sure += qp->max_recv_wr;
+			all += qp->max_recv_wr;
+		}
+		if (qp->send_cqn == cq->id) {
+			sure += qp->flags & ERDMA_DIAG_QP_SIG_ALL ? qp->max_send_wr : 0;
+			all += qp->max_send_wr;
+		}
+	}
+	if (sure > depth)
+		found(f, RULE_CQ_OVERRUN, "cq", text_u(c, cq->id), "n", text_u(c, sure), "max",
+		      text_u(c, depth), NULL);
+	else if (all > depth)
+		found(f, RULE_CQ_SMALL, "cq", text_u(c, cq->id), "n", text_u(c, all), "max",
+		      text_u(c, depth), NULL);
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Devices: command queue, interface, limits, event queues. */
+#include <errno.h>
+#include <string.h>
+
+#include "erdma/erdma_hw.h"
+#include "erdma/erdma_names.h"
+#include "erdma/erdma_ring.h"
+
+#include "decode.h"
+#include "ring.h"
+#include "why.h"
+
+#define SECOND		1000000000ULL
+#define RECENT_NS	(600 * SECOND)	/* a loss that may still explain something */
+#define NEAR_PERCENT	90
+
+/* ---- command queue ------------------------------------------------------------ */
+
+static const char *dead_reason(uint32_t reason)
+{
+	static const char *const texts[] = {
+		[ERDMA_DIAG_DEAD_OVERTAKEN] = "later commands were answered, one was not",
+		[ERDMA_DIAG_DEAD_UNPLUGGED] = "the card has left the bus",
+		[ERDMA_DIAG_DEAD_NO_ANSWER] = "the card answers no command any more",
+		[ERDMA_DIAG_DEAD_NO_CONTEXT] = "all command contexts wait for an answer",
+		[ERDMA_DIAG_DEAD_LOST] = "the device was lost otherwise",
+	};
+	const char *text = reason < COUNT_OF(texts) ? texts[reason] : NULL;
+
+	return text ? text : "the reason is not recorded";
+}
+
+static const char *command_name(struct ctx *c, uint32_t submod, uint32_t opcode)
+{
+	const char *name = submod > 0xff || opcode > 0xff ? NULL :
+			   erdma_name_cmd((uint8_t)submod, (uint8_t)opcode);
+
+	return name ? name : pool_printf(&c->pool, "command %u/%u", submod, opcode);
+}
+
+/* The command that showed it; none if the device was lost otherwise */
+static const char *dead_command(struct ctx *c, const struct erdma_diag_cmdq *q)
+{
+	if (!q->dead_ns || q->dead_reason == ERDMA_DIAG_DEAD_LOST)
+		return "";
+	return pool_printf(&c->pool, "; %s of %s was the first without an answer, after %s",
+			   command_name(c, q->dead_submod, q->dead_opcode),
+			   text_owner(c, &q->dead_caller),
+			   text_ns(c, q->dead_waited_ms * 1000000ULL));
+}
+
+/* The oldest that the recorder has */
+static const char *first_unanswered(struct inquiry *q, const struct why_dev *d)
+{
+	const struct log_entry *e, *oldest = NULL;
+	struct ctx *c = q->c;
+	size_t i;
+
+	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_CMD_FIRST, i)); i++)
+		if (e->cmd.outcome == ERDMA_DIAG_CMD_UNANSWERED)
+			oldest = e;
+	if (!oldest)
+		return "";
+	return pool_printf(&c->pool, "; %s of %s was the first, %s ago",
+			   command_name(c, oldest->cmd.submod, oldest->cmd.opcode),
+			   text_owner(c, &oldest->head.owner),
+			   text_ago(c, d->dev, oldest->head.time_ns));
+}
+
+/* Commands wait in all samples, and none of others was answered meanwhile */
+static bool cmdq_stands(const struct sampler *s, const struct watched *w)
+{
+	const struct erdma_diag_cmdq *first = &w->at[0].cmdq, *m;
+	unsigned int i;
+
+	if (!sampler_can_compare(s))
+		return false;
+	for (i = 0; i < s->n; i++) {
+		m = &w->at[i].cmdq;
+		if (!m->in_flight || m->completed + m->failed != first->completed + first->failed)
+			return false;
+	}
+	return true;
+}
+
+static void judge_cmdq(struct inquiry *q, const struct why_dev *d, struct findings *f)
+{
+	const struct erdma_diag_cmdq *m;
+	struct ctx *c = q->c;
+	const char *dev = dev_title(d->dev);
+
+	if (!sampler_there(&q->s, d->cmdq))
+		return;
+	m = &sampler_last(&q->s, d->cmdq)->cmdq;
+	if (m->state == ERDMA_DIAG_CMDQ_DEAD) {
+		found(f, RULE_CMDQ_DEAD, "dev", dev, "reason", dead_reason(m->dead_reason), "first",
+		      dead_command(c, m), NULL);
+		return;
+	}
+	if (m->in_flight && m->oldest_ns > SECOND)
+		found(f, cmdq_stands(&q->s, d->cmdq) ? RULE_CMDQ_STUCK : RULE_CMDQ_SLOW,
+		      "dev", dev, "commands", text_n(c, m->in_flight, "command"), "age",
+		      text_ns(c, m->oldest_ns), NULL);
+	if (m->quarantined)
+		found(f, RULE_CMDQ_UNANSWERED, "dev", dev, "commands",
+		      text_n(c, m->quarantined, "command"), "first", first_unanswered(q, d), NULL);
+}
+
+/* ---- interface ---------------------------------------------------------------- */
+
+static void judge_interface(struct inquiry *q, const struct dev *dev, struct findings *f)
+{
+	const struct erdma_diag_info *info = &dev->info;
+	struct ctx *c = q->c;
+
+	if (!info->link_up)
+		found(f, RULE_LINK_DOWN, "dev", dev_title(dev), "netdev", dev->netdev, NULL);
+	/* Of another network namespace nothing is known here */
+	if (info->netdev_ifindex && !c->src.ops->addresses(&c->src, dev))
+		found(f, RULE_NO_ADDRESS, "dev", dev_title(dev), "netdev", dev->netdev, NULL);
+	if (info->mtu_status)
+		found(f, RULE_MTU_REFUSED, "dev", dev_title(dev), "mtu", text_u(c, info->mtu_asked),
+		      "errno", errno_name((int)info->mtu_status), NULL);
+}
+
+/* ---- losses ------------------------------------------------------------------- */
+
+static void judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f)
+{
+	const struct erdma_diag_info *info = &d->dev->info;
+	const struct log_entry *e;
+	const char *reason = "the reason is not recorded";
+	struct ctx *c = q->c;
+	size_t i;
+
+	if (!info->lost_ns || info->time_mono_ns - info->lost_ns > RECENT_NS)
+		return;
+	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_RESET, i)); i++)
+		if (e->reset.event == ERDMA_DIAG_RESET_LOST && e->reset.reason[0]) {
+			reason = pool_printf(&c->pool, "%.*s", ERDMA_DIAG_LOG_REASON_LEN - 1,
+					     (const char *)e->reset.reason);
+			break;
+		}
+	found(f, RULE_CARD_REPLACED, "dev", dev_title(d->dev), "age",
+	      text_ago(c, d->dev, info->lost_ns), "reason", reason, "after",
+	      info->probed_ns > info->lost_ns ? "a fresh device took its place, and objects of the "
+	      "lost one are gone" : "no fresh device took its place yet", NULL);
+}
+
+/* ---- limits ------------------------------------------------------------------- */
+
+/* Owners of a kind of objects, and how many each has */
+struct user {
+	struct erdma_diag_owner owner;
+	unsigned int n;
+};
+
+#define USERS_MAX 256
+
+struct users {
+	struct user user[USERS_MAX];
+	size_t n;
+};
+
+static bool owner_of(const struct rec *rec, struct erdma_diag_owner *owner)
+{
+	union {
+		struct erdma_diag_qp qp;
+		struct erdma_diag_cq cq;
+		struct erdma_diag_mr mr;
+		struct erdma_diag_pd pd;
+		struct erdma_diag_ctx ctx;
+	} u;
+
+	switch (rec->type) {
+	case ERDMA_DIAG_REC_QP:
+		rec_copy(rec, &u.qp, sizeof(u.qp));
+		*owner = u.qp.owner;
+		return true;
+	case ERDMA_DIAG_REC_CQ:
+		rec_copy(rec, &u.cq, sizeof(u.cq));
+		*owner = u.cq.owner;
+		return true;
+	case ERDMA_DIAG_REC_MR:
+		rec_copy(rec, &u.mr, sizeof(u.mr));
+		*owner = u.mr.owner;
+		return true;
+	case ERDMA_DIAG_REC_PD:
+		rec_copy(rec, &u.pd, sizeof(u.pd));
+		*owner = u.pd.owner;
+		return true;
+	case ERDMA_DIAG_REC_CTX:
+		rec_copy(rec, &u.ctx, sizeof(u.ctx));
+		*owner = u.ctx.owner;
+		return true;
+	}
+	return false;
+}
+
+static void count_owner(void *arg, uint32_t id, const struct rec *rec)
+{
+	struct users *u = arg;
+	struct erdma_diag_owner owner;
+	size_t i;
+
+	(void)id;
+	if (!owner_of(rec, &owner))
+		return;
+	for (i = 0; i < u->n; i++)
+		if (!memcmp(&u->user[i].owner, &owner, sizeof(owner)))
+			break;
+	if (i == USERS_MAX)
+		return;
+	u->user[i].owner = owner;
+	u->user[i].n++;
+	u->n += i == u->n;
+}
+
+/* "; ib_write_bw[4711] has 60000 of them" */
+static const char *top_user(struct ctx *c, struct dev *dev, uint32_t obj)
+{
+	struct users *u = pool_alloc(&c->pool, sizeof(*u));
+	const struct user *top = NULL;
+	size_t i;
+
+	source_list(&c->src, dev, obj, 0, UINT32_MAX, count_owner, u);
+	for (i = 0; i < u->n; i++)
+		if (!top || u->user[i].n > top->n)
+			top = &u->user[i];
+	if (!top)
+		return "";
+	return pool_printf(&c->pool, "; %s has most of those that are shown, %u",
+			   text_owner(c, &top->owner), top->n);
+}
+
+static void judge_limits(struct inquiry *q, struct dev *dev, struct findings *f)
+{
+	const struct erdma_diag_info *info = &dev->info;
+	const struct {
+		uint32_t n;
+		uint32_t max;
+		uint32_t obj;
+		const char *what;
+	} limits[] = {
+		{ info->n_qp, info->max_qp, ERDMA_DIAG_OBJ_QP, "queue pairs" },
+		{ info->n_cq, info->max_cq, ERDMA_DIAG_OBJ_CQ, "completion queues" },
+		{ info->n_mr, info->max_mr, ERDMA_DIAG_OBJ_MR, "memory regions" },
+		{ info->n_pd, info->max_pd, ERDMA_DIAG_OBJ_PD, "protection domains" },
+		{ info->n_ctx, info->max_ctx, ERDMA_DIAG_OBJ_CTX, "user contexts" },
+	};
+	struct ctx *c = q->c;
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(limits); i++) {
+		if (!limits[i].max ||
+		    limits[i].n * 100ULL < limits[i].max * (uint64_t)NEAR_PERCENT)
+			continue;
+		found(f, limits[i].n >= limits[i].max ? RULE_LIMIT_REACHED : RULE_LIMIT_NEAR,
+		      "dev", dev_title(dev), "what", limits[i].what, "n", text_u(c, limits[i].n),
+		      "max", text_u(c, limits[i].max), "who",
+		      top_user(c, dev, limits[i].obj), NULL);
+	}
+}
+
+/* ---- event queues ------------------------------------------------------------- */
+
+/*
+ * Events that the driver has not taken, by the card's index; 0 if the two do not count alike:
+ * what the driver reported as taken is in the card's context, too.
+ */
+static uint32_t eq_behind(const struct moment *m)
+{
+	uint32_t ci = m->eq.eq.ci, n = erdma_ring_used16(m->card_eq.head, ci);
+
+	if (!(m->eq.eq.valid & ERDMA_DIAG_Q_CI) || erdma_ring_used16(m->card_eq.tail, ci))
+		return 0;
+	return n <= m->eq.eq.depth ? n : 0;
+}
+
+/* Behind in all samples, without a handler that ran or an entry that was taken */
+static uint32_t eq_stands(const struct sampler *s, const struct watched *w)
+{
+	const struct erdma_diag_eq *first = &w->at[0].eq, *m;
+	unsigned int i;
+
+	if (!sampler_can_compare(s) || !sampler_answered(s, w))
+		return 0;
+	for (i = 0; i < s->n; i++) {
+		m = &w->at[i].eq;
+		if (!eq_behind(&w->at[i]) || m->eq.ci != first->eq.ci ||
+		    m->interrupts != first->interrupts)
+			return 0;
+	}
+	return eq_behind(sampler_last(s, w));
+}
+
+/* Has the entry that is next for the driver the owner bit of this pass? -1: not readable */
+static int eq_next_is_seen(struct inquiry *q, const struct watched *w)
+{
+	uint32_t ci = sampler_last(&q->s, w)->eq.eq.ci;
+	struct ring_data rd;
+	struct ring r;
+
+	if (source_ring(&q->c->src, w->dev, ERDMA_DIAG_RING_EQ, w->id, &rd))
+		return -1;
+	r = (struct ring){ .data = rd.data, .depth = rd.depth, .entry_size = rd.entry_size };
+	return owner_bit(&r, erdma_ring_slot(ci, r.depth), EQE_OWNER_BYTE) ==
+	       !!erdma_ring_owner(ci, r.depth);
+}
+
+/**
+ * judge_eq - do the events of an event queue reach the driver?
+ * @q: inquiry
+ * @w: event queue
+ * @f: findings
+ */
+void judge_eq(struct inquiry *q, const struct watched *w, struct findings *f)
+{
+	uint32_t n = eq_stands(&q->s, w);
+	struct ctx *c = q->c;
+	int seen = n ? eq_next_is_seen(q, w) : -1;
+	char name[16];
+	uint64_t more;
+
+	eq_name(w->id, name);
+	if (seen >= 0)
+		found(f, seen ? RULE_IRQ_LOST : RULE_EVENT_HIDDEN, "eq",
+		      pool_strdup(&c->pool, name), "dev", dev_title(w->dev), "events",
+		      text_n(c, n, "event"), "still", text_ns(c, q->s.span_ns), NULL);
+	if (!sampler_there(&q->s, w) || !sampler_can_compare(&q->s))
+		return;
+	more = sampler_last(&q->s, w)->eq.lost_irqs - w->at[0].eq.lost_irqs;
+	if (more)
+		found(f, RULE_IRQ_LOST_FOUND, "eq", pool_strdup(&c->pool, name), "dev",
+		      dev_title(w->dev), "n", text_u(c, more), NULL);
+}
+
+/**
+ * judge_device - all that rules say of a device
+ * @q: inquiry
+ * @d: device; whether nothing works on it is set
+ * @f: findings
+ */
+void judge_device(struct inquiry *q, struct why_dev *d, struct findings *f)
+{
+	const struct watched *w;
+	const struct finding *n;
+
+	if (d->dev->info.reg_status == UINT32_MAX)
+		found(f, RULE_CARD_GONE, "dev", dev_title(d->dev), "pci", d->dev->pci, NULL);
+	judge_cmdq(q, d, f);
+	judge_interface(q, d->dev, f);
+	judge_loss(q, d, f);
+	judge_limits(q, d->dev, f);
+	for (w = q->s.first; w; w = w->next)
+		if (w->kind == WATCH_EQ && w->dev == d->dev)
+			judge_eq(q, w, f);
+	for (n = f->first; n && !d->down; n = n->next)
+		if (n->rule == &rules[RULE_CARD_GONE] || n->rule == &rules[RULE_CMDQ_DEAD] ||
+		    n->rule == &rules[RULE_LINK_DOWN])
+			d->down = n;
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A connection that exists: does it get on, and if not, whose turn is it? */
+#include <string.h>
+
+#include "erdma/erdma_hw.h"
+
+#include "failed.h"
+#include "schema.h"
+#include "why.h"
+
+#define IP_AND_TCP	40	/* bytes of headers that a segment's size does not count */
+
+/**
+ * struct wait - requests that stand still
+ * @q: inquiry
+ * @p: connection
+ * @from: the end whose requests wait
+ * @to: the other one, NULL: on another host
+ * @f: findings
+ * @opcode: of the first request, -1: not known
+ * @request: that in words
+ */
+struct wait {
+	struct inquiry *q;
+	const struct pair *p;
+	const struct end *from;
+	const struct end *to;
+	struct findings *f;
+	int opcode;
+	const char *request;
+};
+
+/* ---- words -------------------------------------------------------------------- */
+
+/* Who is at the other end of @e */
+static const char *other_text(struct ctx *c, const struct end *e, const struct end *other)
+{
+	if (!other)
+		return text_peer(c, e->qp->daddr, e->qp->dport);
+	return pool_printf(&c->pool, "qp %u (%s)", other->qp->qpn, end_who(c, other));
+}
+
+static void find_request(struct wait *w)
+{
+	struct ctx *c = w->q->c;
+	const struct obj *o = request_of(c, w->from->dev, w->from->qp->qpn, true, w->from->sq.ci);
+
+	w->opcode = -1;
+	w->request = "the first request";
+	if (!o)
+		return;
+	w->opcode = (int)obj_get_u64(o, W_OPCODE_NUM, UINT32_MAX);
+	w->request = pool_printf(&c->pool, "%s %u", obj_get_str(o, W_OPCODE, "?"),
+				 w->from->sq.ci);
+}
+
+static bool needs_receive(int opcode)
+{
+	return opcode == ERDMA_OP_SEND || opcode == ERDMA_OP_SEND_IMM ||
+	       opcode == ERDMA_OP_SEND_INV || opcode == ERDMA_OP_WRITE_IMM;
+}
+
+static bool needs_no_peer(int opcode)
+{
+	return opcode == ERDMA_OP_REG_MR || opcode == ERDMA_OP_LOCAL_INV;
+}
+
+#define WAIT_WORDS(w, c)								\
+	"qp", text_qp(c, (w)->from->qp->qpn), "qpn", text_u(c, (w)->from->qp->qpn),	\
+	"blocks", text_n(c, (w)->from->sq.used, "block"), "request", (w)->request,			\
+	"still", text_ns(c, (w)->q->s.span_ns),						\
+	"peer", other_text(c, (w)->from, (w)->to),					\
+	"ip", text_ip(c, (w)->from->qp->daddr)
+
+/* ---- owners ------------------------------------------------------------------- */
+
+static void judge_process(struct inquiry *q, const struct end *e, struct findings *f)
+{
+	struct ctx *c = q->c;
+	char state[2] = { e->state, '\0' };
+	enum rule_id id = strchr("Tt", e->state) ? RULE_PROCESS_STOPPED : RULE_PROCESS_BLOCKED;
+
+	if (!e->state || !strchr("TtDZ", e->state))
+		return;
+	found(f, id, "qp", text_qp(c, e->qp->qpn), "who", end_who(c, e), "pid",
+	      text_u(c, e->qp->owner.pid), "state", pool_strdup(&c->pool, state), NULL);
+}
+
+static bool process_found(const struct findings *f)
+{
+	return is_found(f, RULE_PROCESS_STOPPED) || is_found(f, RULE_PROCESS_BLOCKED);
+}
+
+/* ---- requests that stand still ------------------------------------------------ */
+
+static void no_receive(struct wait *w)
+{
+	struct ctx *c = w->q->c;
+	bool explained = judge_cq_asleep(w->q, w->to, w->f) || process_found(w->f);
+	struct finding *n;
+
+	if (!explained && w->to->asleep)
+		found(w->f, RULE_APPLICATION_ASLEEP, "who", end_who(c, w->to), "qp",
+		      text_qp(c, w->to->qp->qpn), "pid", text_u(c, w->to->qp->owner.pid),
+		      "still", text_ns(c, w->q->s.span_ns), NULL)->explained = true;
+	n = found(w->f, RULE_NO_RECEIVE, WAIT_WORDS(w, c), "who", end_who(c, w->to), "peerqpn",
+		  text_u(c, w->to->qp->qpn), NULL);
+	n->explained = explained;
+}
+
+/* Both ends are here: nothing has to be guessed of the other one */
+static void judge_both(struct wait *w)
+{
+	struct ctx *c = w->q->c;
+
+	if (!w->to->card || !w->to->rq.known)
+		found(w->f, RULE_PEER_SILENT, WAIT_WORDS(w, c), NULL);
+	else if (w->opcode < 0 && !w->to->rq.used)
+		found(w->f, RULE_PEER_SILENT, WAIT_WORDS(w, c), NULL)->explained =
+			process_found(w->f);
+	else if (needs_receive(w->opcode) && !w->to->rq.used)
+		no_receive(w);
+	else if (w->to->still)
+		found(w->f, RULE_CARD_STUCK, WAIT_WORDS(w, c), NULL);
+	else
+		found(w->f, RULE_SLOW, WAIT_WORDS(w, c), NULL);
+}
+
+static bool mtus_differ(const struct end *e)
+{
+	return e->qp->peer_mss && e->qp->peer_mss + IP_AND_TCP != e->dev->info.mtu;
+}
+
+static void say_mtus(struct inquiry *q, const struct end *e, enum rule_id id,
+		     struct findings *f)
+{
+	struct ctx *c = q->c;
+
+	found(f, id, "qp", text_qp(c, e->qp->qpn), "mtu", text_u(c, e->dev->info.mtu),
+	      "mss", text_u(c, e->qp->peer_mss), "peer",
+	      text_peer(c, e->qp->daddr, e->qp->dport), NULL);
+}
+
+/* The other end is on another host: what it does is not known */
+static void judge_one(struct wait *w)
+{
+	struct ctx *c = w->q->c;
+	enum rule_id id = w->opcode < 0 || needs_receive(w->opcode) ? RULE_PEER_SILENT :
+			  RULE_PEER_NO_ANSWER;
+
+	if (mtus_differ(w->from))
+		say_mtus(w->q, w->from, RULE_MTU_STUCK, w->f);
+	found(w->f, id, WAIT_WORDS(w, c), NULL);
+}
+
+static void judge_stuck(struct inquiry *q, const struct pair *p, const struct end *from,
+			const struct end *to, struct findings *f)
+{
+	struct wait w = { .q = q, .p = p, .from = from, .to = to, .f = f };
+	struct ctx *c = q->c;
+
+	find_request(&w);
+	if (from->timeouts)
+		found(f, RULE_NOT_ACKNOWLEDGED, "qp", text_qp(c, from->qp->qpn), "timeouts",
+		      text_n(c, from->timeouts, "timeout"), "still", text_ns(c, q->s.span_ns), "ip",
+		      text_ip(c, from->qp->daddr), NULL);
+	else if (!from->still)
+		found(f, RULE_SLOW, WAIT_WORDS(&w, c), NULL);
+	else if (needs_no_peer(w.opcode))
+		found(f, RULE_LOCAL_STUCK, WAIT_WORDS(&w, c), NULL);
+	else if (to)
+		judge_both(&w);
+	else
+		judge_one(&w);
+}
+
+/* ---- the others --------------------------------------------------------------- */
+
+static const char *work_text(struct ctx *c, const struct sampler *s, const struct end *e)
+{
+	const struct card_qp *a = &e->w->at[0].card_qp, *b = &sampler_last(s, e->w)->card_qp;
+
+	if (!e->card)
+		return "its consumer took completions";
+	return pool_printf(&c->pool, "qp %u executed at least %s and took %s, with %s in and out",
+			   e->qp->qpn, text_n(c, (uint16_t)(b->sq_ci - a->sq_ci), "block"),
+			   text_n(c, (uint16_t)(b->rq_ci - a->rq_ci), "receive"),
+			   text_n(c, (uint32_t)(uint16_t)(b->tx_pkts - a->tx_pkts) +
+				  (uint16_t)(b->rx_pkts - a->rx_pkts), "packet"));
+}
+
+static const char *why_unknown(const struct inquiry *q, const struct end *e)
+{
+	if (q->c->opt.no_hw)
+		return "the card was not asked (--no-hw)";
+	if (!(e->dev->info.abi_flags & ERDMA_DIAG_ABI_HW_CONTEXT))
+		return "this card does not show its contexts of queue pairs";
+	if (e->w->silent || sampler_silent(&q->s, e->dev))
+		return "the card does not answer";
+	return "the card's context of this queue pair could not be read";
+}
+
+static bool gets_on(const struct end *e)
+{
+	return e->progress || (e->traffic && !e->stuck);
+}
+
+/* Requests that are there at one moment prove nothing */
+static void judge_moment(struct inquiry *q, const struct pair *p, struct findings *f)
+{
+	const struct end *from = p->me.sq.used || !p->here ? &p->me : &p->peer;
+	const struct end *to = !p->here ? NULL : from == &p->me ? &p->peer : &p->me;
+	struct ctx *c = q->c;
+
+	found(f, RULE_ONE_MOMENT, "blocks", text_n(c, from->sq.used, "block"), "qp",
+	      text_qp(c, from->qp->qpn),
+	      "first", to && to->rq.known && !to->rq.used ?
+	      pool_printf(&c->pool, ", and %s had no receive posted", other_text(c, from, to)) :
+	      "", NULL);
+}
+
+static void judge_idle(struct inquiry *q, const struct pair *p, struct findings *f)
+{
+	if (p->here && p->peer.sq.known)
+		found(f, RULE_IDLE_BOTH, NULL);
+	else
+		found(f, RULE_IDLE, "who", end_who(q->c, &p->me), NULL);
+}
+
+static void judge_queues(struct inquiry *q, const struct pair *p, struct findings *f)
+{
+	const struct end *me = &p->me, *peer = p->here ? &p->peer : NULL;
+	struct ctx *c = q->c;
+
+	if (me->stuck)
+		judge_stuck(q, p, me, peer, f);
+	if (peer && peer->stuck)
+		judge_stuck(q, p, peer, me, f);
+	if (me->stuck || (peer && peer->stuck))
+		return;
+	if (!me->sq.known)
+		found(f, RULE_UNKNOWN, "reason", why_unknown(q, me), "qpn",
+		      text_u(c, me->qp->qpn), NULL);
+	else if (!me->sq.used && !(peer && peer->sq.used))
+		judge_idle(q, p, f);
+	else if (!me->can_compare)
+		judge_moment(q, p, f);
+	else
+		found(f, RULE_SLOW, "qp", text_qp(c, me->qp->qpn), "qpn", text_u(c, me->qp->qpn),
+		      "blocks", text_n(c, me->sq.used + (peer ? peer->sq.used : 0), "block"), NULL);
+}
+
+/**
+ * judge_progress - does a connection get on?
+ * @q: inquiry
+ * @p: connection; both ends are ready to send
+ * @f: findings
+ */
+void judge_progress(struct inquiry *q, const struct pair *p, struct findings *f)
+{
+	const struct end *me = &p->me, *peer = p->here ? &p->peer : NULL;
+	const struct end *worker = gets_on(me) ? me : peer && gets_on(peer) ? peer : NULL;
+	struct ctx *c = q->c;
+
+	if (worker && !me->stuck && !(peer && peer->stuck)) {
+		found(f, RULE_WORKS, "qp", text_qp(c, me->qp->qpn), "done",
+		      work_text(c, &q->s, worker), "still", text_ns(c, q->s.span_ns), NULL);
+	} else {
+		judge_process(q, me, f);
+		if (peer && peer->qp->owner.pid != me->qp->owner.pid)
+			judge_process(q, peer, f);
+		judge_queues(q, p, f);
+	}
+	if (!peer && !is_found(f, RULE_MTU_STUCK) && mtus_differ(me))
+		say_mtus(q, me, RULE_MTU_DIFFERS, f);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A connection, or a queue pair without one. */
+#include "erdma/erdma_hw.h"
+
+#include "why.h"
+
+/* A device that does nothing explains everything */
+static bool judge_down(struct inquiry *q, const struct end *e, struct findings *f)
+{
+	const struct why_dev *d = why_dev_of(q, e->dev);
+	struct finding *n;
+
+	if (!d || !d->down)
+		return false;
+	n = pool_alloc(&q->c->pool, sizeof(*n));
+	*n = *d->down;
+	n->next = f->first;
+	f->first = n;
+	return true;
+}
+
+static void judge_exited(struct inquiry *q, const struct end *e, struct findings *f)
+{
+	const struct erdma_diag_qp *qp = e->qp;
+
+	if (!qp->owner.kernel && qp->owner_more.flags & ERDMA_DIAG_OWNER_EXITED)
+		found(f, RULE_OWNER_EXITED, "qp", text_qp(q->c, qp->qpn), NULL);
+}
+
+static const char *cm_state_text(uint32_t state)
+{
+	static const char *const texts[] = {
+#define STATE_TEXT(id, name, text) [id] = text,
+		ERDMA_DIAG_CM_STATES(STATE_TEXT)
+#undef STATE_TEXT
+	};
+
+	return state < COUNT_OF(texts) ? texts[state] : "?";
+}
+
+struct find_id {
+	uint32_t qpn;
+	struct erdma_diag_cm_id id;
+	bool found;
+};
+
+static void note_id(void *arg, uint32_t id, const struct rec *rec)
+{
+	struct find_id *l = arg;
+	struct erdma_diag_cm_id cm;
+
+	(void)id;
+	if (rec->type != ERDMA_DIAG_REC_CM_ID)
+		return;
+	rec_copy(rec, &cm, sizeof(cm));
+	if (cm.qpn != l->qpn || cm.state == ERDMA_DIAG_CM_LISTEN)
+		return;
+	l->id = cm;
+	l->found = true;
+}
+
+/* An attempt to connect it is on its way */
+static bool judge_connecting(struct inquiry *q, const struct end *e, struct findings *f)
+{
+	struct find_id l = { .qpn = e->qp->qpn };
+	struct ctx *c = q->c;
+
+	source_list(&c->src, e->dev, ERDMA_DIAG_OBJ_CM_ID, 0, UINT32_MAX, note_id, &l);
+	if (!l.found || l.id.state == ERDMA_DIAG_CM_CONNECTED)
+		return false;
+	found(f, RULE_CONNECTING, "qp", text_qp(c, e->qp->qpn), "peer",
+	      text_peer(c, l.id.daddr, l.id.dport), "state", cm_state_text(l.id.state), "left",
+	      l.id.left_ms ? text_ns(c, l.id.left_ms * 1000000ULL) : "no time limit is", NULL);
+	return true;
+}
+
+static void judge_unconnected(struct inquiry *q, const struct end *e, struct findings *f)
+{
+	if (!judge_connecting(q, e, f) && !judge_attempt(q, e, f))
+		found(f, RULE_NOT_CONNECTED, "qp", text_qp(q->c, e->qp->qpn), NULL);
+}
+
+/* A connection that failed leaves the queue pair in error, too */
+static void judge_closed(struct inquiry *q, const struct end *e, struct findings *f)
+{
+	if (!judge_attempt(q, e, f))
+		found(f, RULE_CLOSED, "qp", text_qp(q->c, e->qp->qpn), "age",
+		      text_ago(q->c, e->dev, e->qp->state_ns), NULL);
+}
+
+static void judge_state(struct inquiry *q, const struct pair *p, struct findings *f)
+{
+	switch (p->me.qp->state) {
+	case ERDMA_QPS_IDLE:
+		judge_unconnected(q, &p->me, f);
+		break;
+	case ERDMA_QPS_RTR:
+	case ERDMA_QPS_RTS:
+		judge_progress(q, p, f);
+		break;
+	default:
+		judge_closed(q, &p->me, f);
+		break;
+	}
+}
+
+/*
+ * Each completion queue once: two queues, and two ends, may share one. Whoever lost his queue
+ * pair has no reason to look into it.
+ */
+static void judge_cqs(struct inquiry *q, const struct pair *p, bool stopped, struct findings *f)
+{
+	const struct end *ends[] = { &p->me, &p->me, &p->peer, &p->peer };
+	const struct watched *cqs[] = { p->me.send_cq, p->me.recv_cq, p->peer.send_cq,
+					p->peer.recv_cq };
+	size_t i, k;
+
+	for (i = 0; i < (p->here ? 4 : 2); i++) {
+		for (k = 0; k < i && cqs[k] != cqs[i]; k++)
+			;
+		if (k < i)
+			continue;
+		if (!stopped)
+			judge_cq_events(q, ends[i], cqs[i], f);
+		judge_cq_room(q, cqs[i], f);
+	}
+}
+
+/**
+ * judge_pair - all that rules say of a connection
+ * @q: inquiry
+ * @p: connection
+ * @f: findings
+ */
+void judge_pair(struct inquiry *q, const struct pair *p, struct findings *f)
+{
+	bool stopped, down = judge_down(q, &p->me, f);
+
+	judge_exited(q, &p->me, f);
+	if (p->here)
+		judge_exited(q, &p->peer, f);
+	stopped = judge_stopped(q, p, &p->me, f);
+	if (p->here)
+		stopped |= judge_stopped(q, p, &p->peer, f);
+	if (!stopped && !down)
+		judge_state(q, p, f);
+	judge_cqs(q, p, stopped, f);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A queue pair that the card stopped, and why it did. */
+#include <string.h>
+
+#include "erdma/erdma_hw.h"
+#include "erdma/erdma_names.h"
+
+#include "decode.h"
+#include "failed.h"
+#include "schema.h"
+#include "why.h"
+
+/**
+ * struct stop - what is known of it
+ * @q: inquiry
+ * @p: connection
+ * @e: the end that was stopped
+ * @d: its device
+ * @f: findings
+ * @cqe: completion with the error, or NULL
+ * @syndrome: its syndrome
+ * @event: asynchronous event that names the queue pair, or NULL
+ */
+struct stop {
+	struct inquiry *q;
+	const struct pair *p;
+	const struct end *e;
+	const struct why_dev *d;
+	struct findings *f;
+	const struct obj *cqe;
+	uint32_t syndrome;
+	const struct log_entry *event;
+};
+
+/* The newest one, of this queue pair and not of an older one of its number */
+static const struct log_entry *event_of(const struct why_dev *d, uint32_t obj, uint32_t id,
+					uint64_t since_ns)
+{
+	const struct log_entry *e;
+	size_t i;
+
+	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_EVENT, i)); i++)
+		if (e->event.obj == obj && e->event.object == id && e->head.time_ns >= since_ns)
+			return e;
+	return NULL;
+}
+
+static struct obj *find_error(const struct stop *s)
+{
+	const struct erdma_diag_qp *qp = s->e->qp;
+	struct obj *o = error_of(s->q->c, s->e->dev, qp->send_cqn, qp->qpn);
+
+	if (!o && qp->recv_cqn != qp->send_cqn)
+		o = error_of(s->q->c, s->e->dev, qp->recv_cqn, qp->qpn);
+	return o;
+}
+
+/* "SEND 13382", "a receive, 12", "request 7" */
+static const char *request_text(const struct stop *s)
+{
+	struct ctx *c = s->q->c;
+	unsigned int index = (unsigned int)obj_get_u64(s->cqe, C_QE_IDX, 0);
+
+	if (!obj_has(s->cqe, C_REQ_OP))
+		return pool_printf(&c->pool, "request %u", index);
+	return pool_printf(&c->pool, "%s %u", obj_get_str(s->cqe, C_REQ_OP, "?"), index);
+}
+
+static const char *cq_text(const struct stop *s)
+{
+	const struct erdma_diag_qp *qp = s->e->qp;
+
+	return text_u(s->q->c, s->cqe && !strcmp(obj_get_str(s->cqe, C_QTYPE, ""), "RQ") ?
+		      qp->recv_cqn : qp->send_cqn);
+}
+
+/* ---- deregistered keys -------------------------------------------------------- */
+
+static bool is_invalid_key(uint32_t syndrome)
+{
+	return syndrome == ERDMA_WC_RECV_STAG || syndrome == ERDMA_WC_SEND_STAG;
+}
+
+/* The device that knew the key; NULL: it is of a host that this one knows nothing of */
+static struct dev *dev_of_key(const struct stop *s, uint32_t *key)
+{
+	bool remote = s->syndrome == ERDMA_WC_RECV_STAG &&
+		      !strcmp(obj_get_str(s->cqe, C_QTYPE, ""), "SQ");
+	unsigned int field = remote ? C_REQ_RKEY : C_REQ_LKEY;
+
+	if (!obj_has(s->cqe, field))
+		return NULL;
+	*key = (uint32_t)obj_get_u64(s->cqe, field, 0);
+	if (!remote)
+		return s->e->dev;
+	return !s->p->here ? NULL : s->e == &s->p->me ? s->p->peer.dev : s->p->me.dev;
+}
+
+/* Deregistered before the card stopped the queue pair, and not because of that */
+static bool find_key(const struct stop *s)
+{
+	struct ctx *c = s->q->c;
+	const struct log_entry *k;
+	const struct why_dev *d;
+	struct dev *dev;
+	uint32_t key;
+	size_t i;
+
+	dev = s->event ? dev_of_key(s, &key) : NULL;
+	d = dev ? why_dev_of(s->q, dev) : NULL;
+	for (i = 0; d && (k = logs_newest(&d->logs, ERDMA_DIAG_LOG_KEY, i)); i++) {
+		if (k->flags & ERDMA_DIAG_REC_F_HIDDEN || k->key.stag != key || k->key.err ||
+		    k->head.time_ns > s->event->head.time_ns)
+			continue;
+		found(s->f, RULE_KEY_DEREGISTERED, "qp", text_qp(c, s->e->qp->qpn),
+		      "request", request_text(s), "key", pool_printf(&c->pool, "0x%x", key),
+		      "who", text_owner(c, &k->head.owner), "cq", cq_text(s), "age",
+		      text_ns(c, s->event->head.time_ns - k->head.time_ns), NULL);
+		return true;
+	}
+	return false;
+}
+
+/* ---- by syndrome -------------------------------------------------------------- */
+
+static enum rule_id rule_of(uint32_t syndrome)
+{
+	switch (syndrome) {
+	case ERDMA_WC_GENERAL_ERR:
+		return RULE_PEER_ERROR;
+	case ERDMA_WC_RQE_FORMAT:
+	case ERDMA_WC_SQE_FORMAT:
+	case ERDMA_WC_ORD:
+		return RULE_BAD_REQUEST;
+	case ERDMA_WC_RETRY_EXC:
+		return RULE_RETRY_EXCEEDED;
+	default:
+		return RULE_ACCESS_REFUSED;
+	}
+}
+
+static void say_error(const struct stop *s)
+{
+	struct ctx *c = s->q->c;
+	const struct erdma_diag_qp *qp = s->e->qp;
+	const char *name = erdma_name_syndrome(s->syndrome);
+
+	if (is_invalid_key(s->syndrome) && find_key(s))
+		return;
+	found(s->f, rule_of(s->syndrome), "qp", text_qp(c, qp->qpn), "qpn", text_u(c, qp->qpn),
+	      "request", request_text(s), "cq", cq_text(s), "peer", text_ip(c, qp->daddr), "error",
+	      pool_printf(&c->pool, "%s (syndrome %u)",
+			  name ? erdma_text_syndrome(s->syndrome) : "an unknown error",
+			  s->syndrome), NULL);
+}
+
+/* No completion says why: the type of the event is all there is */
+static void say_event(const struct stop *s)
+{
+	struct ctx *c = s->q->c;
+	uint32_t type = s->e->qp->last_ae_type;
+	const char *name = erdma_name_ae_type(type), *what = "";
+
+	if (s->e->qp->async_events)
+		what = pool_printf(&c->pool, " with event %s (%s)", name ? name : text_u(c, type),
+				   name ? erdma_text_ae_type(type) : "not known");
+	found(s->f, RULE_QP_STOPPED, "qp", text_qp(c, s->e->qp->qpn), "error", what,
+	      "cq", cq_text(s), NULL);
+}
+
+/* In all samples: while it is being destroyed the driver's state comes a little later */
+static bool is_flushing(const struct sampler *s, const struct end *e)
+{
+	unsigned int i;
+
+	for (i = 0; e->card && i < s->n; i++)
+		if (!e->w->at[i].card_qp.flushing)
+			return false;
+	return e->card;
+}
+
+static bool is_stopped(const struct sampler *s, const struct end *e)
+{
+	int stopped = decode_qp_stopped(e->qp);
+
+	return stopped == 1 || (stopped < 0 && is_flushing(s, e));
+}
+
+/**
+ * judge_stopped - did the card stop an end, and why?
+ * @q: inquiry
+ * @p: connection
+ * @e: the end
+ * @f: findings
+ *
+ * Return: true if it did.
+ */
+bool judge_stopped(struct inquiry *q, const struct pair *p, const struct end *e,
+		   struct findings *f)
+{
+	struct stop s = { .q = q, .p = p, .e = e, .f = f, .d = why_dev_of(q, e->dev) };
+	const struct erdma_diag_qp *qp = e->qp;
+
+	if (!is_stopped(&q->s, e))
+		return false;
+	s.event = event_of(s.d, ERDMA_DIAG_OBJ_QP, qp->qpn, qp->created_ns);
+	if (event_of(s.d, ERDMA_DIAG_OBJ_CQ, qp->send_cqn, qp->created_ns))
+		found(f, RULE_CQ_BROKEN, "qp", text_qp(q->c, qp->qpn), "cq",
+		      text_u(q->c, qp->send_cqn), NULL);
+	s.cqe = find_error(&s);
+	if (s.cqe) {
+		s.syndrome = (uint32_t)obj_get_u64(s.cqe, C_SYNDROME_NUM, 0);
+		say_error(&s);
+	} else {
+		say_event(&s);
+	}
+	return true;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From evidence to verdicts: what was found about devices, queue pairs, processes, and the
+ * findings that rules made of it.
+ */
+#ifndef EADM_WHY_H
+#define EADM_WHY_H
+
+#include "cmd.h"
+#include "filter.h"
+#include "rules.h"
+#include "sampler.h"
+
+/* ---- findings ----------------------------------------------------------------- */
+
+/**
+ * struct finding - a rule that holds
+ * @next: next one
+ * @rule: rule
+ * @text: its sentence
+ * @todo: its next step
+ * @explained: another one is its cause: it is not the verdict
+ */
+struct finding {
+	struct finding *next;
+	const struct rule *rule;
+	const char *text;
+	const char *todo;
+	bool explained;
+};
+
+/**
+ * struct findings - what holds of one subject
+ * @c: run
+ * @first: findings, in the order in which they were made
+ */
+struct findings {
+	struct ctx *c;
+	struct finding *first;
+};
+
+/* found(&f, RULE_X, "word", value, ..., NULL) */
+struct finding *found(struct findings *f, enum rule_id id, ...) __attribute__((sentinel));
+bool is_found(const struct findings *f, enum rule_id id);
+const struct finding *findings_verdict(const struct findings *f);
+void findings_fill(const struct findings *f, struct obj *o);
+
+/* ---- words -------------------------------------------------------------------- */
+
+const char *text_n(struct ctx *c, uint64_t n, const char *what);
+const char *text_u(struct ctx *c, uint64_t v);
+const char *text_ns(struct ctx *c, uint64_t ns);
+const char *text_ago(struct ctx *c, const struct dev *dev, uint64_t then_ns);
+const char *text_owner(struct ctx *c, const struct erdma_diag_owner *owner);
+const char *text_peer(struct ctx *c, const uint8_t *addr, uint16_t port);
+const char *text_ip(struct ctx *c, const uint8_t *addr);
+const char *text_qp(struct ctx *c, uint32_t qpn);
+
+/* ---- recorders ---------------------------------------------------------------- */
+
+#define LOG_ENTRIES	1024	/* the newest of a kind that are looked at */
+
+/**
+ * struct log_entry - an entry of a recorder
+ * @flags: ERDMA_DIAG_REC_F_*
+ * @said: a finding is about it
+ * @head: of all kinds
+ * @cmd: CMD_FIRST
+ * @event: EVENT
+ * @cm: CM
+ * @fail: FAIL
+ * @key: KEY
+ * @reset: RESET
+ */
+struct log_entry {
+	uint16_t flags;
+	bool said;
+	union {
+		struct erdma_diag_log_head head;
+		struct erdma_diag_log_cmd cmd;
+		struct erdma_diag_log_event event;
+		struct erdma_diag_log_cm cm;
+		struct erdma_diag_log_fail fail;
+		struct erdma_diag_log_key key;
+		struct erdma_diag_log_reset reset;
+	};
+};
+
+/**
+ * struct log_kind - entries of one kind
+ * @n: entries that there were
+ * @e: room for the newest LOG_ENTRIES; NULL without any
+ */
+struct log_kind {
+	size_t n;
+	struct log_entry *e;
+};
+
+/**
+ * struct logs - recorders of a device
+ * @kind: by ERDMA_DIAG_LOG_*
+ */
+struct logs {
+	struct log_kind kind[ERDMA_DIAG_LOG_COUNT];
+};
+
+void logs_read(struct ctx *c, struct dev *dev, struct logs *l);
+struct log_entry *logs_newest(const struct logs *l, uint32_t kind, size_t i);
+
+/* ---- one end of a connection -------------------------------------------------- */
+
+/**
+ * struct queue_state - a work queue at the end
+ * @known: @pi, @ci and @used are known
+ * @pi: producer index, 16 bits
+ * @ci: the device's consumer index, 16 bits
+ * @used: entries, or blocks, between the two
+ */
+struct queue_state {
+	bool known;
+	uint16_t pi;
+	uint16_t ci;
+	uint32_t used;
+};
+
+/**
+ * struct end - a queue pair with all that belongs to it
+ * @dev: device
+ * @w: the queue pair
+ * @send_cq: its send CQ
+ * @recv_cq: its receive CQ
+ * @process: its owner, NULL if that is the kernel or not known
+ * @qp: record, at the end
+ * @card: the device showed its context, in all samples
+ * @sq: send queue
+ * @rq: receive queue
+ * @can_compare: there are samples enough for the four that follow
+ * @still: nothing moved in all samples
+ * @stuck: requests waited in all samples, and the send queue's CI did not move
+ * @progress: an index of the device, or one of the driver, moved
+ * @traffic: packets were counted
+ * @timeouts: how many more there are than in the first sample
+ * @state: of the process in all samples, 0 if it changed or is not known
+ * @asleep: the process used no CPU time and was not running, in all samples
+ */
+struct end {
+	struct dev *dev;
+	const struct watched *w;
+	const struct watched *send_cq;
+	const struct watched *recv_cq;
+	const struct watched *process;
+	const struct erdma_diag_qp *qp;
+	bool card;
+	struct queue_state sq;
+	struct queue_state rq;
+	bool can_compare;
+	bool still;
+	bool stuck;
+	bool progress;
+	bool traffic;
+	uint32_t timeouts;
+	char state;
+	bool asleep;
+};
+
+void end_of(const struct sampler *s, struct end *e);
+const char *end_who(struct ctx *c, const struct end *e);
+const char *end_text(struct ctx *c, const struct sampler *s, const struct end *e);
+
+/**
+ * struct pair - a connection
+ * @me: this end
+ * @peer: the other one, if it is on this host
+ * @here: there is one
+ */
+struct pair {
+	struct end me;
+	struct end peer;
+	bool here;
+};
+
+/* ---- the whole ---------------------------------------------------------------- */
+
+/**
+ * struct why_dev - a device in an inquiry
+ * @next: next one
+ * @dev: device
+ * @logs: recorders
+ * @cmdq: command queue
+ * @down: why nothing works on it, NULL if it does
+ */
+struct why_dev {
+	struct why_dev *next;
+	struct dev *dev;
+	struct logs logs;
+	const struct watched *cmdq;
+	const struct finding *down;
+};
+
+/**
+ * struct known_qp - a queue pair of the lists
+ * @dev: device
+ * @qp: record
+ */
+struct known_qp {
+	struct dev *dev;
+	struct erdma_diag_qp qp;
+};
+
+/**
+ * struct inquiry - one run
+ * @c: run
+ * @choice: what it is about
+ * @any: no number and no option chose
+ * @s: samples
+ * @devs: devices
+ * @qps: all queue pairs of these devices
+ * @n_qps: their number
+ * @cap_qps: room in @qps
+ */
+struct inquiry {
+	struct ctx *c;
+	const struct choice *choice;
+	bool any;
+	struct sampler s;
+	struct why_dev *devs;
+	struct known_qp *qps;
+	size_t n_qps;
+	size_t cap_qps;
+};
+
+struct why_dev *why_dev_of(const struct inquiry *q, const struct dev *dev);
+
+/* judge_dev.c: devices and their event queues */
+void judge_device(struct inquiry *q, struct why_dev *d, struct findings *f);
+void judge_eq(struct inquiry *q, const struct watched *w, struct findings *f);
+/* judge_qp.c: connections */
+void judge_pair(struct inquiry *q, const struct pair *p, struct findings *f);
+/* judge_progress.c: do they get on? */
+void judge_progress(struct inquiry *q, const struct pair *p, struct findings *f);
+/* judge_stop.c: did the card stop them? */
+bool judge_stopped(struct inquiry *q, const struct pair *p, const struct end *e,
+		   struct findings *f);
+/* judge_cq.c: completion queues */
+void judge_cq_events(struct inquiry *q, const struct end *e, const struct watched *cq,
+		     struct findings *f);
+bool judge_cq_asleep(struct inquiry *q, const struct end *e, struct findings *f);
+void judge_cq_room(struct inquiry *q, const struct watched *cq, struct findings *f);
+/* judge_past.c: what the recorders have */
+bool judge_attempt(struct inquiry *q, const struct end *e, struct findings *f);
+void judge_owners(struct inquiry *q, const struct why_dev *d);
+
+struct obj *why_object(struct inquiry *q, const struct dev *dev, const char *subject);
+
+#endif /* EADM_WHY_H */
