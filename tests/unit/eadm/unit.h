@@ -26,6 +26,7 @@ int unit_parse(void);
 int unit_emit(void);
 int unit_snap(void);
 int unit_rules(void);
+int unit_why(void);
 
 /* Memory of the test that runs; freed after it */
 extern struct pool test_pool;

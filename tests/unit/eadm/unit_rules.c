@@ -57,7 +57,9 @@ static void braces_are_closed(void **state)
 
 static void words_are_replaced(void **state)
 {
-	static const struct rule_word words[] = { { "n", "3" }, { "qp", "qp 17" }, { "who", NULL } };
+	static const struct rule_word words[] = {
+		{ "n", "3" }, { "qp", "qp 17" }, { "who", NULL },
+	};
 
 	(void)state;
 	assert_string_equal(rule_fill(&test_pool, "{n} of {qp}: {who}, {none}", words, 3),

@@ -1,0 +1,224 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Verdicts: of each rule where its cause is there, and where it is cured (mkwhy.py).
+# UPDATE_GOLDEN=1 bats why.bats writes golden/why anew.
+
+load helper
+
+# rules_of SCENARIO ARG...: names of the rules that hold, the verdicts first
+rules_of()
+{
+	local scenario=$1
+	shift
+	fake "$scenario" why "$@" -j | jq -r '(.data[].verdict.rule), (.data[].also[].rule)'
+}
+
+# verdict RULE: holds where the cause is there, and not where it is cured
+verdict()
+{
+	rules_of "why-$1" | grep -qx "$1"
+	run ! grep -qx "$1" <(rules_of "why-$1-cured")
+	{ fake "why-$1" why; echo; echo "--- cured"; fake "why-$1-cured" why; } \
+		> "$BATS_TEST_TMPDIR/got"
+	if [ -n "${UPDATE_GOLDEN-}" ]; then
+		mkdir -p "$BATS_TEST_DIRNAME/golden/why"
+		cp "$BATS_TEST_TMPDIR/got" "$BATS_TEST_DIRNAME/golden/why/$1.txt"
+	fi
+	diff -u "$BATS_TEST_DIRNAME/golden/why/$1.txt" "$BATS_TEST_TMPDIR/got"
+}
+
+# first RULE SCENARIO ARG...: this is the verdict of the connection
+first()
+{
+	local want=$1
+	shift
+	[ "$(fake "$@" -j | jq -r '[.data[] | select(.qpn)][0].verdict.rule')" = "$want" ]
+}
+
+@test "the card is gone" { verdict card-gone; }
+@test "command queue: dead, stuck, slow, commands without an answer" {
+	verdict cmdq-dead
+	verdict cmdq-stuck
+	verdict cmdq-slow
+	verdict cmdq-unanswered
+}
+@test "interface: down, without an address, another MTU than the card's" {
+	verdict link-down
+	verdict no-address
+	verdict mtu-refused
+}
+@test "the card was lost and replaced" { verdict card-replaced; }
+@test "limits: reached, near" {
+	verdict limit-reached
+	verdict limit-near
+}
+@test "event queues: lost interrupts, hidden events" {
+	verdict irq-lost
+	verdict irq-lost-found
+	verdict event-hidden
+}
+@test "stopped by the card: a key, by the recorder of deregistered ones" { verdict key-deregistered; }
+@test "stopped by the card: by the syndrome of a completion" {
+	verdict access-refused
+	verdict bad-request
+	verdict retry-exceeded
+	verdict peer-error
+}
+@test "stopped by the card: without a completion; its completion queue" {
+	verdict qp-stopped
+	verdict cq-broken
+}
+@test "a queue pair of a process that exited" { verdict owner-exited; }
+@test "not connected: TCP" {
+	verdict cm-refused
+	verdict cm-no-syn
+	verdict cm-unreachable
+	verdict cm-no-port
+}
+@test "not connected: MPA" {
+	verdict cm-no-reply
+	verdict cm-rejected
+	verdict cm-foreign
+	verdict cm-peer-closed
+}
+@test "not connected: application, card, others" {
+	verdict cm-not-accepted
+	verdict cm-no-rts
+	verdict cm-failed
+	verdict connecting
+	verdict not-connected
+}
+@test "no receive, with both ends here" { verdict no-receive; }
+@test "no receive: why the application posts none" {
+	verdict application-asleep
+	verdict event-not-taken
+	first event-not-taken why-event-not-taken why
+}
+@test "the process is stopped, or blocked" {
+	verdict process-stopped
+	verdict process-blocked
+	first process-stopped why-process-stopped why
+}
+@test "completions: an event that got lost, a kernel consumer that takes none" {
+	verdict cq-event-lost
+	verdict cq-not-taken
+}
+@test "completion queues that can overrun" {
+	verdict cq-overrun
+	verdict cq-small
+}
+@test "the card does not execute requests" {
+	verdict card-stuck
+	verdict local-stuck
+}
+@test "the peer is on another host" {
+	verdict peer-silent
+	verdict peer-no-answer
+	verdict not-acknowledged
+}
+@test "MTUs that differ, with and without requests that stand still" {
+	verdict mtu-stuck
+	verdict mtu-differs
+}
+@test "nothing is wrong: idle, working, slow, closed" {
+	verdict idle-both
+	verdict idle
+	verdict works
+	verdict slow
+	verdict closed
+}
+@test "a card without context queries: unknown" { verdict unknown; }
+@test "verbs that failed; pinned memory" {
+	verdict verb-failed
+	verdict pinned-limit
+}
+
+@test "every rule has such a test" {
+	local rule
+	for rule in $("$EADM" explain rule -j | jq -r '.data[].word'); do
+		[ "$rule" = one-moment ] || [ -s "$BATS_TEST_DIRNAME/golden/why/$rule.txt" ]
+		grep -qE "verdict $rule( |$)|one-moment" "$BATS_TEST_DIRNAME/why.bats"
+	done
+}
+
+# take SCENARIO: a snapshot of it
+take() { EADM_SCENARIO=$SCENARIOS/$1.json "$FAKE" snapshot --write "$BATS_TEST_TMPDIR/file" > /dev/null; }
+
+@test "a file: one moment does not show what stands still" {
+	take why-one-moment
+	run --separate-stderr "$FAKE" --from "$BATS_TEST_TMPDIR/file" why
+	[ "$status" -eq 0 ]
+	if [ -n "${UPDATE_GOLDEN-}" ]; then echo "$output" > "$BATS_TEST_DIRNAME/golden/why/one-moment.txt"; fi
+	diff -u "$BATS_TEST_DIRNAME/golden/why/one-moment.txt" <(echo "$output")
+	take why-one-moment-cured
+	first idle-both none --from "$BATS_TEST_TMPDIR/file" why
+}
+@test "a file: what one moment does show" {
+	local rule
+	for rule in card-gone cmdq-dead key-deregistered access-refused cm-refused cm-rejected \
+		    process-stopped cq-overrun idle-both mtu-differs pinned-limit unknown; do
+		take "why-$rule"
+		"$FAKE" --from "$BATS_TEST_TMPDIR/file" why -j |
+			jq -e --arg rule "$rule" '[.data[] | .verdict.rule, .also[].rule] | index($rule)'
+	done
+}
+@test "a file: no verdict that needs several samples" {
+	local rule
+	for rule in no-receive peer-silent irq-lost cq-event-lost cq-not-taken cmdq-stuck card-stuck \
+		    not-acknowledged works application-asleep event-not-taken slow; do
+		take "why-$rule"
+		"$FAKE" --from "$BATS_TEST_TMPDIR/file" why -j |
+			jq -e --arg rule "$rule" '[.data[] | .verdict.rule, .also[].rule] | index($rule) | not'
+	done
+}
+
+@test "no card has all its verdicts without contexts, and none that needs them" {
+	local file
+	for file in no-receive peer-silent card-stuck irq-lost cq-event-lost cq-not-taken idle works; do
+		jq '.adapters[0].info.abi_flags = "8787503087616"' "$SCENARIOS/why-$file.json" \
+			> "$BATS_TEST_TMPDIR/why.json"
+		[ "$(EADM_SCENARIO=$BATS_TEST_TMPDIR/why.json "$FAKE" why -j |
+			jq -r '[.data[].verdict.rule] | unique | join(" ")')" = unknown ]
+	done
+	first unknown why-no-receive why --no-hw
+	first cm-refused why-cm-refused why --no-hw
+}
+@test "what it is about: numbers, owner, peer" {
+	[ "$(fake why-idle-both why -j | jq '.data | length')" = 1 ]
+	[ "$(fake why-idle-both why 4 -j | jq -r '.data[0].qpn')" = 4 ]
+	[ "$(fake why-idle-both why --pid 143 -j | jq -r '.data[0].qpn')" = 4 ]
+	[ "$(fake why-idle-both why --comm 'ib_*' -j | jq '.data | length')" = 1 ]
+	[ "$(fake why-idle-both why --peer 10.77.0.1:2000 -j | jq -r '.data[0].qpn')" = 3 ]
+	[ "$(fake why-cm-refused why --peer 10.77.0.2 -j | jq -r '.data[0].pid')" = 155 ]
+	[ "$(fake why-cm-refused why --peer 10.77.0.3 -j | jq '.data | length')" = 0 ]
+	[ "$(fake why-verb-failed why --pid 143 -j | jq '[.data[] | select(.pid)] | length')" = 0 ]
+	expect 3 why-idle-both why 99
+	[[ "$stderr" == *"no queue pair 99"* ]]
+	expect 2 why-idle-both why x
+}
+@test "failures of long ago are those that were asked for" {
+	jq '.adapters[0].info.time_mono_ns = 9000000000000' "$SCENARIOS/why-verb-failed.json" \
+		> "$BATS_TEST_TMPDIR/why.json"
+	[ "$(EADM_SCENARIO=$BATS_TEST_TMPDIR/why.json "$FAKE" why -j | jq '[.data[] | select(.pid)] | length')" = 0 ]
+	[ "$(EADM_SCENARIO=$BATS_TEST_TMPDIR/why.json "$FAKE" why --pid 155 -j | jq '[.data[] | select(.pid)] | length')" = 1 ]
+}
+@test "the verdict does not change the exit status" {
+	expect 0 why-card-gone why
+	expect 0 why-idle-both why
+	expect 0 many why 1-70
+	[[ "$stderr" == *"64 of 70 queue pairs"* ]]
+}
+@test "text has one verdict for each subject, and what to do next behind it" {
+	[ "$(fake why-process-stopped why | grep -c '^VERDICT')" = 1 ]
+	fake why-process-stopped why | tail -1 | grep -qx 'NEXT     kill -CONT 143'
+	run ! grep -q '[{}]' <(fake why-process-stopped why)
+}
+@test "no sentence has a word that was not found" {
+	local file
+	for file in "$SCENARIOS"/why-*.json; do
+		EADM_SCENARIO=$file "$FAKE" why -j > "$BATS_TEST_TMPDIR/got" 2> /dev/null
+		jq -e '[.data[] | .verdict, .also[] | .text, .next] | all(test("[{}]|\\?") | not)' \
+			"$BATS_TEST_TMPDIR/got"
+	done
+}
+@test "JSON: both ends and the verdict" { golden_json why-no-receive.json why-no-receive why; }
