@@ -232,8 +232,8 @@ enum rule_side {
 	  "A completion queue of the kernel, whose consumer index the driver knows: it " \
 	  "stands still in all samples while the card's index is past it.") \
 	X(PROCESS_STOPPED, "process-stopped", FAULT, LIKELY, APPLICATION, \
-	  "the process of {qp}, {who}, is stopped (state {state}). Not the network, not the " \
-	  "card", \
+	  "the process of {qp}, {who}, is stopped (state {state}): it is neither the " \
+	  "network nor the card", \
 	  "kill -CONT {pid}", \
 	  "A signal or a debugger stopped the process, in all samples. What it does not post " \
 	  "or take, nobody does.") \

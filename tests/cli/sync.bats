@@ -59,6 +59,11 @@ help_lines()
 	     <(fake basic list qp)
 }
 
+@test "example of a verdict in the manual page is real output" {
+	diff <(sed -n '/^erdma_0 qp 3 .*qp 4/,/^\.Ed/p' "$MAN" | grep -v '^\.' | sed 's/\\-/-/g') \
+	     <(fake why-process-stopped why --comm ib_send_bw)
+}
+
 # complete WORD...: what the completion offers for the last word
 complete_words()
 {
