@@ -312,7 +312,11 @@ static void answer(struct collect *l)
 
 	for (i = 0; i < l->n; i++)
 		watch_pair(l, &l->chosen[i]);
+	for (d = l->q.devs; d; d = d->next)
+		count_dropped(&l->q, d, 0);
 	sampler_run(&l->q.s);
+	for (d = l->q.devs; d; d = d->next)
+		count_dropped(&l->q, d, 1);
 	for (d = l->q.devs; d; d = d->next)
 		add_device(&l->q, d);
 	for (i = 0; i < l->n; i++)

@@ -14,6 +14,7 @@
 #define SECOND		1000000000ULL
 #define RECENT_NS	(600 * SECOND)	/* a loss that may still explain something */
 #define NEAR_PERCENT	90
+#define PORT		1
 
 /* ---- command queue ------------------------------------------------------------ */
 
@@ -263,6 +264,47 @@ static void judge_limits(struct inquiry *q, struct dev *dev, struct findings *f)
 	}
 }
 
+/* ---- limits of the card ------------------------------------------------------- */
+
+static void add_dropped(void *arg, const char *name, uint64_t value)
+{
+	static const char *const limits[] = {
+		"tx_bps_limit_drops", "tx_pps_limit_drops", "rx_bps_limit_drops",
+		"rx_pps_limit_drops",
+	};
+	uint64_t *sum = arg;
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(limits); i++)
+		if (!strcmp(name, limits[i]))
+			*sum += value;
+}
+
+/**
+ * count_dropped - packets that the card dropped because of its limits
+ * @q: inquiry
+ * @d: device
+ * @when: 0: in front of the samples, 1: behind them
+ */
+void count_dropped(struct inquiry *q, struct why_dev *d, unsigned int when)
+{
+	struct source *src = &q->c->src;
+
+	d->dropped[when] = 0;
+	if (src->ops->counters(src, d->dev, PORT, add_dropped, &d->dropped[when]))
+		d->dropped[0] = d->dropped[when];
+}
+
+static void judge_rate(struct inquiry *q, const struct why_dev *d, struct findings *f)
+{
+	struct ctx *c = q->c;
+
+	if (q->s.span_ns && d->dropped[1] > d->dropped[0])
+		found(f, RULE_RATE_LIMITED, "dev", dev_title(d->dev), "packets",
+		      text_n(c, d->dropped[1] - d->dropped[0], "packet"), "still",
+		      text_ns(c, q->s.span_ns), NULL);
+}
+
 /* ---- event queues ------------------------------------------------------------- */
 
 /*
@@ -353,6 +395,7 @@ void judge_device(struct inquiry *q, struct why_dev *d, struct findings *f)
 	judge_interface(q, d->dev, f);
 	judge_loss(q, d, f);
 	judge_limits(q, d->dev, f);
+	judge_rate(q, d, f);
 	for (w = q->s.first; w; w = w->next)
 		if (w->kind == WATCH_EQ && w->dev == d->dev)
 			judge_eq(q, w, f);

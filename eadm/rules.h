@@ -100,6 +100,12 @@ enum rule_side {
 	  "{dev} will soon have no {what} left: {n} of {max} are in use{who}", \
 	  "eadm info dev -d {dev}", \
 	  "At least nine tenths are in use.") \
+	X(RATE_LIMITED, "rate-limited", WARNING, CERTAIN, ADMIN, \
+	  "the card of {dev} drops what is above its limits of bandwidth or packets: {packets} " \
+	  "in {still}", \
+	  "eadm stat --errors --nonzero -i 1; a larger instance has higher limits", \
+	  "The counters of packets dropped by a limit rose between the first and the last " \
+	  "sample. Which queue pair it concerns is not counted.") \
 	X(EVENT_HIDDEN, "event-hidden", FAULT, CERTAIN, CARD, \
 	  "the card wrote {events} to event queue {eq} of {dev} that cannot be seen: the " \
 	  "first has the wrong owner bit", \

@@ -188,6 +188,8 @@ struct pair {
  * @logs: recorders
  * @cmdq: command queue
  * @down: why nothing works on it, NULL if it does
+ * @dropped: packets that the card dropped because of a limit, in front of the samples and
+ *	behind them
  */
 struct why_dev {
 	struct why_dev *next;
@@ -195,6 +197,7 @@ struct why_dev {
 	struct logs logs;
 	const struct watched *cmdq;
 	const struct finding *down;
+	uint64_t dropped[2];
 };
 
 /**
@@ -232,6 +235,7 @@ struct inquiry {
 struct why_dev *why_dev_of(const struct inquiry *q, const struct dev *dev);
 
 /* judge_dev.c: devices and their event queues */
+void count_dropped(struct inquiry *q, struct why_dev *d, unsigned int when);
 void judge_device(struct inquiry *q, struct why_dev *d, struct findings *f);
 void judge_eq(struct inquiry *q, const struct watched *w, struct findings *f);
 /* judge_qp.c: connections */

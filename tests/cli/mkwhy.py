@@ -139,6 +139,8 @@ def devices():
     rule('mtu-refused', with_info(base(), mtu_asked=9000, mtu_status=errno.ETIMEDOUT))
     rule('limit-reached', with_info(base(), n_qp=65535), with_info(base(), n_qp=100))
     rule('limit-near', with_info(base(), n_cq=120_000), with_info(base(), n_cq=100_000))
+    limited = base(counters=[['tx_bps_limit_drops', 7, 40], ['tx_pps_limit_drops', 0]])
+    rule('rate-limited', limited, base(counters=[['tx_bps_limit_drops', 7]]))
     behind = {'hw': {'data': eqc(2, 16, 1, 8, 6).hex()}}
 
     def events(owner):

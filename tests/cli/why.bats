@@ -52,6 +52,7 @@ first()
 	verdict limit-reached
 	verdict limit-near
 }
+@test "limits of the card drop packets" { verdict rate-limited; }
 @test "event queues: lost interrupts, hidden events" {
 	verdict irq-lost
 	verdict irq-lost-found
