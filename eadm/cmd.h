@@ -26,6 +26,8 @@
  * @EX_UNSUPPORTED: driver, firmware or kernel cannot do it
  * @EX_PARTIAL: some objects failed, or changed meanwhile
  * @EX_NO_ANSWER: the device did not answer in time
+ * @EX_WARNING: doctor: something should be looked at
+ * @EX_FAULT: doctor: something is certainly wrong
  * @EX_INTERRUPTED: by a signal
  */
 enum exit_code {
@@ -38,6 +40,8 @@ enum exit_code {
 	EX_UNSUPPORTED	= 6,
 	EX_PARTIAL	= 7,
 	EX_NO_ANSWER	= 8,
+	EX_WARNING	= 10,
+	EX_FAULT	= 11,
 	EX_INTERRUPTED	= 130,
 };
 
@@ -53,6 +57,8 @@ enum exit_code {
 	  "partial: some objects failed, or changed while they were read") \
 	X(EX_NO_ANSWER, "no-answer", \
 	  "the device did not answer in time, or its command queue is down") \
+	X(EX_WARNING, "warning", "doctor: a warning, or a fault that is not certain") \
+	X(EX_FAULT, "fault", "doctor: a fault that is certain") \
 	X(EX_INTERRUPTED, "interrupted", "interrupted")
 
 /**
@@ -136,6 +142,7 @@ struct cmd;
  * @problems: what went wrong
  * @last_problem: end of that list
  * @good: objects or devices that worked
+ * @found: doctor: EX_WARNING or EX_FAULT, else 0
  * @driver: "erdma 0.1.0", once a node was opened
  * @time_ns: wall clock of the driver's host
  * @raw_mode: bytes are written instead of a document
@@ -157,6 +164,7 @@ struct ctx {
 	struct problem *problems;
 	struct problem *last_problem;
 	unsigned int good;
+	enum exit_code found;
 	const char *driver;
 	uint64_t time_ns;
 	bool raw_mode;
@@ -382,6 +390,7 @@ void ctx_note(struct ctx *c, const char *code, const char *object, const char *f
 uint64_t ctx_now_ms(void);
 void ctx_add(struct ctx *c, struct obj *o);
 enum exit_code ctx_exit(const struct ctx *c);
+bool exit_with_data(enum exit_code code);
 enum exit_code exit_of_errno(int err);
 
 /**
@@ -416,6 +425,7 @@ void note_hidden(struct ctx *c, const struct dev *dev, enum target t, uint32_t s
 int ctx_each_dev(struct ctx *c, unsigned int flags,
 		 int (*fn)(struct ctx *c, struct dev *dev, void *arg), void *arg);
 int ctx_devices(struct ctx *c);
+int ctx_open_dev(struct ctx *c, struct dev *d);
 const char *dev_title(const struct dev *dev);
 uint64_t dev_wall_ns(const struct dev *dev, uint64_t mono_ns);
 const char *dev_foreign(struct ctx *c, const struct dev *d);
@@ -454,6 +464,7 @@ int emit_flush(struct ctx *c);
 
 /* The commands */
 int cmd_why(struct ctx *c, const struct args *a);
+int cmd_doctor(struct ctx *c, const struct args *a);
 int cmd_list_dev(struct ctx *c, const struct args *a);
 int cmd_list_qp(struct ctx *c, const struct args *a);
 int cmd_list_cq(struct ctx *c, const struct args *a);

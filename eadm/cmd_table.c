@@ -231,6 +231,14 @@ const struct cmd cmd_table[] = {
 		  "queue pairs, devices, and what failed within ten minutes. The exit status says "
 		  "nothing of\nthe verdict.",
 	  .schema = &schema_why, .takes = BLOCK & ~TAKES_MORE, .run = cmd_why },
+	{ .verb = "doctor", .operands = "", .section = ANSWER,
+	  .help = "what is wrong with the adapters of this host, by every rule",
+	  .more = "The rules of 'why', of all devices, of at most 64 queue pairs, and of what failed "
+		  "within ten\nminutes; also adapters without a driver, and drivers without a "
+		  "diagnostic node. Only what is\nwrong is shown, and no warning that is merely "
+		  "possible. Exit status 10: a warning, a fault that is not\ncertain, or a failure of "
+		  "the past; 11: a fault that is certain.",
+	  .schema = &schema_doctor, .takes = BLOCK & ~TAKES_MORE, .run = cmd_doctor },
 	{ .verb = "log", .operands = "", .opts = log_opts, .section = EVIDENCE,
 	  .help = "what the driver recorded, as one timeline",
 	  .more = "Kinds: cmd, event, cm, fail, key, reset, link, debug; and only if they are named: "

@@ -184,7 +184,7 @@ struct why_dev *why_dev_of(const struct inquiry *q, const struct dev *dev)
  */
 struct obj *why_object(struct inquiry *q, const struct dev *dev, const char *subject)
 {
-	struct obj *o = obj_new(&q->c->pool, &schema_why);
+	struct obj *o = obj_new(&q->c->pool, q->doctor ? &schema_doctor : &schema_why);
 
 	obj_str(o, WY_DEV, dev_title(dev));
 	if (dev->index >= 0)
@@ -194,6 +194,27 @@ struct obj *why_object(struct inquiry *q, const struct dev *dev, const char *sub
 	obj_u64(o, WY_SPAN, q->s.span_ns);
 	obj_list(o, WY_ENDS);
 	return o;
+}
+
+/**
+ * why_add - an answer is complete
+ * @q: inquiry
+ * @o: object of why_object()
+ * @f: what holds of it
+ */
+void why_add(struct inquiry *q, struct obj *o, struct findings *f)
+{
+	enum exit_code code;
+
+	if (q->doctor) {
+		findings_keep_bad(f);
+		code = findings_exit(f);
+		q->c->found = code > q->c->found ? code : q->c->found;
+	}
+	if (!f->first)
+		return;
+	findings_fill(f, o);
+	ctx_add(q->c, o);
 }
 
 static void fill_queue(struct obj *o, unsigned int pi, const struct queue_state *s)
@@ -245,9 +266,11 @@ static void add_device(struct inquiry *q, struct why_dev *d)
 	struct obj *o;
 
 	judge_device(q, d, &f);
-	if (!f.first)
-		return;
 	o = why_object(q, d->dev, "device");
+	why_add(q, o, &f);
+	if (!q->doctor || f.first)
+		return;
+	found(&f, RULE_HEALTHY, "dev", dev_title(d->dev), NULL);
 	findings_fill(&f, o);
 	ctx_add(q->c, o);
 }
@@ -271,8 +294,7 @@ static void add_pair(struct collect *l, struct asked *a)
 		add_end(q, o, &a->p.peer, role_of(&a->p.peer, &a->p.me, "peer"));
 	}
 	judge_pair(q, &a->p, &f);
-	findings_fill(&f, o);
-	ctx_add(q->c, o);
+	why_add(q, o, &f);
 }
 
 /* The other end, if the question is about it, too, has the same answer */
@@ -325,6 +347,14 @@ static void answer(struct collect *l)
 		judge_owners(&l->q, d);
 }
 
+static void note_left(const struct collect *l)
+{
+	if (l->left)
+		ctx_note(l->q.c, "NOT_ASKED", NULL,
+			 "%zu of %zu queue pairs were looked at: choose fewer", l->n,
+			 l->n + l->left);
+}
+
 /**
  * cmd_why - why does nothing go on?
  * @c: run
@@ -346,13 +376,64 @@ int cmd_why(struct ctx *c, const struct args *a)
 	ret = ctx_each_dev(c, choice.devs | (l->q.any ? DEVS_MANY : 0), collect_dev, l);
 	if (l->q.devs)
 		answer(l);
-	if (l->left)
-		ctx_note(c, "NOT_ASKED", NULL,
-			 "%zu of %zu queue pairs were looked at: choose fewer", l->n,
-			 l->n + l->left);
+	note_left(l);
 	note_no_match(c, &choice);
 	if (l->q.any && !c->data.n && !c->problems)
 		ctx_note(c, "NOTHING_FOUND", NULL, "there is no queue pair, nothing that failed is "
 			 "recorded, and nothing is wrong with the devices");
+	return ret;
+}
+
+/* ---- doctor ------------------------------------------------------------------- */
+
+/* An adapter that is of no use is a finding, not a failure */
+static bool judge_host(struct inquiry *q, const struct dev *dev)
+{
+	struct findings f = { .c = q->c };
+
+	if (dev->state == DEV_NO_DRIVER)
+		found(&f, RULE_NO_DRIVER, "pci", dev->pci, NULL);
+	else if (dev->state == DEV_NO_RDMA)
+		found(&f, RULE_NO_RDMA, "pci", dev->pci, "driver", dev->driver, NULL);
+	else if (dev->state == DEV_NO_NODE)
+		found(&f, RULE_NO_NODE, "dev", dev_title(dev), NULL);
+	else
+		return false;
+	why_add(q, why_object(q, dev, "adapter"), &f);
+	return true;
+}
+
+static int examine_dev(struct ctx *c, struct dev *dev, void *arg)
+{
+	struct collect *l = arg;
+	int ret;
+
+	if (judge_host(&l->q, dev))
+		return 0;
+	ret = ctx_open_dev(c, dev);
+	return ret ? ret : collect_dev(c, dev, l);
+}
+
+/**
+ * cmd_doctor - is anything wrong with this host's adapters?
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_doctor(struct ctx *c, const struct args *a)
+{
+	struct collect *l = pool_alloc(&c->pool, sizeof(*l));
+	struct choice choice;
+	int ret = choice_parse(c, a, "QP", &choice);
+
+	if (ret)
+		return ret;
+	l->q = (struct inquiry){ .c = c, .choice = &choice, .any = true, .doctor = true, .s.c = c };
+	l->peers.pool = &c->pool;
+	ret = ctx_each_dev(c, DEVS_MANY | DEVS_ANY, examine_dev, l);
+	if (l->q.devs)
+		answer(l);
+	note_left(l);
 	return ret;
 }

@@ -169,14 +169,7 @@ void ctx_add(struct ctx *c, struct obj *o)
 	c->good++;
 }
 
-/**
- * ctx_exit - exit status of the run
- * @c: run
- *
- * Return: that of the first problem if nothing worked, EX_PARTIAL if something
- * did, EX_DONE without problems.
- */
-enum exit_code ctx_exit(const struct ctx *c)
+static enum exit_code exit_of_problems(const struct ctx *c)
 {
 	const struct problem *p;
 
@@ -184,6 +177,31 @@ enum exit_code ctx_exit(const struct ctx *c)
 		if (!p->note)
 			return c->good && p->exit != EX_INTERRUPTED ? EX_PARTIAL : p->exit;
 	return EX_DONE;
+}
+
+/**
+ * exit_with_data - is there a document of facts beside this exit status?
+ * @code: exit status
+ *
+ * Return: true if there is; false: of an error.
+ */
+bool exit_with_data(enum exit_code code)
+{
+	return code == EX_DONE || code == EX_PARTIAL || code == EX_WARNING || code == EX_FAULT;
+}
+
+/**
+ * ctx_exit - exit status of the run
+ * @c: run
+ *
+ * Return: that of the first problem if nothing worked; what was found, if it is about health;
+ * EX_PARTIAL if something worked, EX_DONE without problems.
+ */
+enum exit_code ctx_exit(const struct ctx *c)
+{
+	enum exit_code code = exit_of_problems(c);
+
+	return c->found && exit_with_data(code) ? c->found : code;
 }
 
 /* ---- failed calls ------------------------------------------------------- */
@@ -500,7 +518,14 @@ static int dev_unusable(struct ctx *c, const struct dev *d)
 					    d->driver));
 }
 
-static int dev_open(struct ctx *c, struct dev *d)
+/**
+ * ctx_open_dev - open the node of a device
+ * @c: run
+ * @d: device that has one
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int ctx_open_dev(struct ctx *c, struct dev *d)
 {
 	int ret = source_open_dev(&c->src, d);
 
@@ -548,7 +573,7 @@ static int dev_ready(struct ctx *c, struct dev *d, unsigned int flags)
 		return dev_unusable(c, d);
 	if (!(flags & DEVS_NODE) || (flags & DEVS_FALLBACK && dev_falls_back(c, d)))
 		return 0;
-	return d->state == DEV_OK ? dev_open(c, d) : dev_unusable(c, d);
+	return d->state == DEV_OK ? ctx_open_dev(c, d) : dev_unusable(c, d);
 }
 
 /**

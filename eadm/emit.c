@@ -92,7 +92,7 @@ struct obj *doc_build(struct ctx *c)
 	enum exit_code code = ctx_exit(c);
 	struct obj *doc, *src;
 
-	if (code != EX_DONE && code != EX_PARTIAL)
+	if (!exit_with_data(code))
 		return doc_error(c);
 	doc = obj_new(&c->pool, &schema_doc);
 	obj_str(doc, DOC_SCHEMA, c->cmd->schema->name);
@@ -123,7 +123,7 @@ void emit_document(struct ctx *c)
 
 	c->printed = true;
 	if (c->raw_mode && c->opt.format == FMT_TEXT) {
-		if (c->raw_len && (code == EX_DONE || code == EX_PARTIAL))
+		if (c->raw_len && exit_with_data(code))
 			fwrite(c->raw, 1, c->raw_len, c->out);
 		return;
 	}
@@ -135,7 +135,7 @@ void emit_document(struct ctx *c)
 		emit_json_lines(c, doc_build(c));
 		break;
 	case FMT_TEXT:
-		if (code == EX_DONE || code == EX_PARTIAL)
+		if (exit_with_data(code))
 			emit_text(c);
 		break;
 	}

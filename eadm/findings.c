@@ -84,6 +84,56 @@ const struct finding *findings_verdict(const struct findings *f)
 	return best;
 }
 
+/* What the recorders have may be over */
+static bool is_past(const struct rule *r)
+{
+	return (r >= &rules[RULE_CM_REFUSED] && r <= &rules[RULE_CM_FAILED]) ||
+	       r == &rules[RULE_PINNED_LIMIT] || r == &rules[RULE_VERB_FAILED];
+}
+
+static bool is_bad(const struct rule *r)
+{
+	return r->level == LEVEL_FAULT || (r->level == LEVEL_WARNING && r->sure > SURE_POSSIBLE);
+}
+
+/**
+ * findings_keep_bad - leave faults, and warnings that are more than possible
+ * @f: findings
+ */
+void findings_keep_bad(struct findings *f)
+{
+	struct finding **n = &f->first;
+
+	while (*n)
+		if (is_bad((*n)->rule))
+			n = &(*n)->next;
+		else
+			*n = (*n)->next;
+}
+
+/**
+ * findings_exit - how bad is it?
+ * @f: findings
+ *
+ * Return: EX_FAULT if one is a fault that is there and certain; EX_WARNING if there is any
+ * that findings_keep_bad() leaves; EX_DONE.
+ */
+enum exit_code findings_exit(const struct findings *f)
+{
+	enum exit_code code = EX_DONE;
+	const struct finding *n;
+
+	for (n = f->first; n; n = n->next) {
+		if (!is_bad(n->rule))
+			continue;
+		if (n->rule->level == LEVEL_FAULT && n->rule->sure == SURE_CERTAIN &&
+		    !is_past(n->rule))
+			return EX_FAULT;
+		code = EX_WARNING;
+	}
+	return code;
+}
+
 static void fill_finding(struct obj *o, const struct finding *n)
 {
 	obj_str(o, WV_RULE, n->rule->name);

@@ -330,7 +330,6 @@ void judge_owners(struct inquiry *q, const struct why_dev *d)
 						      text_owner(q->c, &all.o[i])));
 		if (all.o[i].pid)
 			obj_u64(o, WY_PID, all.o[i].pid);
-		findings_fill(&f, o);
-		ctx_add(q->c, o);
+		why_add(q, o, &f);
 	}
 }

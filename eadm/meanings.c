@@ -202,6 +202,40 @@ static const struct meaning meanings[] = {
 	WORD("no-access", "the node may not be opened"),
 	WORD("broken-node", "the node cannot be used"),
 #undef SPACE
+#define SPACE "process-state"
+	WORD("R", "runs, or could"),
+	WORD("S", "sleeps until something happens"),
+	WORD("D", "waits in the kernel and cannot be interrupted"),
+	WORD("I", "a thread of the kernel that waits"),
+	WORD("T", "stopped by a signal"),
+	WORD("t", "stopped by a debugger"),
+	WORD("Z", "ended; its parent did not take notice"),
+	WORD("X", "dead"),
+#undef SPACE
+#define SPACE "end-role"
+	WORD("sender", "requests of this end wait, and none of the other's"),
+	WORD("receiver", "requests of the other end wait, and none of this one's"),
+	WORD("here", "the end that was asked about"),
+	WORD("peer", "the other end"),
+#undef SPACE
+#define SPACE "level"
+	WORD("note", "nothing is wrong, or nothing is known to be"),
+	WORD("warning", "a risk, or something of the past"),
+	WORD("fault", "it explains why nothing goes on"),
+#undef SPACE
+#define SPACE "confidence"
+	WORD("CERTAIN", "the evidence is the fault itself"),
+	WORD("LIKELY", "the evidence fits, and other causes are rare"),
+	WORD("POSSIBLE", "the evidence fits, and fits other causes"),
+#undef SPACE
+#define SPACE "side"
+	WORD("application", "the application of this end has to act"),
+	WORD("driver", "the driver has to act"),
+	WORD("card", "the card is at fault"),
+	WORD("path", "the network between the two ends"),
+	WORD("peer", "the application, or the host, of the other end"),
+	WORD("admin", "whoever administers this host"),
+#undef SPACE
 #define SPACE "reg-status"
 	WORD("reset-done", "the device finished a reset"),
 	WORD("init-done", "the device is set up"),

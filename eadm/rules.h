@@ -44,12 +44,34 @@ enum rule_side {
  * Of two that are as bad and as sure, the one that stands first is the verdict.
  */
 #define RULES(X) \
+	RULES_OF_HOST(X) \
 	RULES_OF_DEVICE(X) \
 	RULES_OF_STOPPED_QP(X) \
 	RULES_OF_CONNECTION(X) \
 	RULES_OF_PROGRESS(X) \
 	RULES_OF_VERBS(X) \
 	RULES_OF_STATE(X)
+
+#define RULES_OF_HOST(X) \
+	X(NO_DRIVER, "no-driver", FAULT, CERTAIN, ADMIN, \
+	  "no driver is bound to the adapter at {pci}", \
+	  "modprobe erdma; dmesg | grep {pci}", \
+	  "The adapter is on the bus, and nobody drives it.") \
+	X(NO_RDMA, "no-rdma", FAULT, CERTAIN, ADMIN, \
+	  "the adapter at {pci} is bound to driver '{driver}', which made no RDMA device that " \
+	  "belongs to it", \
+	  "dmesg | grep {pci}; modinfo erdma", \
+	  "The probe failed, the driver is one for pass-through, or it is the kernel's own.") \
+	X(NO_NODE, "no-node", WARNING, CERTAIN, ADMIN, \
+	  "the driver of {dev} has no diagnostic node: nothing but its counters can be seen", \
+	  "load the erdma driver that comes with eadm; modinfo erdma shows which one modprobe " \
+	  "takes", \
+	  "Another driver of the same name has the adapter.") \
+	X(HEALTHY, "healthy", NOTE, CERTAIN, ADMIN, \
+	  "no rule finds fault with {dev}", \
+	  "eadm why --pid PID if a program hangs", \
+	  "Command queue, interface, limits, event queues, and all queue pairs that were " \
+	  "looked at.")
 
 #define RULES_OF_DEVICE(X) \
 	X(CARD_GONE, "card-gone", FAULT, CERTAIN, CARD, \

@@ -50,6 +50,11 @@ static const struct field why_fields[] = {
 	[WY_VERDICT] = { "verdict", "verdict", T_OBJ, .sub = &schema_why_finding },
 };
 
+/* The same facts; only what is wrong */
+const struct schema schema_doctor = {
+	.name = NAME("doctor"), FIELDS(why_fields, WY_COUNT), .view = VIEW_ANSWER,
+};
+
 const struct schema schema_why = {
 	.name = NAME("why"), FIELDS(why_fields, WY_COUNT), .view = VIEW_ANSWER,
 };

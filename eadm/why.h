@@ -43,6 +43,8 @@ struct findings {
 struct finding *found(struct findings *f, enum rule_id id, ...) __attribute__((sentinel));
 bool is_found(const struct findings *f, enum rule_id id);
 const struct finding *findings_verdict(const struct findings *f);
+void findings_keep_bad(struct findings *f);
+enum exit_code findings_exit(const struct findings *f);
 void findings_fill(const struct findings *f, struct obj *o);
 
 /* ---- words -------------------------------------------------------------------- */
@@ -215,6 +217,7 @@ struct known_qp {
  * @c: run
  * @choice: what it is about
  * @any: no number and no option chose
+ * @doctor: only what is wrong, also with devices that are of no use
  * @s: samples
  * @devs: devices
  * @qps: all queue pairs of these devices
@@ -225,6 +228,7 @@ struct inquiry {
 	struct ctx *c;
 	const struct choice *choice;
 	bool any;
+	bool doctor;
 	struct sampler s;
 	struct why_dev *devs;
 	struct known_qp *qps;
@@ -255,5 +259,6 @@ bool judge_attempt(struct inquiry *q, const struct end *e, struct findings *f);
 void judge_owners(struct inquiry *q, const struct why_dev *d);
 
 struct obj *why_object(struct inquiry *q, const struct dev *dev, const char *subject);
+void why_add(struct inquiry *q, struct obj *o, struct findings *f);
 
 #endif /* EADM_WHY_H */

@@ -22,7 +22,7 @@ first() { jq -r '.data[0] | "\(.namespace) \(.code) \(.word)"'; }
 	[ "$(explain errno 110 | first)" = "errno 110 ETIMEDOUT" ]
 }
 @test "a namespace alone: all of it" {
-	[ "$(fake none explain exit-status --no-header | wc -l)" -eq 10 ]
+	[ "$(fake none explain exit-status --no-header | wc -l)" -eq 12 ]
 	[ "$(explain wc | jq -c '[.data[].code]')" = "[$(seq -s, 0 23)]" ]
 	[ "$(explain vendor | jq '[.data[].code] | length == (unique | length)')" = true ]
 }

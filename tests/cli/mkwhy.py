@@ -117,6 +117,14 @@ def failed_command(ms, pid, comm, outcome, err):
     return entry(2, 0, ms, pid, comm, log_cmd(0, 0, 8, 3, outcome, 0, err, 0))
 
 
+def hosts():
+    pci = {'pci': '0000:00:05.0'}
+    rule('no-driver', pci)
+    rule('no-rdma', {**pci, 'driver': 'vfio-pci'})
+    rule('no-node', {k: v for k, v in base().items() if k != 'node'})
+    rule('healthy', base(), with_info(base(), link_up=0))
+
+
 def devices():
     rule('card-gone', with_info(base(), reg_status=0xffffffff))
     rule('cmdq-dead', with_cmdq(base(), state=3, dead_reason=3, dead_submod=0, dead_opcode=1,
@@ -353,7 +361,7 @@ def verbs():
 
 
 def main():
-    for part in (devices, stops, connections, no_receives, completions, paths, states, verbs):
+    for part in (hosts, devices, stops, connections, no_receives, completions, paths, states, verbs):
         part()
     out = sys.argv[1] if len(sys.argv) > 1 else OUT
     os.makedirs(out, exist_ok=True)

@@ -5,20 +5,19 @@
 
 load helper
 
-# rules_of SCENARIO ARG...: names of the rules that hold, the verdicts first
+# rules_of SCENARIO COMMAND: names of the rules that hold, the verdicts first
 rules_of()
 {
-	local scenario=$1
-	shift
-	fake "$scenario" why "$@" -j | jq -r '(.data[].verdict.rule), (.data[].also[].rule)'
+	fake "$1" "$2" -j | jq -r '(.data[].verdict.rule), (.data[].also[].rule)'
 }
 
-# verdict RULE: holds where the cause is there, and not where it is cured
+# verdict RULE [COMMAND]: holds where the cause is there, and not where it is cured
 verdict()
 {
-	rules_of "why-$1" | grep -qx "$1"
-	run ! grep -qx "$1" <(rules_of "why-$1-cured")
-	{ fake "why-$1" why; echo; echo "--- cured"; fake "why-$1-cured" why; } \
+	local cmd=${2-why}
+	rules_of "why-$1" "$cmd" | grep -qx "$1"
+	run ! grep -qx "$1" <(rules_of "why-$1-cured" "$cmd")
+	{ fake "why-$1" "$cmd" || true; echo; echo "--- cured"; fake "why-$1-cured" "$cmd" || true; } \
 		> "$BATS_TEST_TMPDIR/got"
 	if [ -n "${UPDATE_GOLDEN-}" ]; then
 		mkdir -p "$BATS_TEST_DIRNAME/golden/why"
@@ -134,6 +133,13 @@ first()
 	verdict pinned-limit
 }
 
+@test "the host: no driver, no RDMA device, no node, nothing wrong" {
+	verdict no-driver doctor
+	verdict no-rdma doctor
+	verdict no-node doctor
+	verdict healthy doctor
+}
+
 @test "every rule has such a test" {
 	local rule
 	for rule in $("$EADM" explain rule -j | jq -r '.data[].word'); do
@@ -221,5 +227,31 @@ take() { EADM_SCENARIO=$SCENARIOS/$1.json "$FAKE" snapshot --write "$BATS_TEST_T
 		jq -e '[.data[] | .verdict, .also[] | .text, .next] | all(test("[{}]|\\?") | not)' \
 			"$BATS_TEST_TMPDIR/got"
 	done
+}
+@test "doctor: exit status by what was found" {
+	expect 0 why-idle-both doctor
+	expect 0 why-cq-small doctor
+	expect 0 why-unknown doctor
+	expect 10 why-cq-overrun doctor
+	expect 10 why-peer-silent doctor
+	expect 10 why-cm-refused doctor
+	expect 10 why-verb-failed doctor
+	expect 11 why-card-gone doctor
+	expect 11 why-no-receive doctor
+	expect 11 no-driver doctor
+	expect 11 mixed doctor -j
+	jq -e '.ok and .exit == 11 and .schema == "eadm.doctor/2"' <<< "$output"
+	expect 3 none doctor
+	expect 4 no-access doctor
+	expect 2 basic doctor 17
+}
+@test "doctor: what is not wrong is not shown" {
+	[ "$(fake why-idle-both doctor -j | jq -r '[.data[].verdict.rule] | join(" ")')" = healthy ]
+	[ "$(fake why-cq-small doctor -j | jq -r '[.data[].verdict.rule] | join(" ")')" = healthy ]
+	fake why-cq-overrun doctor -j | jq -e '[.data[].verdict, .data[].also[] | .rule] | index("idle-both") | not'
+}
+@test "doctor: one of two devices" {
+	expect 10 two doctor -d erdma_1
+	expect 11 two doctor
 }
 @test "JSON: both ends and the verdict" { golden_json why-no-receive.json why-no-receive why; }

@@ -21,6 +21,7 @@ static const char *const lines[][5] = {
 	{ "list", "cm", "-v" }, { "log", "-v" }, { "info", "cmdq", "-v" },
 	{ "dump", "qp", "0-4294967295", "--hex", "-v" }, { "dump", "cmdq", "--last", "99", "-v" },
 	{ "stat", "--style", "vendor" }, { "why" }, { "why", "0-4294967295" },
+	{ "doctor" },
 };
 
 #define N_LINES	(sizeof(lines) / sizeof(lines[0]))
