@@ -68,10 +68,10 @@ enum rule_side {
 	  "takes", \
 	  "Another driver of the same name has the adapter.") \
 	X(HEALTHY, "healthy", NOTE, CERTAIN, ADMIN, \
-	  "no rule finds fault with {dev}", \
+	  "no rule finds fault with the device {dev} itself", \
 	  "eadm why --pid PID if a program hangs", \
-	  "Command queue, interface, limits, event queues, and all queue pairs that were " \
-	  "looked at.")
+	  "Command queue, interface, limits and event queues; queue pairs and processes have " \
+	  "verdicts of their own.")
 
 #define RULES_OF_DEVICE(X) \
 	X(CARD_GONE, "card-gone", FAULT, CERTAIN, CARD, \
