@@ -11,8 +11,8 @@ import json
 import os
 import sys
 
-from mkscenario import (OUT, adapter, aeqe, ceqe, cqc, cqe, entry, eqc, info, ip, le, local_inv,
-                        log_cmd, qp, qpc, queue, read, ring, rqe, scenario, send, write)
+from mkscenario import (OUT, adapter, ceqe, cqc, cqe, entry, eqc, info, ip, le, local_inv,
+                        log_cmd, qp, qpc, queue, read, ring, scenario, send, write)
 
 CLIENT, SERVER = 155, 143
 NOW = 100_000                       # ms since the host was booted
