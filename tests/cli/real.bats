@@ -47,6 +47,27 @@ node()
 	EADM_SCENARIO=$SCENARIOS/$scenario.json LD_PRELOAD=$TOP/eadm/build/fake-node.so "$EADM" "$@"
 }
 
+@test "real: why, of a process that is stopped, and of the same when it goes on" {
+	local pid begin
+	working
+	sleep 60 &
+	pid=$!
+	jq --argjson pid $pid '.adapters[0].qp[1]["owner.pid"] = $pid' "$SCENARIOS/why-idle-both.json" \
+		> "$BATS_TEST_TMPDIR/why.json"
+	SCENARIOS=$BATS_TEST_TMPDIR
+	kill -STOP $pid
+	begin=$(date +%s%N)
+	run --separate-stderr node why why 4
+	[ $(($(date +%s%N) - begin)) -ge 2000000000 ]
+	kill -CONT $pid
+	show
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"VERDICT  the process of qp 4, ib_send_bw[$pid], is stopped (state T)"* ]]
+	[[ "$output" == *"NEXT     kill -CONT $pid" ]]
+	run --separate-stderr node why why 4
+	kill $pid
+	[[ "$output" == *"[$pid] S "*"VERDICT  neither application posted anything to send"* ]]
+}
 @test "real: no adapter" {
 	run --separate-stderr "$EADM" list dev
 	[ "$status" -eq 0 ]
