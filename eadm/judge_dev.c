@@ -127,6 +127,11 @@ static void judge_interface(struct inquiry *q, const struct dev *dev, struct fin
 
 /* ---- losses ------------------------------------------------------------------- */
 
+static bool by_admin(uint32_t loss)
+{
+	return loss == ERDMA_DIAG_LOSS_PCI_RESET || loss == ERDMA_DIAG_LOSS_SUSPEND;
+}
+
 static void judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f)
 {
 	const struct erdma_diag_info *info = &d->dev->info;
@@ -143,8 +148,9 @@ static void judge_loss(struct inquiry *q, const struct why_dev *d, struct findin
 					     (const char *)e->reset.reason);
 			break;
 		}
-	found(f, RULE_CARD_REPLACED, "dev", dev_title(d->dev), "age",
-	      text_ago(c, d->dev, info->lost_ns), "reason", reason, "after",
+	found(f, by_admin(info->last_loss) ? RULE_CARD_RESET : RULE_CARD_REPLACED,
+	      "dev", dev_title(d->dev), "age", text_ago(c, d->dev, info->lost_ns),
+	      "reason", reason, "after",
 	      info->probed_ns > info->lost_ns ? "a fresh device took its place, and objects of the "
 	      "lost one are gone" : "no fresh device took its place yet", NULL);
 }

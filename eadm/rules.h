@@ -110,6 +110,11 @@ enum rule_side {
 	  "eadm log --kind reset", \
 	  "A device that is lost is replaced by a fresh one. Objects of the lost one are of " \
 	  "no use any more; applications have to open the device again.") \
+	X(CARD_RESET, "card-reset", WARNING, CERTAIN, ADMIN, \
+	  "{dev} was reset {age} ago ({reason}); {after}", \
+	  "eadm log --kind reset", \
+	  "Somebody reset the PCI function, or suspended the host. Applications have to open " \
+	  "the device again.") \
 	X(MTU_REFUSED, "mtu-refused", WARNING, CERTAIN, CARD, \
 	  "the card of {dev} did not take the MTU {mtu}: {errno}", \
 	  "eadm log --kind link", \

@@ -144,6 +144,8 @@ def devices():
         probed_ns=93_500_000_000, generation=1),
          with_info(base(), time_mono_ns=2_000_000_000_000, lost_ns=93_000_000_000,
                    probed_ns=93_500_000_000, generation=1))
+    asked = with_info(base(), lost_ns=93_000_000_000, last_loss=5, probed_ns=93_500_000_000)
+    rule('card-reset', asked, with_info(copy.deepcopy(asked), last_loss=2))
     rule('mtu-refused', with_info(base(), mtu_asked=9000, mtu_status=errno.ETIMEDOUT))
     rule('limit-reached', with_info(base(), n_qp=65535), with_info(base(), n_qp=100))
     rule('limit-near', with_info(base(), n_cq=120_000), with_info(base(), n_cq=100_000))

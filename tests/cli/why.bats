@@ -46,7 +46,10 @@ first()
 	verdict no-address
 	verdict mtu-refused
 }
-@test "the card was lost and replaced" { verdict card-replaced; }
+@test "the card was lost and replaced, or reset" {
+	verdict card-replaced
+	verdict card-reset
+}
 @test "limits: reached, near" {
 	verdict limit-reached
 	verdict limit-near
