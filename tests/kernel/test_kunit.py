@@ -18,7 +18,7 @@ from lib.vms import kernel_of
     pytest.param('any kernel', marks=[pytest.mark.group('kunit'),
                                       pytest.mark.vms(**kunit.SPEC)]),
     # One core: nothing here runs side by side.
-    pytest.param('debug kernel', marks=[pytest.mark.group('quick'), pytest.mark.kernel('debug'),
+    pytest.param('debug kernel', marks=[pytest.mark.group('debug'), pytest.mark.kernel('debug'),
                                         pytest.mark.not_on('gcov'),
                                         pytest.mark.vms(smp=1, **kunit.SPEC)])])
 def test_kunit(request, hosts, tap, where):
