@@ -16,7 +16,7 @@ WORDS = {'two': 2, 'eight': 8}
 #: (document, words around the number, header, constant, unit of the number in the document)
 LIMITS = [
     ('docs/abi.md', r'is zero, else E2BIG; above (\d+): E2BIG', UAPI, 'ERDMA_DIAG_MAX_SIZE', 1),
-    ('docs/abi.md', r'A call uses at most (\d+) KiB of kernel memory', DIAG, 'ERDMA_DIAG_CHUNK',
+    ('docs/abi.md', r'A call uses at most (\d+) KiB of kernel memory for', DIAG, 'ERDMA_DIAG_CHUNK',
      1024),
     ('docs/abi.md', r'At most (\w+) device commands of the node', DIAG, 'ERDMA_DIAG_HW_CREDITS', 1),
     ('docs/abi.md', r'in flight, for at most (\d+) s each', DIAG, 'ERDMA_DIAG_HW_MS', 1000),
