@@ -115,6 +115,15 @@ static void info_fill_limits(struct erdma_dev *dev, struct erdma_diag_info *info
 	info->n_eq = dev->n_comp_eqs + 2;
 }
 
+static void info_fill_peaks(const struct erdma_dev *dev, struct erdma_diag_info *info)
+{
+	info->peak_qp = READ_ONCE(dev->qps.ids.peak);
+	info->peak_cq = READ_ONCE(dev->cqs.ids.peak);
+	info->peak_mr = READ_ONCE(dev->mrs.ids.peak);
+	info->peak_pd = READ_ONCE(dev->pds.ids.peak);
+	info->peak_ctx = READ_ONCE(dev->ctxs.ids.peak);
+}
+
 /* Of this device, else of the one before it */
 static void info_fill_loss(const struct erdma_dev *dev, struct erdma_diag_info *info)
 {
@@ -169,6 +178,7 @@ int erdma_diag_handle_info(struct erdma_dev *dev, struct erdma_diag_req *req)
 	info_fill_netdev(dev, info);
 	info_fill_hardware(dev, req->who, info);
 	info_fill_limits(dev, info);
+	info_fill_peaks(dev, info);
 	info_fill_effective(info);
 	info_fill_loss(dev, info);
 	info_fill_mtu(dev, info);

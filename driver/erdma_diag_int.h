@@ -50,7 +50,7 @@ static_assert(sizeof(struct erdma_diag_pd) == 72);
 static_assert(sizeof(struct erdma_diag_ctx) == 88);
 static_assert(sizeof(struct erdma_diag_cm_id) == 144);
 static_assert(sizeof(struct erdma_diag_hw) == 272);
-static_assert(sizeof(struct erdma_diag_info) == 432);
+static_assert(sizeof(struct erdma_diag_info) == 456);
 static_assert(sizeof(struct erdma_diag_list) == 56);
 static_assert(sizeof(struct erdma_diag_context) == 40);
 static_assert(sizeof(struct erdma_diag_ring_read) == 72);

@@ -29,6 +29,7 @@ int erdma_idtab_init(struct erdma_idtab *tab, u32 first, u32 min, u32 max)
 	tab->max = max;
 	tab->next = first;
 	atomic_set(&tab->used, 0);
+	tab->peak = 0;
 	return 0;
 }
 
@@ -71,12 +72,10 @@ int erdma_idtab_alloc(struct erdma_idtab *tab)
 	if (id < end) {
 		__set_bit(id, tab->map);
 		tab->next = id + 1;
+		WRITE_ONCE(tab->peak, max_t(u32, tab->peak, atomic_inc_return(&tab->used)));
 	}
 	spin_unlock(&tab->lock);
-	if (id >= end)
-		return -ENOMEM;
-	atomic_inc(&tab->used);
-	return id;
+	return id < end ? id : -ENOMEM;
 }
 
 /**

@@ -56,11 +56,12 @@ void erdma_get_dev_fw_str(struct ib_device *ibdev, char *str);
 /**
  * struct erdma_idtab - numbers handed out "next free, then wrap" (6.4)
  * @map: numbers in use
- * @lock: protects @map and @next
+ * @lock: protects @map, @next and @peak
  * @min: lowest number ever handed out
  * @max: highest number
  * @next: where the search starts
  * @used: numbers in use
+ * @peak: most of them at a time
  */
 struct erdma_idtab {
 	unsigned long *map;
@@ -69,6 +70,7 @@ struct erdma_idtab {
 	u32 max;
 	u32 next;
 	atomic_t used;
+	u32 peak;
 };
 
 int erdma_idtab_init(struct erdma_idtab *tab, u32 first, u32 min, u32 max);

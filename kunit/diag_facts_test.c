@@ -293,6 +293,28 @@ static void info_has_the_limits_that_are_enforced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arg.page_sizes, (u64)ERDMA_PAGE_SIZE_CAP);
 }
 
+static void info_has_the_most_objects_at_a_time(struct kunit *test)
+{
+	struct erdma_dev *dev = setup_of(test)->f->dev;
+	struct erdma_diag_info arg;
+	int ids[3], i;
+
+	info(test, &arg);
+	KUNIT_EXPECT_EQ(test, arg.peak_pd, 0);
+	KUNIT_EXPECT_EQ(test, arg.rsvd, 0);
+	for (i = 0; i < ARRAY_SIZE(ids); i++)
+		ids[i] = erdma_idtab_alloc(&dev->pds.ids);
+	for (i = 0; i < ARRAY_SIZE(ids); i++)
+		erdma_idtab_free(&dev->pds.ids, ids[i]);
+	info(test, &arg);
+	KUNIT_EXPECT_EQ(test, arg.n_pd, 0);
+	KUNIT_EXPECT_EQ(test, arg.peak_pd, 3);
+	/* Fewer do not lower it */
+	erdma_idtab_free(&dev->pds.ids, erdma_idtab_alloc(&dev->pds.ids));
+	info(test, &arg);
+	KUNIT_EXPECT_EQ(test, arg.peak_pd, 3);
+}
+
 static struct kunit_case facts_cases[] = {
 	KUNIT_CASE(each_object_comes_with_the_devices_view),
 	KUNIT_CASE(objects_beyond_the_time_come_without),
@@ -306,6 +328,7 @@ static struct kunit_case facts_cases[] = {
 	KUNIT_CASE(info_shows_losses),
 	KUNIT_CASE(info_shows_the_last_mtu),
 	KUNIT_CASE(info_has_the_limits_that_are_enforced),
+	KUNIT_CASE(info_has_the_most_objects_at_a_time),
 	{}
 };
 

@@ -27,7 +27,7 @@ static void cmd_desc(const struct cmd_case *c, char *desc)
 }
 
 static const struct cmd_case cmd_cases[] = {
-	{ "info", ERDMA_DIAG_INFO, 432, 344 },
+	{ "info", ERDMA_DIAG_INFO, 456, 344 },
 	{ "list", ERDMA_DIAG_LIST, 56, 48 },
 	{ "context", ERDMA_DIAG_CONTEXT, 40, 40 },
 	{ "ring_read", ERDMA_DIAG_RING_READ, 72, 72 },

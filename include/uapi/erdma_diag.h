@@ -585,6 +585,15 @@ struct erdma_diag_hw {
 #define ERDMA_DIAG_LOSS_SUSPEND		6	/* suspend */
 #define ERDMA_DIAG_LOSS_UNPLUGGED	7	/* it has left the bus */
 
+#define ERDMA_DIAG_LOSSES(X) \
+	X(ERDMA_DIAG_LOSS_CMDQ_DEAD, "cmdq-dead") \
+	X(ERDMA_DIAG_LOSS_QP_STOP, "qp-stop") \
+	X(ERDMA_DIAG_LOSS_EQ_HIDDEN, "eq-hidden") \
+	X(ERDMA_DIAG_LOSS_PCI_ERROR, "pci-error") \
+	X(ERDMA_DIAG_LOSS_PCI_RESET, "pci-reset") \
+	X(ERDMA_DIAG_LOSS_SUSPEND, "suspend") \
+	X(ERDMA_DIAG_LOSS_UNPLUGGED, "unplugged")
+
 /**
  * struct erdma_diag_info - identity, limits, use
  * @size: bytes of this structure as the caller knows it; on return the bytes
@@ -656,6 +665,12 @@ struct erdma_diag_hw {
  * @max_frmr_pages: pages of a region for fast registration, as reported to verbs
  * @max_private_data: bytes of private data of a connection request
  * @page_sizes: bit n: regions may have pages of 2^n bytes
+ * @peak_qp: most objects at a time since @probed_ns, with those that were being made
+ * @peak_cq: see @peak_qp
+ * @peak_mr: see @peak_qp
+ * @peak_pd: see @peak_qp
+ * @peak_ctx: see @peak_qp
+ * @rsvd: 0
  */
 struct erdma_diag_info {
 	__u32 size;
@@ -724,6 +739,12 @@ struct erdma_diag_info {
 	__u32 max_frmr_pages;
 	__u32 max_private_data;
 	__aligned_u64 page_sizes;
+	__u32 peak_qp;
+	__u32 peak_cq;
+	__u32 peak_mr;
+	__u32 peak_pd;
+	__u32 peak_ctx;
+	__u32 rsvd;
 };
 
 /* ---- ERDMA_DIAG_LIST, scope S1 ------------------------------------------ */

@@ -29,7 +29,7 @@ _Static_assert(sizeof(struct erdma_diag_pd) == 72, "pd");
 _Static_assert(sizeof(struct erdma_diag_ctx) == 88, "ctx");
 _Static_assert(sizeof(struct erdma_diag_cm_id) == 144, "cm_id");
 _Static_assert(sizeof(struct erdma_diag_hw) == 272, "hw");
-_Static_assert(sizeof(struct erdma_diag_info) == 432, "info");
+_Static_assert(sizeof(struct erdma_diag_info) == 456, "info");
 _Static_assert(sizeof(struct erdma_diag_list) == 56, "list");
 _Static_assert(sizeof(struct erdma_diag_context) == 40, "context");
 _Static_assert(sizeof(struct erdma_diag_ring_read) == 72, "ring_read");
@@ -49,7 +49,7 @@ _Static_assert(sizeof(struct erdma_diag_log_link) == 56, "log_link");
 _Static_assert(sizeof(struct erdma_diag_log_debug) == 168, "log_debug");
 
 const struct command commands[N_COMMANDS] = {
-	{ "info", ERDMA_DIAG_INFO, 432, 344, 0 },
+	{ "info", ERDMA_DIAG_INFO, 456, 344, 0 },
 	{ "list", ERDMA_DIAG_LIST, 56, 48, ERDMA_DIAG_LIST_HW },
 	{ "context", ERDMA_DIAG_CONTEXT, 40, 40, ERDMA_DIAG_CONTEXT_HW },
 	{ "ring_read", ERDMA_DIAG_RING_READ, 72, 72, 0 },

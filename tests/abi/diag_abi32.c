@@ -21,7 +21,7 @@ _Static_assert(sizeof(struct erdma_diag_pd) == 72, "pd");
 _Static_assert(sizeof(struct erdma_diag_ctx) == 88, "ctx");
 _Static_assert(sizeof(struct erdma_diag_cm_id) == 144, "cm_id");
 _Static_assert(sizeof(struct erdma_diag_hw) == 272, "hw");
-_Static_assert(sizeof(struct erdma_diag_info) == 432, "info");
+_Static_assert(sizeof(struct erdma_diag_info) == 456, "info");
 _Static_assert(sizeof(struct erdma_diag_list) == 56, "list");
 _Static_assert(sizeof(struct erdma_diag_context) == 40, "context");
 _Static_assert(sizeof(struct erdma_diag_ring_read) == 72, "ring_read");
