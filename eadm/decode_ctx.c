@@ -611,6 +611,61 @@ static void set_limits(struct obj *o, const struct erdma_diag_info *info)
 	obj_u64(o, DI_MAX_MR_SIZE, info->max_mr_size);
 }
 
+/* An older driver has none of these: a device without limits has no such structure */
+static void set_more_limits(struct obj *o, const struct erdma_diag_info *info)
+{
+	if (!info->max_send_sge)
+		return;
+	obj_u64(o, DI_MAX_SEND_SGE, info->max_send_sge);
+	obj_u64(o, DI_MAX_RECV_SGE, info->max_recv_sge);
+	obj_u64(o, DI_MAX_READ_SGE, info->max_read_sge);
+	obj_u64(o, DI_MAX_INLINE, info->max_inline);
+	obj_u64(o, DI_MAX_IRD, info->max_ird);
+	obj_u64(o, DI_MAX_ORD, info->max_ord);
+	obj_u64(o, DI_MAX_FRMR_PAGES, info->max_frmr_pages);
+	obj_u64(o, DI_MAX_PRIVATE_DATA, info->max_private_data);
+	obj_u64(o, DI_PAGE_SIZES, info->page_sizes);
+}
+
+static void set_peaks(struct obj *o, const struct erdma_diag_info *info)
+{
+	if (info->size <= offsetof(struct erdma_diag_info, peak_ctx))
+		return;
+	obj_u64(o, DI_QP_PEAK, info->peak_qp);
+	obj_u64(o, DI_CQ_PEAK, info->peak_cq);
+	obj_u64(o, DI_MR_PEAK, info->peak_mr);
+	obj_u64(o, DI_PD_PEAK, info->peak_pd);
+	obj_u64(o, DI_CTX_PEAK, info->peak_ctx);
+}
+
+/* Since when it is there, and what became of the one before */
+static void set_life(struct obj *o, const struct erdma_diag_info *info)
+{
+#define LOSS_WORD(id, word)	[id] = word,
+	static const char *const losses[] = { ERDMA_DIAG_LOSSES(LOSS_WORD) };
+	uint64_t now = info->time_mono_ns;
+
+	if (!info->probed_ns)
+		return;
+	obj_u64(o, DI_UP, now > info->probed_ns ? now - info->probed_ns : 0);
+	obj_u64(o, DI_GENERATION, info->generation);
+	if (info->last_loss == ERDMA_DIAG_LOSS_NONE)
+		return;
+	decode_name(o, DI_LAST_LOSS, info->last_loss < COUNT_OF(losses) ?
+		    losses[info->last_loss] : NULL, info->last_loss);
+	obj_u64(o, DI_LOST_AGE, now > info->lost_ns ? now - info->lost_ns : 0);
+}
+
+/* What the device was asked to use, and whether it does */
+static void set_mtu(struct obj *o, const struct erdma_diag_info *info)
+{
+	obj_u64(o, DI_MTU, info->mtu);
+	set_nonzero(o, DI_MTU_DEVICE, info->mtu_device);
+	set_nonzero(o, DI_MTU_ASKED, info->mtu_asked);
+	if (info->mtu_asked && info->mtu_status)
+		obj_str(o, DI_MTU_ERROR, errno_name((int)info->mtu_status));
+}
+
 static void set_function(struct obj *o, const struct erdma_diag_info *info)
 {
 	obj_strn(o, DI_PCI, info->pci, sizeof(info->pci));
@@ -657,10 +712,13 @@ void decode_info(struct obj *o, const struct erdma_diag_info *info)
 	set_nonzero(o, DI_IFINDEX, info->netdev_ifindex);
 	obj_strf(o, DI_MAC, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
 		 mac[4], mac[5]);
-	obj_u64(o, DI_MTU, info->mtu);
+	set_life(o, info);
+	set_mtu(o, info);
 	obj_str(o, DI_LINK, info->link_up ? "up" : "down");
 	set_caps(o, info);
 	set_limits(o, info);
+	set_more_limits(o, info);
+	set_peaks(o, info);
 	set_abi(o, info);
 }
 

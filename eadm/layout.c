@@ -386,6 +386,12 @@ static const struct layout_field info_fields[] = {
 	ONE(erdma_diag_info, max_frmr_pages, FC_PLAIN),
 	ONE(erdma_diag_info, max_private_data, FC_PLAIN),
 	ONE(erdma_diag_info, page_sizes, FC_PLAIN),
+	ONE(erdma_diag_info, peak_qp, FC_PLAIN),
+	ONE(erdma_diag_info, peak_cq, FC_PLAIN),
+	ONE(erdma_diag_info, peak_mr, FC_PLAIN),
+	ONE(erdma_diag_info, peak_pd, FC_PLAIN),
+	ONE(erdma_diag_info, peak_ctx, FC_PLAIN),
+	ONE(erdma_diag_info, rsvd, FC_PLAIN),
 };
 
 static const struct layout_field debug_fields[] = {

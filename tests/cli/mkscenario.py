@@ -283,6 +283,11 @@ def info():
         "max_send_wr": 8192, "max_recv_wr": 32768, "max_mr_size": 1 << 31, "n_qp": 3,
         "n_cq": 2, "n_mr": 4, "n_pd": 2, "n_ctx": 2, "n_eq": 4, "mtu": 1500, "link_up": 1,
         "time_mono_ns": 100_000_000_000, "time_real_ns": "1795222108123456789",
+        "probed_ns": 1_000_000_000, "mtu_device": 1500, "mtu_asked": 1500,
+        "max_send_sge": 6, "max_recv_sge": 1,
+        "max_read_sge": 1, "max_inline": 96, "max_ird": 128, "max_ord": 128,
+        "max_frmr_pages": 511, "max_private_data": 255, "page_sizes": "0x7ffff000",
+        "peak_qp": 12, "peak_cq": 9, "peak_mr": 40, "peak_pd": 5, "peak_ctx": 6,
     }
 
 

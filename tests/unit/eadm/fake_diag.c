@@ -114,7 +114,14 @@ static const struct member info_members[] = {
 	N(erdma_diag_info, time_mono_ns), N(erdma_diag_info, time_real_ns),
 	N(erdma_diag_info, probed_ns), N(erdma_diag_info, lost_ns),
 	N(erdma_diag_info, generation), N(erdma_diag_info, last_loss),
-	N(erdma_diag_info, mtu_asked), N(erdma_diag_info, mtu_status), { 0 }
+	N(erdma_diag_info, mtu_device), N(erdma_diag_info, mtu_asked),
+	N(erdma_diag_info, mtu_status), N(erdma_diag_info, max_send_sge),
+	N(erdma_diag_info, max_recv_sge), N(erdma_diag_info, max_read_sge),
+	N(erdma_diag_info, max_inline), N(erdma_diag_info, max_ird), N(erdma_diag_info, max_ord),
+	N(erdma_diag_info, max_frmr_pages), N(erdma_diag_info, max_private_data),
+	N(erdma_diag_info, page_sizes), N(erdma_diag_info, peak_qp), N(erdma_diag_info, peak_cq),
+	N(erdma_diag_info, peak_mr), N(erdma_diag_info, peak_pd), N(erdma_diag_info, peak_ctx),
+	{ 0 }
 };
 
 static const struct member qp_members[] = {
