@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The ABI tests: uverbs on this machine, the diagnostics node in a VM."""
+import contextlib
 import os
+import re
 
 import pytest
 
@@ -31,6 +33,35 @@ def test_diag_abi(node, tap):
 
 def test_diag_abi_of_a_32_bit_program(node, tap):
     tap.guest(node, ['/erdma/build/abi/diag_abi32'])
+
+
+KINDS = ('pd', 'cq', 'qp', 'mr')
+
+
+@contextlib.contextmanager
+def churning(vm):
+    """Processes make and destroy objects meanwhile."""
+    running = [vm.popen(['/erdma/build/progs/churn', vm.address(), kind, '1000000000'])
+               for kind in KINDS]
+    yield
+    for process in running:
+        assert process.status is None, process.text
+        process.stop()
+
+
+@pytest.mark.needs('progs')
+@pytest.mark.parametrize(('seconds', 'calls'), [
+    pytest.param(10, 1000, id='quick'),
+    pytest.param(600, 1_000_000, id='ten minutes on a test kernel', marks=[
+        pytest.mark.group('debug'), pytest.mark.kernel('debug'), pytest.mark.limit(2000)])])
+def test_random_calls(node, seconds, calls):
+    """They come back, while objects come and go; no byte of the answers is of a kernel address."""
+    with churning(node):
+        done = node.run(['/erdma/build/abi/diag_fuzz', str(seconds), '1'], seconds + 120, check=False)
+    print(done.text)
+    assert done.status == 0, done
+    found = re.search(r'^calls (\d+), accepted (\d+), bytes (\d+), addresses 0$', done.out, re.M)
+    assert found and int(found[1]) >= calls and int(found[2]) > calls // 10, done.out
 
 
 def test_driver_unloads(vm):

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""eadm why and eadm doctor where the cause is real: each verdict comes with it, and goes with it."""
+import contextlib
+
+import pytest
+
+from erdma.vm import Traffic
+from lib.programs import Dump, eadm, eadm_data as data, pid_of
+from vm.lib.faults import command
+
+pytestmark = [
+    pytest.mark.group('vm'),
+    pytest.mark.limit(300),
+    pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
+    pytest.mark.vms(),
+]
+
+CLEAN, WARNING, FAULT = 0, 10, 11
+
+
+def verdicts(vm, *words):
+    """Rules that eadm why finds, the verdict first: by what they are about."""
+    return {x['subject']: [x['verdict']['rule'], *(y['rule'] for y in x.get('also', []))]
+            for x in data(vm, 'why', *words)}
+
+
+def rules(vm, *words):
+    """All of them together."""
+    return {rule for found in verdicts(vm, *words).values() for rule in found}
+
+
+def doctor(vm):
+    """What eadm doctor says: its status, and the rules."""
+    done = eadm(vm, '-j', 'doctor', check=False)
+    return done.status, done.out
+
+
+@contextlib.contextmanager
+def stopped(vm, pid):
+    """The process gets no time."""
+    vm.run(f'kill -STOP {pid}')
+    yield
+    vm.run(f'kill -CONT {pid}')
+
+
+def test_host_without_a_fault(vm):
+    status, out = doctor(vm)
+    assert status == CLEAN and '"healthy"' in out, out
+
+
+def test_stopped_receiver(vm):
+    """The most frequent question: the sender waits, and the receiver's process is stopped."""
+    with Traffic(vm, program='ib_send_bw') as traffic:
+        server = pid_of(vm, traffic.server)
+        assert 'works' in rules(vm, '--comm', 'ib_send_bw')
+        with stopped(vm, server):
+            found = verdicts(vm, '--comm', 'ib_send_bw')
+            assert found and all(x[0] == 'process-stopped' for x in found.values()), found
+            text = eadm(vm, 'why', '--comm', 'ib_send_bw').out
+            assert f'kill -CONT {server}' in text.splitlines()[-1], text
+        vm.wait_until('data to move again', lambda: 'works' in rules(vm, '--comm', 'ib_send_bw'),
+                      60)
+
+
+def test_refused_request(vm):
+    """A key that does not exist: both ends show it, as long as the program stays."""
+    p = vm.popen(command(vm, 'refused stay', 20000))
+    qpn = p.expect(r'^open qp (\d+)')[1]
+    p.expect(r'^refused ')
+    found = rules(vm, qpn)
+    p.wait(60, check=False)
+    assert 'access-refused' in found, found
+
+
+def test_link_down(vm):
+    netdev = vm.driver.rdma('link')[0]['netdev']
+    vm.run(f'ip link set {netdev} down')
+    status, out = doctor(vm)
+    vm.run(f'ip link set {netdev} up')
+    assert status in (WARNING, FAULT) and '"link-down"' in out, out
+    vm.wait_until('the host to be without a fault', lambda: '"link-down"' not in doctor(vm)[1], 60)
+
+
+def test_refused_connection(vm):
+    """Nobody listens: the recorder has the attempt, and its process is named by no queue pair."""
+    vm.run(['rping', '-c', '-a', vm.address(), '-p', '9', '-C', '1'], check=False)
+    assert 'cm-refused' in rules(vm)
+
+
+def test_queue_pair_that_the_card_stopped(vm):
+    with Dump(vm) as dump:
+        qpn = str(dump.posted['qpn'])
+        vm.card.fault(f'flood aeq qpn={qpn} type=0 count=1')
+        vm.wait_until('the event', lambda: vm.card.get('faults')[0]['spent'], 20)
+        vm.card.clear_faults()
+        found = rules(vm, qpn)
+        assert found & {'qp-stopped', 'access-refused', 'peer-error'}, found
+    assert not rules(vm) & {'qp-stopped', 'access-refused', 'peer-error'}
