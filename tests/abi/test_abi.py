@@ -11,7 +11,7 @@ from lib.paths import BUILD
 pytestmark = [
     pytest.mark.group('vm'),
     pytest.mark.on('kernels'),
-    pytest.mark.needs('driver', 'model', 'abi'),
+    pytest.mark.needs('driver', 'model', 'abi', 'progs'),
     pytest.mark.vms(),
 ]
 
@@ -49,7 +49,6 @@ def churning(vm):
         process.stop()
 
 
-@pytest.mark.needs('progs')
 @pytest.mark.parametrize(('seconds', 'calls'), [
     pytest.param(10, 1000, id='quick'),
     pytest.param(600, 1_000_000, id='ten minutes on a test kernel', marks=[
