@@ -34,7 +34,7 @@ struct finding *found(struct findings *f, enum rule_id id, ...)
 	va_end(ap);
 	n->rule = &rules[id];
 	n->text = rule_fill(&f->c->pool, n->rule->sentence, words, k);
-	n->todo = rule_fill(&f->c->pool, n->rule->next, words, k);
+	n->step = rule_fill(&f->c->pool, n->rule->next, words, k);
 	while (*end)
 		end = &(*end)->next;
 	*end = n;
@@ -141,7 +141,7 @@ static void fill_finding(struct obj *o, const struct finding *n)
 	obj_str(o, WV_CONFIDENCE, rule_sure_name(n->rule->sure));
 	obj_str(o, WV_SIDE, rule_side_name(n->rule->side));
 	obj_str(o, WV_TEXT, n->text);
-	obj_str(o, WV_NEXT, n->todo);
+	obj_str(o, WV_NEXT, n->step);
 }
 
 /**

@@ -52,16 +52,6 @@ static bool is_done(const struct objects *o, uint32_t obj, uint32_t id)
 	return false;
 }
 
-/* All objects but the command queue start with their number */
-static uint32_t number_in(const struct rec *rec)
-{
-	uint32_t id = 0;
-
-	if (rec->type != ERDMA_DIAG_REC_CMDQ)
-		rec_copy(rec, &id, sizeof(id));
-	return id;
-}
-
 static void put_record(struct whole *w, const struct rec *rec, uint32_t obj, uint32_t id)
 {
 	const struct snap_key key = { .type = rec->type, .flags = rec->flags, .dev = w->o->dev,
@@ -74,7 +64,7 @@ static void put_record(struct whole *w, const struct rec *rec, uint32_t obj, uin
 static void put_queue(struct whole *w, const struct rec *rec, uint32_t obj)
 {
 	bool cq = obj == ERDMA_DIAG_OBJ_CQ;
-	uint32_t id = number_in(rec), *n = cq ? &w->n_cq : &w->n_eq;
+	uint32_t id = rec_id(rec), *n = cq ? &w->n_cq : &w->n_eq;
 
 	if (*n == 2)
 		return;
@@ -92,7 +82,7 @@ static void put_driver_record(struct whole *w, const struct rec *rec)
 {
 	switch (rec->type) {
 	case ERDMA_DIAG_REC_QP:
-		w->qpn = number_in(rec);
+		w->qpn = rec_id(rec);
 		put_record(w, rec, ERDMA_DIAG_OBJ_QP, w->qpn);
 		note_related(w->o, rec);
 		break;

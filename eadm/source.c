@@ -286,8 +286,15 @@ void rec_copy(const struct rec *rec, void *out, size_t size)
 
 /* ---- LIST --------------------------------------------------------------- */
 
-/* All objects start with their number; the command queue has none */
-static uint32_t rec_id(const struct rec *rec)
+/**
+ * rec_id - number of the object that a record of the driver is about
+ * @rec: record
+ *
+ * All objects start with their number; the command queue has none.
+ *
+ * Return: number, 0 for the command queue.
+ */
+uint32_t rec_id(const struct rec *rec)
 {
 	uint32_t id = 0;
 

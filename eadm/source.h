@@ -288,6 +288,7 @@ int source_log(struct source *src, struct dev *dev, uint32_t kind, uint64_t *seq
 
 int rec_next(const uint8_t *buf, uint32_t len, uint32_t *pos, struct rec *rec, const char **why);
 const struct rec *rec_find(const uint8_t *buf, uint32_t len, uint16_t type, struct rec *rec);
+uint32_t rec_id(const struct rec *rec);
 void rec_copy(const struct rec *rec, void *out, size_t size);
 
 /* source_netlink.c */

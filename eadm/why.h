@@ -18,14 +18,14 @@
  * @next: next one
  * @rule: rule
  * @text: its sentence
- * @todo: its next step
+ * @step: what to do next
  * @explained: another one is its cause: it is not the verdict
  */
 struct finding {
 	struct finding *next;
 	const struct rule *rule;
 	const char *text;
-	const char *todo;
+	const char *step;
 	bool explained;
 };
 
