@@ -49,6 +49,7 @@ static const struct report_part report_parts[] = {
 	{ "list", "ctx", OPT_MAX },
 	{ "list", "cm", OPT_MAX },
 	{ "info", "cmdq", OPT_MAX },
+	{ "dump", "cmdq", OPT_MAX },
 	{ "stat", NULL, OPT_NONZERO },
 	{ "log", NULL, OPT_MAX },
 };
@@ -82,20 +83,47 @@ static void part(struct report *r, const char *verb, const char *object, const s
 	emit_problems(&r->sub, r->out);
 }
 
+static void add_number(struct report *r, struct args *a, uint64_t n)
+{
+	char *text = pool_printf(&r->sub.pool, "%u", (unsigned int)n);
+	int i;
+
+	for (i = 0; i < a->n; i++)
+		if (!strcmp(a->v[i], text))
+			return;
+	a->v[a->n++] = text;
+}
+
+static bool has_rings(const struct report *r)
+{
+	char redact[16];
+
+	source_file_line(&r->sub.src, "redact", redact, sizeof(redact));
+	return redact_level_of(redact) != REDACT_FULL;
+}
+
 /* All about the QPs of a device that it stopped */
 static void part_dead_qps(struct report *r)
 {
-	struct args all = { .opt[OPT_STATE] = "DEAD" }, some = { 0 };
-	char *v[REPORT_QPS];
+	struct args all = { .opt[OPT_STATE] = "DEAD" }, qps = { 0 }, cqs = { 0 };
+	char *qpn[REPORT_QPS], *cqn[2 * REPORT_QPS];
 	const struct obj *o;
 
 	on_file_run(&r->sub, "list", "qp", &all);
-	some.v = v;
-	for (o = r->sub.data.first; o && some.n < REPORT_QPS; o = o->next)
-		v[some.n++] = pool_printf(&r->sub.pool, "%u",
-					  (unsigned int)obj_get_u64(o, QL_QPN, 0));
-	if (some.n)
-		part(r, "info", "qp", &some);
+	qps.v = qpn;
+	cqs.v = cqn;
+	for (o = r->sub.data.first; o && qps.n < REPORT_QPS; o = o->next) {
+		add_number(r, &qps, obj_get_u64(o, QL_QPN, 0));
+		add_number(r, &cqs, obj_get_u64(o, QL_SEND_CQN, 0));
+		add_number(r, &cqs, obj_get_u64(o, QL_RECV_CQN, 0));
+	}
+	if (!qps.n)
+		return;
+	part(r, "info", "qp", &qps);
+	if (has_rings(r)) {
+		part(r, "dump", "qp", &qps);
+		part(r, "dump", "cq", &cqs);
+	}
 }
 
 /* Problems of a part are in the text */
@@ -109,6 +137,8 @@ static int part_device(struct ctx *sub, struct dev *dev, void *arg)
 		const struct report_part *p = &report_parts[i];
 		struct args a = { 0 };
 
+		if (!strcmp(p->verb, "dump") && !has_rings(r))
+			continue;
 		if (p->opt != OPT_MAX)
 			a.opt[p->opt] = "";
 		part(r, p->verb, p->object, &a);

@@ -116,15 +116,15 @@ static const struct opt_def snapshot_opts[] = {
 	{ OPT_WRITE, "write", 0, "FILE", NULL, "the file; replaced as a whole if it exists" },
 	{ OPT_QP, "qp", 0, "QPN", NULL, "only these QPs, with their CQs and event queues" },
 	{ OPT_CQN, "cq", 0, "CQN", NULL, "only these CQs, with their event queues" },
-	{ OPT_REDACT, "redact", 0, "HOW", "none|ids|full", "ids: pseudonyms for addresses, names and "
-	  "processes, no rings; full: none of them" },
+	{ OPT_REDACT, "redact", 0, "HOW", "none|ids|full", "ids: pseudonyms for addresses, keys, "
+	  "names and processes, no data; full: none of them, no rings" },
 	{ 0 }
 };
 
 static const struct opt_def report_opts[] = {
 	{ OPT_WRITE, "write", 0, "FILE", NULL, "leave the snapshot that the text is made from there" },
-	{ OPT_REDACT, "redact", 0, "HOW", "none|ids|full", "ids: pseudonyms for addresses, names and "
-	  "processes, the default; full: none of them; none: everything" },
+	{ OPT_REDACT, "redact", 0, "HOW", "none|ids|full", "ids: pseudonyms for addresses, keys, "
+	  "names and processes, the default; full: none of them; none: everything" },
 	{ 0 }
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emit.h"
+#include "pseudonym.h"
 
 /* "erdma_0/qp/99" concerns erdma_0, which is named unless the text does so */
 static void put_device(const struct problem *p, FILE *f)
@@ -120,8 +121,11 @@ struct obj *doc_build(struct ctx *c)
 void emit_document(struct ctx *c)
 {
 	enum exit_code code = ctx_exit(c);
+	struct obj *o;
 
 	c->printed = true;
+	for (o = c->src.pseudonyms ? c->data.first : NULL; o; o = o->next)
+		pseudonyms_show(o);
 	if (c->raw_mode && c->opt.format == FMT_TEXT) {
 		if (c->raw_len && exit_with_data(code))
 			fwrite(c->raw, 1, c->raw_len, c->out);

@@ -6,6 +6,8 @@
 
 #include "emit.h"
 
+/* In a file of snapshot --redact ids */
+#define ADDR_PSEUDONYM	"addr-[0-9]+|mr-[0-9]+[+]0x[0-9a-f]+"
 #define DRAFT	"https://json-schema.org/draft/2020-12/schema"
 
 static json_object *object_schema(const struct schema *s);
@@ -83,6 +85,8 @@ static json_object *entry_schema(void)
 
 static json_object *field_schema(const struct field *f)
 {
+	bool may_be_pseudonym = f->flags & (F_KEY | F_ADDR) && !(f->flags & F_DATA);
+
 	switch (f->type) {
 	case T_NUM:
 		return typed("integer");
@@ -93,11 +97,14 @@ static json_object *field_schema(const struct field *f)
 	case T_RATE:
 		return typed("number");
 	case T_HEX:
-		return pattern("^0x[0-9a-f]+$");
+		return pattern(may_be_pseudonym ? "^(0x[0-9a-f]+|" ADDR_PSEUDONYM ")$" :
+						  "^0x[0-9a-f]+$");
 	case T_HEX32:
-		return pattern("^0x[0-9a-f]{8}$");
+		return pattern(may_be_pseudonym ? "^(0x[0-9a-f]{8}|key-[0-9]+)$" :
+						  "^0x[0-9a-f]{8}$");
 	case T_HEX64:
-		return pattern("^0x[0-9a-f]{16}$");
+		return pattern(may_be_pseudonym ? "^(0x[0-9a-f]{16}|" ADDR_PSEUDONYM ")$" :
+						  "^0x[0-9a-f]{16}$");
 	case T_BOOL:
 		return typed("boolean");
 	case T_BYTES:

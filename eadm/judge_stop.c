@@ -7,6 +7,7 @@
 
 #include "decode.h"
 #include "failed.h"
+#include "pseudonym.h"
 #include "schema.h"
 #include "why.h"
 
@@ -96,6 +97,12 @@ static struct dev *dev_of_key(const struct stop *s, uint32_t *key)
 	return !s->p->here ? NULL : s->e == &s->p->me ? s->p->peer.dev : s->p->me.dev;
 }
 
+static char *key_text(struct ctx *c, uint32_t key)
+{
+	return c->src.pseudonyms ? pseudonym_key(&c->pool, key) :
+				   pool_printf(&c->pool, "0x%x", key);
+}
+
 /* Deregistered before the card stopped the queue pair, and not because of that */
 static bool find_key(const struct stop *s)
 {
@@ -113,7 +120,7 @@ static bool find_key(const struct stop *s)
 		    k->head.time_ns > s->event->head.time_ns)
 			continue;
 		found(s->f, RULE_KEY_DEREGISTERED, "qp", text_qp(c, s->e->qp->qpn),
-		      "request", request_text(s), "key", pool_printf(&c->pool, "0x%x", key),
+		      "request", request_text(s), "key", key_text(c, key),
 		      "who", text_owner(c, &k->head.owner), "cq", cq_text(s), "age",
 		      text_ns(c, s->event->head.time_ns - k->head.time_ns), NULL);
 		return true;

@@ -137,9 +137,9 @@ static const struct layout_field mr_fields[] = {
 	ONE(erdma_diag_mr, flags, FC_PLAIN),
 	ONE(erdma_diag_mr, access, FC_PLAIN),
 	ONE(erdma_diag_mr, rights, FC_PLAIN),
-	ONE(erdma_diag_mr, iova, FC_ADDR),
+	ONE(erdma_diag_mr, iova, FC_PLACE),
 	ONE(erdma_diag_mr, length, FC_PLAIN),
-	ONE(erdma_diag_mr, addr, FC_ADDR),
+	ONE(erdma_diag_mr, addr, FC_PLACE),
 	ONE(erdma_diag_mr, page_shift, FC_PLAIN),
 	ONE(erdma_diag_mr, page_cnt, FC_PLAIN),
 	ONE(erdma_diag_mr, mtt_level, FC_PLAIN),
@@ -306,7 +306,7 @@ static const struct layout_field log_debug_fields[] = {
 	LOG_HEAD(erdma_diag_log_debug),
 	ONE(erdma_diag_log_debug, category, FC_PLAIN),
 	ONE(erdma_diag_log_debug, level, FC_PLAIN),
-	MANY(erdma_diag_log_debug, text, FC_ADDR),
+	MANY(erdma_diag_log_debug, text, FC_DATA),
 };
 
 

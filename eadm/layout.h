@@ -20,6 +20,8 @@
  * @FC_COMM: name of a program
  * @FC_KEY: key of a memory region
  * @FC_ADDR: bus or user address
+ * @FC_PLACE: address in the memory region that the record is of
+ * @FC_DATA: contents of an application
  */
 enum field_class {
 	FC_PLAIN,
@@ -30,6 +32,8 @@ enum field_class {
 	FC_COMM,
 	FC_KEY,
 	FC_ADDR,
+	FC_PLACE,
+	FC_DATA,
 	FC_COUNT,
 };
 

@@ -69,6 +69,8 @@ enum field_type {
 #define F_PAST		(1 << 11)	/* with .at: so long ago */
 #define F_AHEAD		(1 << 12)	/* with .at: in so long a time */
 #define F_OF		(1 << 13)	/* text: the next field stands beside it */
+#define F_ADDR		(1 << 14)	/* address of an application */
+#define F_DATA		(1 << 15)	/* contents of an application: in no file of pseudonyms */
 
 /**
  * struct field - one field

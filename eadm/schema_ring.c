@@ -55,13 +55,15 @@ static const char *entry_actors(const struct obj *o)
 	return pool_printf(o->pool, "%s>", text);
 }
 
-/* Hex digits of a number, the word for one that is missing, or NULL if there is none */
+/* Hex digits of a number, its pseudonym, the word for one that is missing, or NULL */
 static const char *hex_text(const struct obj *o, unsigned int field)
 {
 	const struct val *v = obj_val(o, field);
 
 	if (v->kind == V_U64)
 		return pool_printf(o->pool, "%llx", (unsigned long long)v->u);
+	if (v->kind == V_STR)
+		return v->s;
 	return v->kind == V_WITHHELD ? "hidden" : NULL;
 }
 
@@ -95,7 +97,7 @@ static const struct field wqe_fields[] = {
 	[W_PI_AFTER] = { "pi_after", "pi_after", T_NUM, F_MORE | F_LINE },
 	[W_WQEBBS] = { "wqebbs", "wqebbs", T_NUM, F_MORE },
 	[W_SGL_LEN] = { "sgl_len", "sgl_len", T_NUM, F_MORE },
-	[W_IMM] = { "imm", "imm", T_HEX32, F_MORE | F_KEY },
+	[W_IMM] = { "imm", "imm", T_HEX32, F_MORE | F_KEY | F_DATA },
 	[W_INV_STAG] = { "invalidate_key", "invalidates", T_HEX32, F_MORE | F_KEY },
 	[W_REMOTE_ADDR] = { "remote.addr", "remote", T_HEX64, F_MORE | F_LINE | F_KEY },
 	[W_REMOTE_LEN] = { "remote.length", "length", T_NUM, F_MORE },
@@ -103,9 +105,9 @@ static const struct field wqe_fields[] = {
 	[W_LOCAL_ADDR] = { "local.addr", "local ", T_HEX64, F_MORE | F_LINE | F_KEY },
 	[W_LOCAL_LEN] = { "local.length", "length", T_NUM, F_MORE },
 	[W_LKEY] = { "local.lkey", "lkey", T_HEX32, F_MORE | F_KEY },
-	[W_SWAP] = { "swap", "swap", T_HEX64, F_MORE | F_LINE },
-	[W_COMPARE] = { "compare", "compare", T_HEX64, F_MORE },
-	[W_ADD] = { "add", "add", T_HEX64, F_MORE | F_LINE },
+	[W_SWAP] = { "swap", "swap", T_HEX64, F_MORE | F_LINE | F_DATA },
+	[W_COMPARE] = { "compare", "compare", T_HEX64, F_MORE | F_DATA },
+	[W_ADD] = { "add", "add", T_HEX64, F_MORE | F_LINE | F_DATA },
 	[W_STAG] = { "key", "key", T_HEX32, F_MORE | F_LINE | F_KEY },
 	[W_IOVA] = { "iova", "iova", T_HEX64, F_MORE | F_KEY },
 	[W_KIND] = { "table", "table", T_STR, F_MORE },
@@ -113,7 +115,7 @@ static const struct field wqe_fields[] = {
 	[W_PAGE_CNT] = { "page_count", "pages", T_NUM, F_MORE },
 	[W_PAGES] = { "pages", "page", T_WORDS, F_MORE | F_LINE | F_KEY },
 	[W_SGL] = { "sgl", "sge", T_LIST, F_MORE | F_LINE, &schema_sge },
-	[W_INLINE] = { "inline", "inline", T_DUMP, F_MORE | F_LINE },
+	[W_INLINE] = { "inline", "inline", T_DUMP, F_MORE | F_LINE | F_DATA },
 	[W_PROBLEMS] = PROBLEMS,
 	[W_RAW] = RAW,
 };
@@ -198,7 +200,7 @@ static const struct field cqe_fields[] = {
 	[C_QPN] = { "qpn", "qpn", T_NUM },
 	[C_QE_IDX] = { "qe_idx", "qe_idx", T_NUM },
 	[C_SIZE] = { "size", "size", T_NUM },
-	[C_IMM] = { "imm", "imm", T_HEX32, F_DETAIL | F_LINE },
+	[C_IMM] = { "imm", "imm", T_HEX32, F_DETAIL | F_LINE | F_DATA },
 	[C_INV_STAG] = { "invalidated_key", "invalidated", T_HEX32, F_DETAIL | F_LINE | F_KEY },
 	[C_RC] = { "rc", "rc", T_HEX32, F_DETAIL | F_LINE },
 	[C_TEXT] = { "text", "meaning", T_STR, F_DETAIL | F_LINE },
@@ -363,7 +365,7 @@ static const struct field cmd_fields[] = {
 	[M_SQ_PI] = { "args.sq_pi", "sq_pi", T_NUM, D },
 	[M_RQ_PI] = { "args.rq_pi", "rq_pi", T_NUM, D },
 	[M_MR_INDEX] = { "args.mr_index", "mr_index", T_NUM, L },
-	[M_MR_KEY] = { "args.key_byte", "key_byte", T_HEX, A(0) },
+	[M_MR_KEY] = { "args.key_byte", "key_byte", T_HEX, A(F_DATA) },
 	[M_MR_VALID] = { "args.valid", "valid", T_BOOL, D },
 	[M_MR_VERSION] = { "args.version", "version", T_NUM, D },
 	[M_MR_TYPE] = { "args.mr_type", "type", T_STR, D },

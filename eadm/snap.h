@@ -20,7 +20,7 @@ uint32_t snap_crc32c(uint32_t crc, const void *p, size_t len);
 /**
  * enum redact_level - how much a file shows of its owner
  * @REDACT_NONE: everything that was to be had
- * @REDACT_IDS: pseudonyms that keep equality; no bus addresses, no contents of rings
+ * @REDACT_IDS: pseudonyms that keep equality; no contents of applications
  * @REDACT_FULL: of every class but FC_PLAIN nothing
  */
 enum redact_level { REDACT_NONE, REDACT_IDS, REDACT_FULL };
@@ -32,6 +32,8 @@ enum redact_level redact_level(const struct redact *r);
 const char *redact_name(const struct redact *r);
 enum redact_level redact_level_of(const char *word);
 bool redact_record(struct redact *r, uint16_t type, uint8_t *body, size_t len);
+void redact_ring(struct redact *r, uint32_t ring, uint32_t id, uint8_t *data, uint32_t depth,
+		 uint32_t entry_size);
 const char *redact_text(struct redact *r, enum field_class cls, const char *text);
 
 /* ---- lines ---------------------------------------------------------------- */

@@ -196,9 +196,9 @@ static bool take_context(struct objects *o, uint32_t obj, uint16_t type, uint16_
  * @o: objects
  * @ring: ERDMA_DIAG_RING_*
  * @id: whose
- * @r: its entries
+ * @r: its entries; redacted, if the file is
  */
-void put_ring(struct objects *o, uint32_t ring, uint32_t id, const struct ring_data *r)
+void put_ring(struct objects *o, uint32_t ring, uint32_t id, struct ring_data *r)
 {
 	const struct snap_key key = { .type = ERDMA_SNAP_RING, .dev = o->dev, .obj = ring, .id = id };
 	struct erdma_diag_ring_read head = {
@@ -210,6 +210,7 @@ void put_ring(struct objects *o, uint32_t ring, uint32_t id, const struct ring_d
 	};
 	size_t bytes = (size_t)r->depth * r->entry_size;
 
+	redact_ring(o->t->redact, ring, id, r->data, r->depth, r->entry_size);
 	snap_put(o->t->out, &key, &head, sizeof(head), r->data, bytes);
 	o->t->ring_bytes += bytes;
 }
@@ -218,13 +219,11 @@ void put_ring(struct objects *o, uint32_t ring, uint32_t id, const struct ring_d
  * may_have_rings - are rings taken?
  * @o: objects
  *
- * Not with pseudonyms: entries hold keys, addresses and data.
- *
  * Return: 0 or the error number why not.
  */
 int may_have_rings(const struct objects *o)
 {
-	if (redact_level(o->t->redact) != REDACT_NONE)
+	if (redact_level(o->t->redact) == REDACT_FULL)
 		return -ENODATA;
 	return o->t->ring_bytes > RINGS_MAX ? -EFBIG : 0;
 }

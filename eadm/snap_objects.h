@@ -45,7 +45,7 @@ struct objects {
 
 void push_once(struct objects *o, struct numbers *to, uint32_t id);
 void note_related(struct objects *o, const struct rec *rec);
-void put_ring(struct objects *o, uint32_t ring, uint32_t id, const struct ring_data *r);
+void put_ring(struct objects *o, uint32_t ring, uint32_t id, struct ring_data *r);
 int may_have_rings(const struct objects *o);
 
 /* snap_whole.c */

@@ -203,6 +203,7 @@ struct worker;
  * @timeout_ms: budget of one call
  * @no_hw: never make the device work
  * @chosen: a file for which objects were chosen: there were more
+ * @pseudonyms: a file in which they stand for keys and addresses
  * @priv: of the backend
  * @worker: thread that makes the calls
  * @why: what was wrong with a reply, after -EPROTO
@@ -215,6 +216,7 @@ struct source {
 	unsigned int timeout_ms;
 	bool no_hw;
 	bool chosen;
+	bool pseudonyms;
 	void *priv;
 	struct worker *worker;
 	const char *why;

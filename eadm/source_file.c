@@ -568,11 +568,14 @@ static const struct source_ops file_ops = {
 void source_from_snapshot(struct source *src, struct snap_in *in)
 {
 	struct file_source *f = pool_alloc(src->pool, sizeof(*f));
+	char redact[16];
 
 	*f = (struct file_source){ .in = in, .src = src };
 	f->file = snap_find(in, ERDMA_SNAP_NO_DEV, ERDMA_SNAP_FILE, 0, 0);
 	src->ops = &file_ops;
 	src->priv = f;
+	line_text(f->file, "redact", redact, sizeof(redact));
+	src->pseudonyms = redact_level_of(redact) == REDACT_IDS;
 	src->chosen = line_number(f->file, "chosen", 0);
 }
 

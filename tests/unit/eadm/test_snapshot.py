@@ -99,7 +99,7 @@ def test_some_objects_with_what_belongs_to_them(file):
 
 
 def test_what_was_not_taken_is_named(file):
-    take(file, '--redact', 'ids')
+    take(file, '--redact', 'full')
     done = eadm('--from', file, 'dump', 'qp', '17')
     assert done.returncode == 6 and b'not in this file' in done.stderr
     assert b'eadm snapshot --write' in done.stderr
@@ -208,6 +208,68 @@ def test_secrets_are_there_and_go(file, what):
     for level in ('ids', 'full'):
         data = take(file, '--redact', level)
         assert not [x for x in SECRETS[what] if x in data], level
+
+
+#: Where eadm shows keys, addresses and contents of applications.
+SHOWN = ['list mr', 'dump qp --last 99', 'dump cq 0-100 --last 99', 'dump cmdq --last 99',
+         'info qp 0-100', 'info cq 0-100', 'info eq 1', 'info cmdq', 'log']
+SECRET_KEYS = {'lkey', 'rkey', 'key', 'addr', 'iova', 'imm', 'inline', 'pages', 'dma', 'invalidate_key',
+               'invalidated_key', 'dbrec_addr', 'start_va', 'table', 'target', 'swap', 'compare', 'add'}
+
+
+def planted(value, key=''):
+    """Numbers and bytes of a document that no file of pseudonyms may have."""
+    if isinstance(value, dict):
+        return {x for k, v in value.items() for x in planted(v, k)}
+    if isinstance(value, list):
+        return {x for v in value for x in planted(v, key)}
+    if key not in SECRET_KEYS or not isinstance(value, str):
+        return set()
+    return {value} if value.startswith('0x') or key == 'inline' else set()
+
+
+def forms(secret):
+    """A secret as little endian, big endian and text; what is as short as a count is none."""
+    if not secret.startswith('0x'):
+        raw = bytes.fromhex(secret)
+        return [raw, secret.encode()] if len(raw) > 4 else []
+    number = int(secret, 16)
+    if number < 0x10000:
+        return []
+    size = 4 if number < 1 << 32 else 8
+    return [number.to_bytes(size, 'little'), number.to_bytes(size, 'big'), secret.encode(),
+            f'{number:x}'.encode()]
+
+
+def test_keys_addresses_and_contents_go(file):
+    """All that eadm shows of a file is in no redacted one, in any form."""
+    data, secrets = take(file), set()
+    for words in SHOWN:
+        done = eadm('--from', file, '-j', *words.split())
+        secrets |= planted(json.loads(done.stdout).get('data', []))
+    searched = [x for secret in secrets for x in forms(secret)]
+    assert len(secrets) > 60 and sum(x in data for x in searched) > 40
+    for level in ('ids', 'full'):
+        data = take(file, '--redact', level)
+        assert not [x for x in searched if x in data], level
+
+
+def test_rings_keep_their_form(file):
+    """Requests are where they were, with the same opcode, size and flags; keys that were equal are."""
+    def entries():
+        rings = json.loads(eadm('--from', file, '-j', 'dump', 'qp', '17', '18', '--last', '99').stdout)
+        return [x for ring in rings['data'] for x in ring['entries'] if 'opcode' in x or 'lkey' in x]
+    take(file)
+    before = entries()
+    take(file, '--redact', 'ids')
+    after = entries()
+    plain = ('index', 'slot', 'state', 'opcode', 'flags', 'length', 'wqebbs', 'sgl_len', 'page_count')
+    assert [[x.get(k) for k in plain] for x in before] == [[x.get(k) for k in plain] for x in after]
+    pairs = {(a['remote']['rkey'], b['remote']['rkey']) for a, b in zip(before, after)
+             if a.get('remote', {}).get('rkey')}
+    pairs |= {(a['lkey'], b['lkey']) for a, b in zip(before, after) if 'lkey' in a}
+    assert len(pairs) > 3 and all(b.startswith('key-') for _, b in pairs)
+    assert len({a for a, _ in pairs}) == len({b for _, b in pairs}) == len(pairs)
 
 
 def test_pseudonyms_keep_equality(file):

@@ -24,6 +24,7 @@ int unit_ring(void);
 int unit_source(void);
 int unit_parse(void);
 int unit_emit(void);
+int unit_redact(void);
 int unit_snap(void);
 int unit_rules(void);
 int unit_why(void);

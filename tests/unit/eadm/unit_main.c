@@ -77,6 +77,6 @@ uint32_t next_random(void)
 int main(void)
 {
 	return unit_decode() + unit_decode_cmd() + unit_decode_ctx() + unit_decode_mem() +
-	       unit_ring() + unit_source() + unit_parse() + unit_emit() + unit_snap() +
+	       unit_ring() + unit_source() + unit_parse() + unit_emit() + unit_snap() + unit_redact() +
 	       unit_rules() + unit_why();
 }
