@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A snapshot file of a VM with the card says what eadm says of the VM itself."""
 import json
+import re
 
 import pytest
 
@@ -54,12 +55,31 @@ def test_file_has_what_the_recorders_have(vm, dump):
     assert keys and set(keys) & {(x.get('seq'), x.get('what'), x.get('text')) for x in live}
 
 
+def little_endian(number):
+    """As it is in a ring; None: too short to be looked for."""
+    value = int(number, 16)
+    return value.to_bytes(4 if value < 1 << 32 else 8, 'little').hex() if value >> 16 else None
+
+
+def in_requests(posted):
+    """Addresses, keys and contents of all requests that verbs_dump has posted."""
+    numbers, contents = set(), set()
+    for request in posted['posted'] + posted['received']:
+        for part in [request] + request.get('sge', []):
+            numbers |= {part[k] for k in ('addr', 'remote_addr', 'lkey', 'rkey', 'compare', 'swap', 'add')
+                        if k in part}
+        contents |= {request[k] for k in ('data',) if len(request.get(k, '')) > 8}
+    return {little_endian(x) for x in numbers} - {None} | contents
+
+
 def test_secrets_go(vm, dump):
-    """The host's addresses, the interface and the owner are in the file, and in none for others."""
+    """The host's addresses, the interface, the owner and what it sends are in no file for others."""
     netdev = vm.driver.rdma('link')[0]['netdev']
     ip = bytes(int(x) for x in vm.address().split('.'))
     secrets = {'address': ip.hex(), 'address as text': vm.address().encode().hex(),
                'interface': netdev.encode().hex(), 'owner': b'verbs_dump'.hex()}
+    secrets |= {f'request {x}': x for x in in_requests(dump.posted)}
+    assert len(secrets) > 12
 
     def found(level):
         eadm(vm, 'snapshot', '--redact', level, '--write', FILE)
@@ -67,7 +87,10 @@ def test_secrets_go(vm, dump):
         return {k for k, v in secrets.items() if v in text}
     assert dump.pid
     assert found('none') == set(secrets)
-    assert not found('ids') and not found('full')
+    assert not found('full') and not found('ids')
+    rings = data(vm, '--from', FILE, 'dump', 'qp', str(dump.posted['qpn']), '--last', '99')
+    places = [sge['addr'] for ring in rings for x in ring['entries'] for sge in x.get('sgl', [])]
+    assert places and all(re.match(r'mr-\d+\+0x', x) for x in places)
 
 
 def test_member_of_the_group_gets_a_file_without_others(vm, dump):
