@@ -209,6 +209,8 @@ struct ctx {
  * @OPT_DRY_RUN: --dry-run
  * @OPT_KIND: --kind
  * @OPT_FOLLOW: --follow
+ * @OPT_KEEP_GOING: --keep-going
+ * @OPT_HISTORY: --history
  * @OPT_MAX: their number
  */
 enum opt_id {
@@ -217,6 +219,7 @@ enum opt_id {
 	OPT_NONZERO, OPT_ERRORS,
 	OPT_INTERVAL, OPT_COUNT, OPT_LIVE, OPT_STYLE, OPT_WRITE,
 	OPT_REDACT, OPT_QP, OPT_CQN, OPT_FOR, OPT_DRY_RUN, OPT_KIND, OPT_FOLLOW,
+	OPT_KEEP_GOING, OPT_HISTORY,
 	OPT_MAX
 };
 
@@ -345,6 +348,7 @@ void help_command(FILE *f, const struct cmd *cmd);
 void help_verb(FILE *f, const char *verb);
 void help_man(FILE *f, const char *part);
 void help_completion(FILE *f);
+const char *operand_kind(enum operand o);
 char *cmd_synopsis(struct pool *p, const struct cmd *cmd);
 
 /* parse.c: operands and values */
@@ -497,5 +501,7 @@ int cmd_help(struct ctx *c, const struct args *a);
 int cmd_completion(struct ctx *c, const struct args *a);
 int cmd_complete(struct ctx *c, const struct args *a);
 int cmd_man(struct ctx *c, const struct args *a);
+int cmd_shell(struct ctx *c, const struct args *a);
+int cmd_batch(struct ctx *c, const struct args *a);
 
 #endif /* EADM_CMD_H */

@@ -29,6 +29,7 @@ struct log_pos {
  * @c: context
  * @kinds: bit n: kind n is wanted
  * @last: newest entries wanted, 0 = all
+ * @only_new: not what there is already
  * @again: not the first reading: what is lost is worth a line
  * @pos: positions
  * @dev: device that is being read
@@ -38,6 +39,7 @@ struct log_run {
 	struct ctx *c;
 	uint32_t kinds;
 	uint32_t last;
+	bool only_new;
 	bool again;
 	struct log_pos *pos;
 	struct dev *dev;
@@ -198,6 +200,8 @@ static int log_follow(struct log_run *run)
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	ret = log_read(run);
+	if (run->only_new)
+		c->data = (struct list){ 0 };
 	run->again = true;
 	run->last = 0;
 	mark = pool_mark(&c->pool);
@@ -232,9 +236,11 @@ int cmd_log(struct ctx *c, const struct args *a)
 
 	if (a->opt[OPT_KIND] && parse_kinds(c, a->opt[OPT_KIND], &run.kinds))
 		return -EINVAL;
-	if (a->opt[OPT_COUNT] && (!parse_u32(a->opt[OPT_COUNT], &run.last) || !run.last))
+	if (a->opt[OPT_COUNT] && (!parse_u32(a->opt[OPT_COUNT], &run.last) ||
+				  (!run.last && !a->opt[OPT_FOLLOW])))
 		return ctx_usage(c, "-n 20", "bad number '%s'", a->opt[OPT_COUNT]);
 	if (a->opt[OPT_FOLLOW] && c->opt.from)
 		return ctx_usage(c, NULL, "--follow needs a kernel: a file does not grow");
+	run.only_new = a->opt[OPT_COUNT] && !run.last;
 	return a->opt[OPT_FOLLOW] ? log_follow(&run) : log_read(&run);
 }

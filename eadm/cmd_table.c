@@ -35,6 +35,8 @@ const struct opt_def global_opts[] = {
 #define BLOCK	(TAKES_DOC | TAKES_COLOR | TAKES_ASKS | TAKES_MORE | TAKES_HW | TAKES_FILE)
 #define SIDES	(BLOCK | TAKES_HEADER)
 
+#define SHELL	(BLOCK | TAKES_TABLE)
+
 #define SORT	{ OPT_SORT, "sort", 0, "KEY", NULL, "order by a column or JSON key; -KEY: downwards" }
 
 static const struct opt_def list_opts[] = { SORT, { 0 } };
@@ -100,7 +102,8 @@ static const struct opt_def stat_opts[] = {
 
 static const struct opt_def log_opts[] = {
 	{ OPT_KIND, "kind", 0, "KIND,...", NULL, "only these kinds of entries" },
-	{ OPT_COUNT, "count", 'n', "N", NULL, "only the newest N entries" },
+	{ OPT_COUNT, "count", 'n', "N", NULL,
+	  "only the newest N entries; 0 with --follow: only those to come" },
 	{ OPT_FOLLOW, "follow", 0, NULL, NULL, "go on with new entries as they come" },
 	{ 0 }
 };
@@ -125,6 +128,16 @@ static const struct opt_def report_opts[] = {
 	{ OPT_WRITE, "write", 0, "FILE", NULL, "leave the snapshot that the text is made from there" },
 	{ OPT_REDACT, "redact", 0, "HOW", "none|ids|full", "ids: pseudonyms for addresses, keys, "
 	  "names and processes, the default; full: none of them; none: everything" },
+	{ 0 }
+};
+
+static const struct opt_def shell_opts[] = {
+	{ OPT_HISTORY, "history", 0, "FILE", NULL, "lines of earlier shells; root has none without it" },
+	{ 0 }
+};
+
+static const struct opt_def batch_opts[] = {
+	{ OPT_KEEP_GOING, "keep-going", 0, NULL, NULL, "go on behind a line that fails" },
 	{ 0 }
 };
 
@@ -288,6 +301,19 @@ const struct cmd cmd_table[] = {
 	{ .verb = "version", .operands = "", .section = TOOL,
 	  .help = "version of eadm, without asking the kernel",
 	  .schema = &schema_version, .takes = TAKES_DOC | TAKES_COLOR, .run = cmd_version },
+	{ .verb = "shell", .operands = "[DEV]", .max = 1, .opts = shell_opts, .section = TOOL,
+	  .help = "commands from a terminal, with completion and history",
+	  .more = "Each line is a command without 'eadm'. Only here: 'use DEV' chooses the adapter of all "
+		  "that\nfollows, 'set output text|json|jsonl', 'set events on|off', 'history', 'exit'. The "
+		  "tab key\ncompletes words and the numbers of live objects. New events of the driver appear "
+		  "above the\nprompt. An interrupt ends the command, two within a second the shell. Lines are "
+		  "in\n$XDG_STATE_HOME/eadm/history. If standard input is no terminal: as 'batch -'.",
+	  .takes = SHELL, .run = cmd_shell },
+	{ .verb = "batch", .operands = "FILE|-", .min = 1, .max = 1, .opts = batch_opts,
+	  .section = TOOL, .help = "command lines of a file",
+	  .more = "A line is a command without 'eadm', with quotes as in sh; '#' begins a comment. The "
+		  "first line\nthat fails ends it; the exit status is that of this line.",
+	  .takes = SHELL, .run = cmd_batch },
 	{ .verb = "schema", .operands = "[NAME]", .max = 1, .section = TOOL,
 	  .help = "JSON schemas of the documents: their names, or one of them",
 	  .schema = &schema_names, .takes = TAKES_TABLE, .run = cmd_schema },

@@ -373,7 +373,13 @@ void help_man(FILE *f, const char *part)
 
 /* ---- completion --------------------------------------------------------- */
 
-static const char *operand_kind(enum operand o)
+/**
+ * operand_kind - the word of "eadm __complete" for operands
+ * @o: what they are
+ *
+ * Return: word; "" if nothing of the driver is meant.
+ */
+const char *operand_kind(enum operand o)
 {
 	switch (o) {
 	case OPERAND_QP:

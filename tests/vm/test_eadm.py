@@ -345,3 +345,19 @@ def test_node(vm, tap, progs):
 
 def test_driver_unloads(vm):
     vm.driver.unload()
+
+
+# ---- the shell -------------------------------------------------------------------
+
+def test_shell_shows_new_events_above_the_prompt(vm):
+    netdev = vm.driver.rdma('link')[0]['netdev']
+    shell = vm.popen(f'(sleep 30; echo list dev; echo exit) | script -qefc "{EADM} shell" /dev/null')
+    shell.expect('eadm> ', 30)
+    # What was there before is not shown.
+    assert 'probed' not in shell.out
+    vm.run('sleep 3')
+    vm.run(f'ip link set {netdev} down')
+    vm.run(f'ip link set {netdev} up')
+    shell.expect(r'link +down', 30)
+    done = shell.wait(60)
+    assert re.search(r'link +down.*eadm> .*erdma_0', done.out, re.S), done

@@ -21,7 +21,7 @@ RECIPE = 2
 PACKAGES = '''
     systemd-sysv udev kmod dkms openssl linux-image-amd64 linux-headers-amd64 initramfs-tools zstd
     rdma-core ibverbs-providers ibverbs-utils perftest rdmacm-utils iproute2 iputils-ping
-    libnl-3-200 libjson-c5 passwd util-linux
+    libnl-3-200 libjson-c5 libreadline8 passwd util-linux
 '''.split()
 #: What runs programs for the host, as a service.
 AGENT = '''\

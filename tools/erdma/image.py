@@ -28,7 +28,7 @@ PACKAGES = '''
     debianutils bsdutils hostname ncurses-base ncurses-bin
     bash coreutils util-linux mount procps kmod iproute2 iputils-ping ethtool strace less
     rdma-core ibverbs-utils ibverbs-providers perftest rdmacm-utils librdmacm1
-    libnl-3-200 libjson-c5 jq
+    libnl-3-200 libjson-c5 libreadline8 jq
     libfabric-bin nvme-cli fio nfs-common nfs-kernel-server open-iscsi
 '''.split()
 

@@ -14,7 +14,7 @@ SYSTEM = 'debian 12'
 
 #: The driver, eadm and the device model from source.
 BUILD = '''
-    make gcc libc6-dev pkg-config linux-headers-amd64 python3 libnl-3-dev libjson-c-dev
+    make gcc libc6-dev pkg-config linux-headers-amd64 python3 libnl-3-dev libjson-c-dev libreadline-dev
     qemu-system-x86 libglib2.0-dev dpkg-dev ca-certificates
 '''.split()
 #: A VM: its image is built here; the test programs are linked here.
@@ -25,7 +25,7 @@ DEMO = BUILD + '''
 #: Analysers, test frameworks, and what the builds of QEMU and of a kernel need.
 CHECK = DEMO + '''
     git perl sparse clang coccinelle shellcheck codespell mandoc libcmocka-dev bats jq bsdextrautils procps
-    python3-pytest python3-pytest-timeout python3-pytest-xdist python3-jsonschema python3-yaml
+    python3-pytest python3-pytest-timeout python3-pytest-xdist python3-jsonschema python3-pexpect python3-yaml
     ccache meson ninja-build libpixman-1-dev libfdt-dev zlib1g-dev libattr1-dev libcap-ng-dev
     libslirp-dev flex bison bc libelf-dev zstd gdb pylint
 '''.split()

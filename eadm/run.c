@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One command line, from its words to its exit status. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emit.h"
+#include "on_file.h"
+#include "run.h"
+
+/**
+ * opts_of_environment - global options before a command line has set any
+ *
+ * Return: by environment and terminal.
+ */
+struct opts opts_of_environment(void)
+{
+	const char *device = getenv("EADM_DEVICE"), *no_color = getenv("NO_COLOR");
+	bool color = !(no_color && *no_color);
+
+	return (struct opts){
+		.device = device && *device ? device : NULL,
+		.timeout_ms = 5000,
+		.color = color && isatty(STDOUT_FILENO),
+		.color_err = color && isatty(STDERR_FILENO),
+		.width = terminal_width(),
+	};
+}
+
+/* Help and version are answers even if the rest of the line makes no sense */
+static bool informed(struct ctx *c, const struct args *a)
+{
+	if (c->opt.version) {
+		fprintf(c->out, "eadm %s\n", EADM_VERSION);
+	} else if (c->opt.help && c->cmd) {
+		help_command(c->out, c->cmd);
+	} else if (c->opt.help) {
+		if (a->n)
+			help_verb(c->out, a->v[0]);
+		else
+			help_overview(c->out);
+	} else {
+		return false;
+	}
+	c->problems = NULL;
+	return true;
+}
+
+static void run(struct ctx *c, const struct args *a)
+{
+	source_init(&c->src, &c->pool);
+	if (c->opt.from && on_file_read(c, &c->src, c->opt.from) < 0)
+		return;
+	c->src.timeout_ms = c->opt.timeout_ms;
+	c->src.no_hw = c->opt.no_hw;
+	c->cmd->run(c, a);
+}
+
+/* A failure in the middle of a stream still gets its document */
+static bool owes_document(const struct ctx *c)
+{
+	enum exit_code code = ctx_exit(c);
+
+	if (!c->printed)
+		return true;
+	return code != EX_DONE && code != EX_INTERRUPTED && c->opt.format != FMT_TEXT;
+}
+
+/**
+ * run_words - run a command line
+ * @argc: words
+ * @argv: words; the first is the program
+ * @opt: global options that hold unless the words set others
+ *
+ * Ends the process if a call of the driver does not come back: it may still write.
+ *
+ * Return: exit status.
+ */
+enum exit_code run_words(int argc, char **argv, const struct opts *opt)
+{
+	struct ctx c = { .out = stdout, .opt = *opt };
+	struct args a = { 0 };
+	enum exit_code code;
+	int ret;
+
+	if (cmd_wants_json(argc, argv))
+		c.opt.format = FMT_JSON;
+	ret = cmd_parse(&c, argc, argv, &a);
+	if (informed(&c, &a))
+		goto out;
+	if (!ret && !c.cmd)
+		ctx_usage(&c, "'eadm help' shows all commands.", "no command given");
+	else if (!ret)
+		run(&c, &a);
+	if (owes_document(&c))
+		emit_document(&c);
+out:
+	code = ctx_exit(&c);
+	if (emit_flush(&c) && code == EX_DONE)
+		code = EX_FAILED;
+	emit_problems(&c, stderr);
+	if (c.src.ops && !source_close(&c.src))
+		_exit(code);
+	pool_free(&c.pool);
+	return code;
+}
