@@ -7,36 +7,20 @@
 
 #include "clock.h"
 #include "cmd.h"
+#include "counter_set.h"
 #include "counters.h"
 #include "decode.h"
 #include "schema.h"
 
-#define NAME_LEN	DEV_NAME_LEN
 #define PORT		1
 /* The driver keeps its counters through recoveries; the device's are as old as its reset */
 #define SINCE		"the driver was bound; traffic: since the device was reset"
-
-struct counter {
-	char name[NAME_LEN];
-	char native[NAME_LEN];
-	const char *group;
-	bool error;
-	uint64_t value;
-};
-
-/* All counters of one device at one time */
-struct sample {
-	struct counter *v;
-	size_t n;
-	size_t cap;
-	uint64_t time_ns;
-};
 
 /* What the samples of a device are compared with */
 struct last {
 	struct last *next;
 	struct dev *dev;
-	struct sample s;
+	struct counter_set s;
 };
 
 struct stat_run {
@@ -59,46 +43,8 @@ static void on_interrupt(int sig)
 
 /* ---- samples ------------------------------------------------------------ */
 
-static struct counter *sample_new(struct sample *s)
-{
-	struct counter *grown;
-
-	if (s->n == s->cap) {
-		grown = realloc(s->v, (s->cap ? 2 * s->cap : 64) * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		s->v = grown;
-		s->cap = s->cap ? 2 * s->cap : 64;
-	}
-	memset(&s->v[s->n], 0, sizeof(s->v[0]));
-	return &s->v[s->n++];
-}
-
-static void sample_add(void *arg, const char *name, uint64_t value)
-{
-	struct counter *c = sample_new(arg);
-
-	if (!c)
-		return;
-	if (counter_canonical(name, c->name, sizeof(c->name)))
-		strncpy(c->native, name, sizeof(c->native) - 1);
-	c->group = counter_group(c->name);
-	c->error = counter_is_error(c->name);
-	c->value = value;
-}
-
-static const struct counter *sample_find(const struct sample *s, const char *name)
-{
-	size_t i;
-
-	for (i = 0; s && i < s->n; i++)
-		if (!strcmp(s->v[i].name, name))
-			return &s->v[i];
-	return NULL;
-}
-
 /* The counters that a counter of the vendor's is made of; false if one is not there */
-static bool vendor_value(const struct sample *s, const struct vendor_counter *v,
+static bool vendor_value(const struct counter_set *s, const struct vendor_counter *v,
 			 struct counter *out)
 {
 	const struct counter *part;
@@ -106,7 +52,7 @@ static bool vendor_value(const struct sample *s, const struct vendor_counter *v,
 
 	out->group = v->group;
 	for (i = 0; i < 2 && v->from[i]; i++) {
-		part = sample_find(s, v->from[i]);
+		part = counter_set_find(s, v->from[i]);
 		if (!part)
 			return false;
 		out->value += part->value;
@@ -120,9 +66,9 @@ static bool vendor_value(const struct sample *s, const struct vendor_counter *v,
 }
 
 /* A sample with the names of the vendor's driver, and what they count */
-static void sample_vendor(struct sample *s)
+static void sample_vendor(struct counter_set *s)
 {
-	struct sample theirs = { .time_ns = s->time_ns };
+	struct counter_set theirs = { .time_ns = s->time_ns };
 	const struct vendor_counter *v;
 	struct counter *c, made;
 	size_t i;
@@ -131,7 +77,7 @@ static void sample_vendor(struct sample *s)
 		made = (struct counter){ 0 };
 		if (!vendor_value(s, v, &made))
 			continue;
-		c = sample_new(&theirs);
+		c = counter_set_new(&theirs);
 		if (!c)
 			break;
 		*c = made;
@@ -139,7 +85,7 @@ static void sample_vendor(struct sample *s)
 		if (!strcmp(c->native, c->name))
 			c->native[0] = '\0';
 	}
-	free(s->v);
+	counter_set_free(s);
 	*s = theirs;
 }
 
@@ -163,7 +109,7 @@ static struct last *last_of(struct ctx *c, struct stat_run *run, struct dev *dev
 static bool means(const char *word, const struct counter *cn)
 {
 	const struct vendor_counter *v = vendor_find(word);
-	char ours[NAME_LEN];
+	char ours[COUNTER_NAME_LEN];
 
 	counter_canonical(word, ours, sizeof(ours));
 	return !strcmp(word, cn->name) || !strcmp(ours, cn->name) || !strcmp(ours, cn->native) ||
@@ -182,15 +128,15 @@ static bool named(const struct args *a, const struct counter *cn)
 }
 
 /* With an interval a counter that stood still is as good as zero */
-static bool is_zero(const struct counter *cn, const struct sample *before)
+static bool is_zero(const struct counter *cn, const struct counter_set *before)
 {
-	const struct counter *old = sample_find(before, cn->name);
+	const struct counter *old = counter_set_find(before, cn->name);
 
 	return old ? cn->value == old->value : !cn->value;
 }
 
 static bool wanted(const struct stat_run *run, const struct counter *cn,
-		   const struct sample *before)
+		   const struct counter_set *before)
 {
 	if (run->nonzero && is_zero(cn, before))
 		return false;
@@ -202,10 +148,10 @@ static bool wanted(const struct stat_run *run, const struct counter *cn,
 }
 
 /* A counter that went down was reset or wrapped: no change to speak of */
-static void add_change(struct obj *o, const struct counter *cn, const struct sample *before,
+static void add_change(struct obj *o, const struct counter *cn, const struct counter_set *before,
 		       uint64_t ns)
 {
-	const struct counter *old = sample_find(before, cn->name);
+	const struct counter *old = counter_set_find(before, cn->name);
 
 	if (!old || cn->value < old->value || !ns)
 		return;
@@ -214,7 +160,7 @@ static void add_change(struct obj *o, const struct counter *cn, const struct sam
 }
 
 static void add_counters(struct ctx *c, struct obj *o, const struct stat_run *run,
-			 const struct sample *s, const struct sample *before)
+			 const struct counter_set *s, const struct counter_set *before)
 {
 	struct list *l = obj_list(o, ST_COUNTERS);
 	struct obj *row;
@@ -238,7 +184,7 @@ static void add_counters(struct ctx *c, struct obj *o, const struct stat_run *ru
 }
 
 static int missing_names(struct ctx *c, const struct dev *dev, const struct args *a,
-			 const struct sample *s)
+			 const struct counter_set *s)
 {
 	int i, ret = 0;
 	size_t j;
@@ -258,12 +204,12 @@ static int stat_dev(struct ctx *c, struct dev *dev, void *arg)
 {
 	struct stat_run *run = arg;
 	struct last *l = last_of(c, run, dev);
-	struct sample s = { .time_ns = clock_ns(CLOCK_MONOTONIC) };
+	struct counter_set s = { 0 };
 	struct obj *o;
 	int ret;
 
 	c->time_ns = c->src.ops->real_ns(&c->src);
-	ret = c->src.ops->counters(&c->src, dev, PORT, sample_add, &s);
+	ret = counter_set_read(&s, &c->src, dev, PORT);
 	if (ret) {
 		c->src.why = NULL;
 		ret = ctx_call_failed(c, dev, ret, TARGET_STAT, 0);
@@ -285,7 +231,7 @@ static int stat_dev(struct ctx *c, struct dev *dev, void *arg)
 		if (obj_list(o, ST_COUNTERS)->n || !ret)
 			ctx_add(c, o);
 	}
-	free(l->s.v);
+	counter_set_free(&l->s);
 	l->s = s;
 	return ret;
 }
@@ -340,7 +286,7 @@ static void stat_end(struct stat_run *run)
 	struct last *l;
 
 	for (l = run->last; l; l = l->next)
-		free(l->s.v);
+		counter_set_free(&l->s);
 }
 
 /* --style, else EADM_STYLE; false after reporting a bad value of the latter */
