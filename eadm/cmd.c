@@ -573,6 +573,15 @@ bool cmd_wants_json(int argc, char **argv)
 	return false;
 }
 
+/* Options alone */
+static int parse_alone(struct ctx *c, const struct args *a)
+{
+	if (c->opt.help || c->opt.version)
+		return 0;
+	c->cmd = cmd_find(CMD_ALONE, NULL);
+	return cmd_check(c, a);
+}
+
 /**
  * cmd_parse - understand a command line
  * @c: run; gets options and command
@@ -580,8 +589,8 @@ bool cmd_wants_json(int argc, char **argv)
  * @argv: words
  * @a: result: operands and options
  *
- * Return: 0, or a negative error number after reporting it. Without a command
- * (only --help or --version) @c->cmd stays NULL.
+ * Return: 0, or a negative error number after reporting it. @c->cmd stays NULL if
+ * --help or --version stands alone.
  */
 int cmd_parse(struct ctx *c, int argc, char **argv, struct args *a)
 {
@@ -592,7 +601,7 @@ int cmd_parse(struct ctx *c, int argc, char **argv, struct args *a)
 
 	ret = run_argp(&p, parse_global, argc, argv, ARGP_IN_ORDER);
 	if (ret || !p.verb)
-		return ret;
+		return ret ? ret : parse_alone(c, a);
 	ret = find_object(&p, argc, argv, &object, &at);
 	if (!ret)
 		ret = find_command(c, argv[p.verb], object);

@@ -327,6 +327,8 @@ struct cmd {
 	int (*run)(struct ctx *c, const struct args *a);
 };
 
+#define CMD_ALONE	"summary"	/* verb of a command line without one */
+
 /* cmd_table.c */
 extern const struct cmd cmd_table[];
 extern const struct opt_def global_opts[];
@@ -458,6 +460,10 @@ int read_context(struct ctx *c, struct dev *dev, enum target t, uint32_t id, boo
 		 struct context *x);
 int info_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id);
 
+/* cmd_dev.c */
+struct obj *dev_row(struct ctx *c, struct dev *d);
+int each_adapter(struct ctx *c, int (*fn)(struct ctx *c, struct dev *d, void *arg), void *arg);
+
 /* cmd_cmdq.c */
 int cmdq_context(struct ctx *c, struct dev *dev, struct erdma_diag_cmdq *cmdq, struct rec *rec);
 
@@ -467,6 +473,7 @@ void emit_problems(struct ctx *c, FILE *f);
 int emit_flush(struct ctx *c);
 
 /* The commands */
+int cmd_summary(struct ctx *c, const struct args *a);
 int cmd_why(struct ctx *c, const struct args *a);
 int cmd_doctor(struct ctx *c, const struct args *a);
 int cmd_list_dev(struct ctx *c, const struct args *a);

@@ -81,11 +81,17 @@ static void row_unknown(struct obj *o)
 		obj_missing(o, fields[i], V_UNKNOWN);
 }
 
-static int list_dev(struct ctx *c, struct dev *d, void *arg)
+/**
+ * dev_row - what "list dev" shows of an adapter
+ * @c: run
+ * @d: adapter; its node is open on return if that works
+ *
+ * Return: object of schema_dev_list.
+ */
+struct obj *dev_row(struct ctx *c, struct dev *d)
 {
 	struct obj *o = obj_new(&c->pool, &schema_dev_list);
 
-	(void)arg;
 	if (d->name[0])
 		obj_str(o, DL_DEV, d->name);
 	if (d->index >= 0)
@@ -100,7 +106,13 @@ static int list_dev(struct ctx *c, struct dev *d, void *arg)
 		row_unknown(o);
 	if (d->netdev[0])
 		obj_str(o, DL_NETDEV, d->netdev);
-	ctx_add(c, o);
+	return o;
+}
+
+static int list_dev(struct ctx *c, struct dev *d, void *arg)
+{
+	(void)arg;
+	ctx_add(c, dev_row(c, d));
 	return 0;
 }
 
@@ -115,13 +127,16 @@ static bool any_rdma(const struct source *src)
 }
 
 /**
- * cmd_list_dev - all adapters, also those without a working driver
+ * each_adapter - do something for every adapter that is meant, if one has an RDMA device
  * @c: run
- * @a: arguments
+ * @fn: what to do
+ * @arg: for @fn
  *
- * Return: 0, or a negative error number after reporting it.
+ * Without an adapter there is a note, without any RDMA device an error.
+ *
+ * Return: 0, or the first error.
  */
-int cmd_list_dev(struct ctx *c, const struct args *a)
+int each_adapter(struct ctx *c, int (*fn)(struct ctx *c, struct dev *d, void *arg), void *arg)
 {
 	struct dev *d;
 	int ret = ctx_devices(c);
@@ -133,10 +148,23 @@ int cmd_list_dev(struct ctx *c, const struct args *a)
 		return 0;
 	}
 	if (!any_rdma(&c->src) || (c->opt.device && strcmp(c->opt.device, "all")))
-		ret = ctx_each_dev(c, DEVS_MANY, list_dev, NULL);
-	else
-		for (d = c->src.devs; d; d = d->next)
-			list_dev(c, d, NULL);
+		return ctx_each_dev(c, DEVS_MANY, fn, arg);
+	for (d = c->src.devs; d; d = d->next)
+		fn(c, d, arg);
+	return 0;
+}
+
+/**
+ * cmd_list_dev - all adapters, also those without a working driver
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_list_dev(struct ctx *c, const struct args *a)
+{
+	int ret = each_adapter(c, list_dev, NULL);
+
 	sort_data(c, a);
 	return ret;
 }

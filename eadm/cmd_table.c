@@ -231,6 +231,14 @@ const struct cmd cmd_table[] = {
 	  .more = "Counters may be named as this driver, the in-tree driver or the vendor's driver "
 		  "calls them.",
 	  .schema = &schema_stat, .takes = LIST & ~TAKES_HW, .run = cmd_stat },
+	{ .verb = CMD_ALONE, .operands = "", .section = ANSWER,
+	  .help = "devices at a glance: health, queue pairs, errors, the last failure; also eadm alone",
+	  .more = "What counts errors is read twice, a second apart, and so are queue pairs: stuck is one "
+		  "whose\nrequests waited both times while nothing of it moved. Without the diagnostic "
+		  "node, and of a\nfile, less is known. The last failure is the newest within ten minutes: "
+		  "a loss of the device,\nan attempt to connect, a verb. The exit status says nothing of "
+		  "what was found.",
+	  .schema = &schema_summary, .takes = BLOCK & ~TAKES_MORE, .run = cmd_summary },
 	{ .verb = "why", .operands = "[QPN...]", .max = -1, .opts = info_qp_opts,
 	  .operand = OPERAND_QP, .section = ANSWER,
 	  .help = "why nothing goes on: the facts of both ends, a verdict, and what to do next",

@@ -34,6 +34,9 @@ const char *red_text(struct ctx *c, const char *s);
 /* emit_answer.c */
 void answer_text(struct ctx *c, const struct obj *o);
 
+/* emit_summary.c */
+void summary_text(struct ctx *c, const struct obj *o);
+
 /* emit_table.c */
 void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 		unsigned int indent, bool details);

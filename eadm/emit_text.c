@@ -265,6 +265,8 @@ void emit_text(struct ctx *c)
 			put_fields(c, o);
 		else if (s->view == VIEW_ANSWER)
 			answer_text(c, o);
+		else if (s->view == VIEW_SUMMARY)
+			summary_text(c, o);
 		else if (c->lines)
 			put_counters(c, o);
 		else

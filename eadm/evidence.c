@@ -101,6 +101,31 @@ static void compare(const struct sampler *s, struct end *e)
 	e->stuck &= e->can_compare;
 }
 
+/**
+ * qp_waits - do requests wait while the queue pair stands still?
+ * @s: sampler with two samples or more
+ * @w: queue pair
+ *
+ * Less than what end_of() calls stuck: two samples show no phase of a periodic movement.
+ *
+ * Return: true if the send queue was not empty in all samples, the device's indices and counts
+ * of completions did not move, and no packets did but those of timeouts.
+ */
+bool qp_waits(const struct sampler *s, const struct watched *w)
+{
+	const struct moment *first = &w->at[0], *m;
+	bool waits = s->n > 1 && sampler_answered(s, w);
+	unsigned int i;
+
+	for (i = 0; waits && i < s->n; i++) {
+		m = &w->at[i];
+		waits = sq_at(m).used && !card_progress(&first->card_qp, &m->card_qp) &&
+			(!card_traffic(&first->card_qp, &m->card_qp) ||
+			 m->card_qp.timeouts != first->card_qp.timeouts);
+	}
+	return waits;
+}
+
 /* ---- owner -------------------------------------------------------------------- */
 
 static bool same_cpu_time(const struct process *a, const struct process *b)

@@ -134,7 +134,12 @@ enum exit_code findings_exit(const struct findings *f)
 	return code;
 }
 
-static void fill_finding(struct obj *o, const struct finding *n)
+/**
+ * finding_fill - a finding as facts
+ * @o: object of schema_why_finding
+ * @n: finding
+ */
+void finding_fill(struct obj *o, const struct finding *n)
 {
 	obj_str(o, WV_RULE, n->rule->name);
 	obj_str(o, WV_LEVEL, rule_level_name(n->rule->level));
@@ -159,11 +164,11 @@ void findings_fill(const struct findings *f, struct obj *o)
 		if (n == verdict)
 			continue;
 		sub = obj_new(o->pool, &schema_why_finding);
-		fill_finding(sub, n);
+		finding_fill(sub, n);
 		list_add(also, sub);
 	}
 	if (verdict)
-		fill_finding(obj_sub(o, WY_VERDICT), verdict);
+		finding_fill(obj_sub(o, WY_VERDICT), verdict);
 }
 
 /* ---- words -------------------------------------------------------------------- */

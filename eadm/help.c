@@ -49,7 +49,8 @@ void help_overview(FILE *f)
 	const struct cmd *cmd;
 
 	fputs("Usage: eadm [GLOBAL...] VERB [OBJECT [ID...]] [OPTION...]\n"
-	      "Diagnostics of the Elastic RDMA Adapter.\n", f);
+	      "       eadm [GLOBAL...]\n"
+	      "Diagnostics of the Elastic RDMA Adapter. Without a verb: '" CMD_ALONE "'.\n", f);
 	for (cmd = cmd_table; cmd->verb; cmd++) {
 		if (cmd->hidden)
 			continue;

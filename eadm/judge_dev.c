@@ -132,7 +132,15 @@ static bool by_admin(uint32_t loss)
 	return loss == ERDMA_DIAG_LOSS_PCI_RESET || loss == ERDMA_DIAG_LOSS_SUSPEND;
 }
 
-static void judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f)
+/**
+ * judge_loss - was the device lost, or reset?
+ * @q: inquiry
+ * @d: device
+ * @f: findings
+ *
+ * Return: true if it was, within ten minutes.
+ */
+bool judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f)
 {
 	const struct erdma_diag_info *info = &d->dev->info;
 	const struct log_entry *e;
@@ -141,7 +149,7 @@ static void judge_loss(struct inquiry *q, const struct why_dev *d, struct findin
 	size_t i;
 
 	if (!info->lost_ns || info->time_mono_ns - info->lost_ns > RECENT_NS)
-		return;
+		return false;
 	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_RESET, i)); i++)
 		if (e->reset.event == ERDMA_DIAG_RESET_LOST && e->reset.reason[0]) {
 			reason = pool_printf(&c->pool, "%.*s", ERDMA_DIAG_LOG_REASON_LEN - 1,
@@ -153,6 +161,7 @@ static void judge_loss(struct inquiry *q, const struct why_dev *d, struct findin
 	      "reason", reason, "after",
 	      info->probed_ns > info->lost_ns ? "a fresh device took its place, and objects of the "
 	      "lost one are gone" : "no fresh device took its place yet", NULL);
+	return true;
 }
 
 /* ---- limits ------------------------------------------------------------------- */

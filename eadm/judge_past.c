@@ -250,33 +250,44 @@ static bool say_pinned(struct inquiry *q, const struct dev *dev, const struct lo
 	return true;
 }
 
+static bool connects(uint32_t verb)
+{
+	return verb == ERDMA_DIAG_VERB_CONNECT || verb == ERDMA_DIAG_VERB_ACCEPT;
+}
+
 /* What the recorder of connections has says more than the verb's errno */
 static bool said_by_attempt(const struct findings *f, uint32_t verb)
 {
-	return f->first && (verb == ERDMA_DIAG_VERB_CONNECT || verb == ERDMA_DIAG_VERB_ACCEPT);
+	return f->first && connects(verb);
+}
+
+static void say_verb(struct inquiry *q, const struct dev *dev, const struct log_entry *e,
+		     struct findings *f)
+{
+	const struct erdma_diag_log_fail *l = &e->fail;
+	struct ctx *c = q->c;
+
+	if (say_pinned(q, dev, e, f))
+		return;
+	found(f, RULE_VERB_FAILED, "verb", verb_name(c, l->verb), "who",
+	      text_owner(c, &e->head.owner), "age", text_ago(c, dev, e->head.time_ns), "errno",
+	      errno_name((int)l->err), "times", l->count == 1 ? "once" :
+	      text_n(c, l->count, "time"), "error",
+	      !l->cmd ? "" : l->syndrome ?
+	      pool_printf(&c->pool, ": the card refused with status %u", l->syndrome) :
+	      ": the card did not answer", NULL);
 }
 
 static void owner_verbs(struct inquiry *q, const struct why_dev *d,
 			const struct erdma_diag_owner *owner, struct findings *f)
 {
-	const struct erdma_diag_log_fail *l;
 	const struct log_entry *e;
-	struct ctx *c = q->c;
 	size_t i;
 
-	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_FAIL, i)); i++) {
-		l = &e->fail;
-		if (!same_owner(&e->head.owner, owner) || !wanted_owner(q, d->dev, e) ||
-		    said_by_attempt(f, l->verb) || say_pinned(q, d->dev, e, f))
-			continue;
-		found(f, RULE_VERB_FAILED, "verb", verb_name(c, l->verb), "who",
-		      text_owner(c, owner), "age", text_ago(c, d->dev, e->head.time_ns), "errno",
-		      errno_name((int)l->err), "times", l->count == 1 ? "once" :
-		      text_n(c, l->count, "time"), "error",
-		      !l->cmd ? "" : l->syndrome ?
-		      pool_printf(&c->pool, ": the card refused with status %u", l->syndrome) :
-		      ": the card did not answer", NULL);
-	}
+	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_FAIL, i)); i++)
+		if (same_owner(&e->head.owner, owner) && wanted_owner(q, d->dev, e) &&
+		    !said_by_attempt(f, e->fail.verb))
+			say_verb(q, d->dev, e, f);
 }
 
 /* ---- all of them -------------------------------------------------------------- */
@@ -332,4 +343,61 @@ void judge_owners(struct inquiry *q, const struct why_dev *d)
 			obj_u64(o, WY_PID, all.o[i].pid);
 		why_add(q, o, &f);
 	}
+}
+
+/* ---- the newest --------------------------------------------------------------- */
+
+/* Newest in the order of times: entries of several CPUs may change places */
+static struct log_entry *newest_attempt(struct inquiry *q, const struct why_dev *d)
+{
+	struct log_entry *e, *last = NULL;
+	size_t i;
+
+	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_CM, i)); i++)
+		if (failed_to_connect(&e->cm) && wanted_owner(q, d->dev, e) &&
+		    (!last || e->head.time_ns > last->head.time_ns))
+			last = e;
+	return last;
+}
+
+/* Of connections, if there is an attempt, its recorder has more */
+static struct log_entry *newest_verb(struct inquiry *q, const struct why_dev *d, bool attempts)
+{
+	struct log_entry *e, *last = NULL;
+	size_t i;
+
+	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_FAIL, i)); i++)
+		if (wanted_owner(q, d->dev, e) && !(attempts && connects(e->fail.verb)) &&
+		    (!last || e->head.time_ns > last->head.time_ns))
+			last = e;
+	return last;
+}
+
+static uint64_t time_of(const struct log_entry *e)
+{
+	return e ? e->head.time_ns : 0;
+}
+
+/**
+ * judge_last - the newest failure on a device: a loss, an attempt to connect, a verb
+ * @q: inquiry
+ * @d: device with its recorders
+ * @f: findings
+ *
+ * Return: true if there was one, within ten minutes.
+ */
+bool judge_last(struct inquiry *q, const struct why_dev *d, struct findings *f)
+{
+	struct log_entry *attempt = newest_attempt(q, d), *verb = newest_verb(q, d, attempt);
+	uint64_t lost = d->dev->info.lost_ns;
+
+	if (lost > time_of(attempt) && lost > time_of(verb) && judge_loss(q, d, f))
+		return true;
+	if (!attempt && !verb)
+		return false;
+	if (time_of(attempt) >= time_of(verb))
+		say_attempt(q, d->dev, attempt, f);
+	else
+		say_verb(q, d->dev, verb, f);
+	return true;
 }

@@ -89,9 +89,7 @@ enum exit_code run_words(int argc, char **argv, const struct opts *opt)
 	ret = cmd_parse(&c, argc, argv, &a);
 	if (informed(&c, &a))
 		goto out;
-	if (!ret && !c.cmd)
-		ctx_usage(&c, "'eadm help' shows all commands.", "no command given");
-	else if (!ret)
+	if (!ret)
 		run(&c, &a);
 	if (owes_document(&c))
 		emit_document(&c);

@@ -148,7 +148,11 @@ static void look_at_object(struct sampler *s, struct watched *w, struct moment *
 	note_silence(w, card_error(buf, len));
 }
 
-static void take_sample(struct sampler *s)
+/**
+ * sampler_take - look at all objects once more
+ * @s: sampler that took less than SAMPLES_MAX samples
+ */
+void sampler_take(struct sampler *s)
 {
 	struct watched *w;
 
@@ -160,7 +164,12 @@ static void take_sample(struct sampler *s)
 	s->n++;
 }
 
-static void let_pass(struct sampler *s, uint64_t ns)
+/**
+ * sampler_pass - let time pass between two samples
+ * @s: sampler
+ * @ns: nanoseconds
+ */
+void sampler_pass(struct sampler *s, uint64_t ns)
 {
 	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000),
 			      .tv_nsec = (long)(ns % 1000000000) };
@@ -186,14 +195,14 @@ void sampler_run(struct sampler *s)
 
 	if (s->c->src.timeout_ms > ONE_CALL_MS)
 		s->c->src.timeout_ms = ONE_CALL_MS;
-	take_sample(s);
+	sampler_take(s);
 	if (s->c->src.ops->fixed) {
-		take_sample(s);
+		sampler_take(s);
 		return;
 	}
 	for (i = 0; s->first && i < COUNT_OF(gaps_ns); i++) {
-		let_pass(s, gaps_ns[i]);
-		take_sample(s);
+		sampler_pass(s, gaps_ns[i]);
+		sampler_take(s);
 	}
 }
 

@@ -96,6 +96,8 @@ struct sampler {
 struct watched *sampler_watch(struct sampler *s, struct dev *dev, enum watch_kind kind,
 			      uint32_t id);
 void sampler_run(struct sampler *s);
+void sampler_take(struct sampler *s);
+void sampler_pass(struct sampler *s, uint64_t ns);
 const struct moment *sampler_last(const struct sampler *s, const struct watched *w);
 bool sampler_there(const struct sampler *s, const struct watched *w);
 bool sampler_answered(const struct sampler *s, const struct watched *w);

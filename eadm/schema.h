@@ -134,6 +134,7 @@ struct column {
  * @VIEW_STAT: title, then a table of counters
  * @VIEW_LINES: a line "label: value" for each field
  * @VIEW_ANSWER: facts, then the verdict, of schema_why
+ * @VIEW_SUMMARY: some lines each, of schema_summary
  */
 enum view {
 	VIEW_TABLE,
@@ -143,6 +144,7 @@ enum view {
 	VIEW_STAT,
 	VIEW_LINES,
 	VIEW_ANSWER,
+	VIEW_SUMMARY,
 };
 
 /**
@@ -175,7 +177,7 @@ extern const struct schema schema_dev_list, schema_dev_info, schema_qp_list, sch
 	schema_eq_list, schema_qp_info, schema_cq_info, schema_eq_info, schema_cmdq_info,
 	schema_qp_dump, schema_cq_dump, schema_eq_dump, schema_cmdq_dump, schema_stat,
 	schema_debug, schema_log, schema_diff, schema_snapshot, schema_ver, schema_version, schema_names,
-	schema_explain, schema_why, schema_doctor;
+	schema_explain, schema_why, schema_doctor, schema_summary;
 extern const struct schema schema_qp_side, schema_cq_side, schema_eq_side, schema_wqe,
 	schema_rqe, schema_cqe, schema_ccqe, schema_ceqe, schema_aeqe, schema_cmd, schema_sge,
 	schema_counter, schema_why_end, schema_why_finding;
@@ -405,6 +407,13 @@ enum {
 	WY_DEV, WY_INDEX, WY_SUBJECT, WY_QPN, WY_PID, WY_PEER_ADDR, WY_PEER_PORT, WY_HERE_QPN,
 	WY_HERE_DEV, WY_SAMPLES, WY_SPAN, WY_ENDS, WY_ALSO, WY_VERDICT,
 	WY_COUNT
+};
+
+/* A device at a glance */
+enum {
+	SU_DEV, SU_INDEX, SU_STATE, SU_REASON, SU_HEALTH, SU_FINDINGS, SU_QP, SU_DEAD, SU_STUCK,
+	SU_INTERVAL, SU_MOVED, SU_LAST, SU_NEXT,
+	SU_COUNT
 };
 
 /* One end of a connection */

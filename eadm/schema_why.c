@@ -55,6 +55,26 @@ const struct schema schema_doctor = {
 	.name = NAME("doctor"), FIELDS(why_fields, WY_COUNT), .view = VIEW_ANSWER,
 };
 
+static const struct field summary_fields[] = {
+	[SU_DEV] = { "dev", "device", T_STR },
+	[SU_INDEX] = { "dev_index", "device index", T_NUM },
+	[SU_STATE] = { "state", "state", T_STR },
+	[SU_REASON] = { "reason", "reason", T_STR },
+	[SU_HEALTH] = { "health", "health", T_STR },
+	[SU_FINDINGS] = { "findings", "findings", T_WORDS },
+	[SU_QP] = { "qp.all", "queue pairs", T_NUM },
+	[SU_DEAD] = { "qp.dead", "queue pairs that the device stopped", T_NUM },
+	[SU_STUCK] = { "qp.stuck", "queue pairs with requests that stood still", T_NUM },
+	[SU_INTERVAL] = { "interval_ns", "time between the two readings", T_NS },
+	[SU_MOVED] = { "moved", "counters of errors that rose", T_LIST, .sub = &schema_counter },
+	[SU_LAST] = { "last_failure", "last failure", T_OBJ, .sub = &schema_why_finding },
+	[SU_NEXT] = { "next", "what to do next", T_WORDS },
+};
+
+const struct schema schema_summary = {
+	.name = NAME("summary"), FIELDS(summary_fields, SU_COUNT), .view = VIEW_SUMMARY,
+};
+
 const struct schema schema_why = {
 	.name = NAME("why"), FIELDS(why_fields, WY_COUNT), .view = VIEW_ANSWER,
 };

@@ -46,6 +46,7 @@ const struct finding *findings_verdict(const struct findings *f);
 void findings_keep_bad(struct findings *f);
 enum exit_code findings_exit(const struct findings *f);
 void findings_fill(const struct findings *f, struct obj *o);
+void finding_fill(struct obj *o, const struct finding *n);
 
 /* ---- words -------------------------------------------------------------------- */
 
@@ -166,6 +167,7 @@ struct end {
 };
 
 void end_of(const struct sampler *s, struct end *e);
+bool qp_waits(const struct sampler *s, const struct watched *w);
 const char *end_who(struct ctx *c, const struct end *e);
 const char *end_text(struct ctx *c, const struct sampler *s, const struct end *e);
 
@@ -242,6 +244,7 @@ struct why_dev *why_dev_of(const struct inquiry *q, const struct dev *dev);
 void count_dropped(struct inquiry *q, struct why_dev *d, unsigned int when);
 void judge_device(struct inquiry *q, struct why_dev *d, struct findings *f);
 void judge_eq(struct inquiry *q, const struct watched *w, struct findings *f);
+bool judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f);
 /* judge_qp.c: connections */
 void judge_pair(struct inquiry *q, const struct pair *p, struct findings *f);
 /* judge_progress.c: do they get on? */
@@ -256,6 +259,7 @@ bool judge_cq_asleep(struct inquiry *q, const struct end *e, struct findings *f)
 void judge_cq_room(struct inquiry *q, const struct watched *cq, struct findings *f);
 /* judge_past.c: what the recorders have */
 bool judge_attempt(struct inquiry *q, const struct end *e, struct findings *f);
+bool judge_last(struct inquiry *q, const struct why_dev *d, struct findings *f);
 void judge_owners(struct inquiry *q, const struct why_dev *d);
 
 struct obj *why_object(struct inquiry *q, const struct dev *dev, const char *subject);

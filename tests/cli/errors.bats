@@ -32,7 +32,6 @@ fails()
 }
 @test "words are not abbreviated" { fails 2 basic "lis qp" "unknown command 'lis'"; }
 @test "object is missing" { fails 2 basic "list" "needs an object"; }
-@test "no command at all" { fails 2 basic "-v" "no command given"; }
 @test "unknown option" {
 	fails 2 basic "dump qp 17 --rnage 1-2" "unknown option '--rnage'"
 	[[ "$stderr" == *"did you mean '--range'?"* ]]

@@ -6,7 +6,7 @@ load helper
 
 ALL=("list dev" "list qp" "list cq" "list eq" "list mr" "list pd" "list ctx" "list cm"
      "info" "info dev" "info qp 17,18" "info cq 5" "info eq 1" "info cmdq" "dump qp" "dump qp 17" "dump cq 5,6" "dump eq aeq" "dump eq cmdq"
-     "dump cmdq" "stat" "stat --style vendor" "debug-level" "why" "why 17" "doctor" "explain" "version" "ver" "schema")
+     "dump cmdq" "stat" "stat --style vendor" "debug-level" "why" "why 17" "doctor" "doctor --list" "summary" "explain" "version" "ver" "schema")
 
 # One document, with a schema; data, or an error and the exit status in it
 valid()
@@ -51,7 +51,7 @@ every_command()
 
 @test "wrong calls: a valid document" {
 	local args cmd
-	for cmd in "" "nonsense" "list" "list nonsense" "list qp --nonsense" "info qp x" "info qp" \
+	for cmd in "-v" "nonsense" "list" "list nonsense" "list qp --nonsense" "info qp x" "info qp" \
 		   "dump qp --range" "stat -i nonsense" "list qp --sort x"; do
 		read -r -a args <<< "$cmd"
 		run --separate-stderr fake basic "${args[@]}" -j
@@ -66,6 +66,7 @@ every_command()
 		read -r -a args <<< "$cmd"
 		[ "$(fake basic -j "${args[@]}" 2>/dev/null | jq -r .schema)" = "$want" ]
 	done <<-EOF2
+	eadm.summary/2
 	eadm.dev.list/2 list dev
 	eadm.qp.list/2 list qp
 	eadm.cq.list/2 list cq

@@ -68,6 +68,18 @@ node()
 	kill $pid
 	[[ "$output" == *"[$pid] S "*"VERDICT  neither application posted anything to send"* ]]
 }
+@test "real: at a glance, in about a second" {
+	local begin took
+	working
+	begin=$(date +%s%N)
+	run --separate-stderr node why-idle-both
+	took=$((($(date +%s%N) - begin) / 1000000))
+	show
+	[ "$status" -eq 0 ]
+	[ "$took" -ge 1000 ]
+	[ "$took" -lt 2500 ]
+	[[ "$output" == "erdma_0  "*"queue pairs   2, 0 DEAD, 0 stuck"*"next  "* ]]
+}
 @test "real: no adapter" {
 	run --separate-stderr "$EADM" list dev
 	[ "$status" -eq 0 ]

@@ -180,6 +180,32 @@ static void timeouts_are_no_progress(void **state)
 	assert_int_equal(f->e.timeouts, 3);
 }
 
+/* Of two samples, as the summary takes them */
+static void requests_wait_if_nothing_moves_but_timeouts(void **state)
+{
+	struct fixture *f = fixture();
+
+	(void)state;
+	f->s.n = 2;
+	assert_true(qp_waits(&f->s, &f->qp));
+	f->qp.at[1].card_qp.tx_pkts++;
+	assert_false(qp_waits(&f->s, &f->qp));
+	f->qp.at[1].card_qp.timeouts++;
+	assert_true(qp_waits(&f->s, &f->qp));
+	f->qp.at[1].card_qp.sq_ci++;
+	assert_false(qp_waits(&f->s, &f->qp));
+	f = fixture();
+	f->s.n = 2;
+	f->qp.at[1].card = CARD_SILENT;
+	assert_false(qp_waits(&f->s, &f->qp));
+	f = fixture();
+	f->s.n = 1;
+	assert_false(qp_waits(&f->s, &f->qp));
+	f->s.n = 2;
+	f->qp.at[0].card_qp.sq_ci = f->qp.at[1].card_qp.sq_ci = 12;
+	assert_false(qp_waits(&f->s, &f->qp));
+}
+
 /* ---- findings ----------------------------------------------------------------- */
 
 static const char *verdict(const struct findings *f)
@@ -291,6 +317,7 @@ int unit_why(void)
 		TEST(indices_wrap),
 		TEST(without_contexts_a_ci_of_the_driver_counts),
 		TEST(timeouts_are_no_progress),
+		TEST(requests_wait_if_nothing_moves_but_timeouts),
 		TEST(the_worst_and_surest_is_the_verdict),
 		TEST(sampler_takes_four_at_irregular_gaps),
 		TEST(sampler_does_not_wait_for_what_is_fixed),
