@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "decode.h"
+#include "proc.h"
 #include "schema.h"
 #include "why.h"
 
@@ -220,15 +220,6 @@ static bool pins_memory(uint32_t verb)
 	       verb == ERDMA_DIAG_VERB_CREATE_CQ;
 }
 
-/* "65536 8388608 bytes": the first is the soft limit. False: unlimited, or not known */
-static bool soft_limit(const char *limits, unsigned long long *bytes)
-{
-	char *end;
-
-	*bytes = strtoull(limits, &end, 10);
-	return end != limits;
-}
-
 /* No memory, no command that failed, and a limit: then it is that of the process */
 static bool say_pinned(struct inquiry *q, const struct dev *dev, const struct log_entry *e,
 		       struct findings *f)
@@ -241,7 +232,7 @@ static bool say_pinned(struct inquiry *q, const struct dev *dev, const struct lo
 
 	if (l->err != ENOMEM || l->cmd || !pins_memory(l->verb) || !e->head.owner.pid ||
 	    src->ops->process(src, dev, e->head.owner.pid, true, &p) ||
-	    !soft_limit(p.limits, &limit))
+	    !process_may_pin(&p, &limit))
 		return false;
 	found(f, RULE_PINNED_LIMIT, "who", text_owner(c, &e->head.owner), "verb",
 	      verb_name(c, l->verb), "age", text_ago(c, dev, e->head.time_ns), "errno", "ENOMEM",

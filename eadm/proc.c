@@ -2,6 +2,7 @@
 /* What /proc says of a process. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -83,4 +84,31 @@ int process_read(uint32_t pid, struct process *out)
 	out->net_ns = namespace_of(folder, "net");
 	out->pid_ns = namespace_of(folder, "pid");
 	return 0;
+}
+
+/**
+ * process_may_pin - the soft limit of locked memory
+ * @p: process
+ * @bytes: the limit
+ *
+ * Return: false: there is none, or it is not known.
+ */
+bool process_may_pin(const struct process *p, unsigned long long *bytes)
+{
+	char *end;
+
+	/* "65536 8388608 bytes": soft and hard limit */
+	*bytes = strtoull(p->limits, &end, 10);
+	return end != p->limits;
+}
+
+/**
+ * process_pinned - memory that is pinned
+ * @p: process
+ *
+ * Return: bytes, 0 if it is not known.
+ */
+unsigned long long process_pinned(const struct process *p)
+{
+	return strtoull(p->pinned, NULL, 10) * 1024;
 }

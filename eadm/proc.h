@@ -6,5 +6,7 @@
 #include "source.h"
 
 int process_read(uint32_t pid, struct process *out);
+bool process_may_pin(const struct process *p, unsigned long long *bytes);
+unsigned long long process_pinned(const struct process *p);
 
 #endif /* EADM_PROC_H */

@@ -14,6 +14,7 @@
 #include <linux/types.h>
 #include <stdbool.h>
 
+#include "host.h"
 #include "model.h"
 #include "uapi/erdma_diag.h"
 
@@ -167,6 +168,9 @@ typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
  * @lockdown: is the kernel locked down?
  * @no_module: is there certainly no module of the driver for the kernel that runs?
  *	Its release, as uname -r prints it, goes to @release.
+ * @host: look at the host; -ENODATA: nothing is known of it. NULL: ditto
+ * @irq_cpu: the CPU that an interrupt of the device goes to; -ERANGE: several, -ENODATA: not
+ *	known. NULL: ditto
  * @real_ns: CLOCK_REALTIME
  * @close: end, or NULL
  */
@@ -188,6 +192,8 @@ struct source_ops {
 	void (*pass)(struct source *src, uint64_t ns);
 	bool (*lockdown)(struct source *src);
 	bool (*no_module)(struct source *src, char *release, size_t size);
+	int (*host)(struct source *src, struct host *out);
+	int (*irq_cpu)(struct source *src, const struct dev *dev, unsigned int irq);
 	uint64_t (*real_ns)(struct source *src);
 	void (*close)(struct source *src);
 };
@@ -312,6 +318,8 @@ int nl_parse_entry(struct nlattr *attr, struct nlattr **tb);
 int nl_rdma_ask(struct nl_rdma *nl, int op, int flags, uint32_t index, uint32_t port,
 		int (*parse)(void *arg, struct nlmsghdr *msg), void *arg);
 int nl_rdma_facts(struct nl_rdma *nl, uint32_t index, struct dev_facts *facts);
+int nl_rdma_exclusive(struct nl_rdma *nl);
+int nl_parse_exclusive(struct nlmsghdr *msg);
 int nl_rdma_objects(struct nl_rdma *nl, uint32_t index, enum res_kind kind, res_fn fn, void *arg);
 int nl_parse_facts(struct nlmsghdr *msg, struct dev_facts *facts);
 int nl_parse_summary(struct nlmsghdr *msg, struct dev_facts *facts);

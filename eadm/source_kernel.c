@@ -2,9 +2,6 @@
 /*
  * The real source: adapters from sysfs, names and nodes from rdma netlink, calls
  * by ioctl. The only file with an ioctl.
- *
- * EADM_SYSFS, EADM_DEVROOT and EADM_MODULES move /sys, /dev and /lib/modules for
- * tests; a set-uid program ignores them.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,45 +14,19 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "erdma/erdma_hw.h"
 
 #include "clock.h"
+#include "host.h"
 #include "proc.h"
+#include "root.h"
 #include "source.h"
 
 #define NODE_TYPE "erdma_diag"
 
-static const char *sysfs_root(void)
-{
-	const char *s = secure_getenv("EADM_SYSFS");
-
-	return s ? s : "/sys";
-}
-
-static const char *dev_root(void)
-{
-	const char *s = secure_getenv("EADM_DEVROOT");
-
-	return s ? s : "/dev";
-}
-
-static const char *modules_root(void)
-{
-	const char *s = secure_getenv("EADM_MODULES");
-
-	return s ? s : "/lib/modules";
-}
-
 /* ---- adapters, from sysfs ----------------------------------------------- */
-
-/* False if it does not fit; nothing of ours is that long */
-static bool join(char *out, size_t size, const char *dir, const char *name)
-{
-	return (size_t)snprintf(out, size, "%s/%s", dir, name) < size;
-}
 
 static bool read_hex(const char *dir, const char *file, unsigned int *value)
 {
@@ -63,7 +34,7 @@ static bool read_hex(const char *dir, const char *file, unsigned int *value)
 	FILE *f;
 	int n;
 
-	if (!join(path, sizeof(path), dir, file))
+	if (!path_join(path, sizeof(path), dir, file))
 		return false;
 	f = fopen(path, "re");
 	if (!f)
@@ -71,25 +42,6 @@ static bool read_hex(const char *dir, const char *file, unsigned int *value)
 	n = fscanf(f, "%x", value);
 	fclose(f);
 	return n == 1;
-}
-
-/* First line of a file, without its end */
-static bool read_line(const char *dir, const char *file, char *out, size_t size)
-{
-	char path[PATH_MAX];
-	bool good;
-	FILE *f;
-
-	if (!join(path, sizeof(path), dir, file))
-		return false;
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	good = fgets(out, (int)size, f);
-	fclose(f);
-	if (good)
-		out[strcspn(out, "\n")] = '\0';
-	return good;
 }
 
 /* First entry of a directory, in no particular order: there is one */
@@ -100,7 +52,7 @@ static bool first_entry(const char *dir, const char *sub, char *name, size_t siz
 	bool found = false;
 	DIR *d;
 
-	if (!join(path, sizeof(path), dir, sub))
+	if (!path_join(path, sizeof(path), dir, sub))
 		return false;
 	d = opendir(path);
 	if (!d)
@@ -120,7 +72,7 @@ static void read_driver(const char *dir, char *driver, size_t size)
 	const char *base;
 	ssize_t n;
 
-	if (!join(path, sizeof(path), dir, "driver"))
+	if (!path_join(path, sizeof(path), dir, "driver"))
 		return;
 	n = readlink(path, target, sizeof(target) - 1);
 	if (n <= 0)
@@ -150,7 +102,7 @@ static void find_node_sysfs(struct dev *dev, const char *dir)
 	    !first_entry(dir, sub, name, sizeof(name)))
 		return;
 	unbang(name);
-	if (!join(dev->node, sizeof(dev->node), dev_root(), name))
+	if (!path_join(dev->node, sizeof(dev->node), root_dev(), name))
 		dev->node[0] = '\0';
 }
 
@@ -174,7 +126,7 @@ static bool is_adapter(const char *bus, const char *name, char *dir, size_t size
 	unsigned int vendor, device;
 
 	return name[0] != '.' && strlen(name) < sizeof(((struct dev *)NULL)->pci) &&
-	       join(dir, size, bus, name) &&
+	       path_join(dir, size, bus, name) &&
 	       read_hex(dir, "vendor", &vendor) && vendor == ERDMA_PCI_VENDOR_ID &&
 	       read_hex(dir, "device", &device) && device == ERDMA_PCI_DEVICE_ID;
 }
@@ -191,7 +143,7 @@ static int find_adapters(struct source *src)
 	struct dirent **entries;
 	int i, n;
 
-	if (!join(bus, sizeof(bus), sysfs_root(), "bus/pci/devices"))
+	if (!path_join(bus, sizeof(bus), root_sysfs(), "bus/pci/devices"))
 		return -ENAMETOOLONG;
 	n = scandir(bus, &entries, NULL, by_address);
 	if (n < 0)
@@ -241,12 +193,12 @@ static void find_node(struct dev *dev, const char *name, uint64_t rdev)
 	strcpy(base, name);
 	unbang(base);
 	dev->rdev = rdev;
-	if (!join(dev->node, sizeof(dev->node), dev_root(), base) ||
+	if (!path_join(dev->node, sizeof(dev->node), root_dev(), base) ||
 	    is_node(dev->node, decode_rdev(rdev)))
 		return;
 	last = strrchr(base, '/');
 	snprintf(base, sizeof(base), "erdma/%s", last ? name + (last + 1 - base) : name);
-	if (join(path, sizeof(path), dev_root(), base) && is_node(path, decode_rdev(rdev)))
+	if (path_join(path, sizeof(path), root_dev(), base) && is_node(path, decode_rdev(rdev)))
 		strcpy(dev->node, path);
 }
 
@@ -356,7 +308,7 @@ static int sysfs_counters(const char *dir, counter_fn fn, void *arg)
 	if (n < 0)
 		return -errno;
 	for (i = 0; i < n; i++) {
-		if (read_line(dir, entries[i]->d_name, line, sizeof(line))) {
+		if (path_line(dir, entries[i]->d_name, line, sizeof(line))) {
 			v = strtoull(line, &end, 10);
 			if (end != line && !*end)
 				fn(arg, entries[i]->d_name, v);
@@ -373,7 +325,7 @@ static int port_counters(const struct source *src, const struct dev *dev, unsign
 {
 	char dir[PATH_MAX];
 
-	snprintf(dir, sizeof(dir), "%s/class/infiniband/%s/ports/%u/hw_counters", sysfs_root(),
+	snprintf(dir, sizeof(dir), "%s/class/infiniband/%s/ports/%u/hw_counters", root_sysfs(),
 		 dev->name, port);
 	if (!sysfs_counters(dir, fn, arg))
 		return 0;
@@ -393,7 +345,7 @@ static int kernel_counters(struct source *src, struct dev *dev, unsigned int por
 	if (ret)
 		return ret;
 	/* Those of the RDMA device are not in rdma netlink; other drivers have none */
-	snprintf(dir, sizeof(dir), "%s/class/infiniband/%s/hw_counters", sysfs_root(), dev->name);
+	snprintf(dir, sizeof(dir), "%s/class/infiniband/%s/hw_counters", root_sysfs(), dev->name);
 	sysfs_counters(dir, fn, arg);
 	return 0;
 }
@@ -405,9 +357,9 @@ static int kernel_driver_version(struct source *src, char *out, size_t size)
 	char dir[PATH_MAX];
 
 	(void)src;
-	if (!join(dir, sizeof(dir), sysfs_root(), "module/erdma") || access(dir, F_OK))
+	if (!path_join(dir, sizeof(dir), root_sysfs(), "module/erdma") || access(dir, F_OK))
 		return -ENOENT;
-	return read_line(dir, "version", out, size) ? 0 : -ENODATA;
+	return path_line(dir, "version", out, size) ? 0 : -ENODATA;
 }
 
 static bool kernel_facts(struct source *src, const struct dev *dev, struct dev_facts *facts)
@@ -418,8 +370,8 @@ static bool kernel_facts(struct source *src, const struct dev *dev, struct dev_f
 	*facts = (struct dev_facts){ .link = -1, .numa = -1, .pci_rev = -1, .n_qp = -1,
 				     .n_cq = -1, .n_mr = -1, .n_pd = -1 };
 	kernel_driver_version(src, facts->driver_version, sizeof(facts->driver_version));
-	snprintf(dir, sizeof(dir), "%s/bus/pci/devices/%s", sysfs_root(), dev->pci);
-	if (read_line(dir, "numa_node", line, sizeof(line)))
+	snprintf(dir, sizeof(dir), "%s/bus/pci/devices/%s", root_sysfs(), dev->pci);
+	if (path_line(dir, "numa_node", line, sizeof(line)))
 		facts->numa = atoi(line);
 	if (read_hex(dir, "revision", &rev))
 		facts->pci_rev = (int)rev;
@@ -442,7 +394,7 @@ static void name_owner(void *arg, const struct res *res)
 
 	if (res->pid) {
 		snprintf(dir, sizeof(dir), "/proc/%u", res->pid);
-		if (!read_line(dir, "comm", named.comm, sizeof(named.comm)))
+		if (!path_line(dir, "comm", named.comm, sizeof(named.comm)))
 			named.comm[0] = '\0';
 	}
 	n->fn(n->arg, &named);
@@ -492,7 +444,7 @@ static bool kernel_lockdown(struct source *src)
 	FILE *f;
 
 	(void)src;
-	if (!join(path, sizeof(path), sysfs_root(), "kernel/security/lockdown"))
+	if (!path_join(path, sizeof(path), root_sysfs(), "kernel/security/lockdown"))
 		return false;
 	f = fopen(path, "re");
 	if (!f)
@@ -503,48 +455,25 @@ static bool kernel_lockdown(struct source *src)
 	return strstr(line, "[integrity]") || strstr(line, "[confidentiality]");
 }
 
-/* Does a line of FILE start with the path of a module erdma.ko, packed or not? */
-static bool names_module(FILE *f)
-{
-	char *line = NULL, *end;
-	bool found = false;
-	size_t size = 0;
-
-	while (!found && getline(&line, &size, f) > 0) {
-		end = line + strcspn(line, ": \n");
-		*end = '\0';
-		end = strrchr(line, '/');
-		found = end && !strncmp(end, "/erdma.ko", 9) && (!end[9] || end[9] == '.');
-	}
-	free(line);
-	return found;
-}
-
-/* True only if the lists of the running kernel's modules can be read, and have none of ours */
 static bool kernel_no_module(struct source *src, char *release, size_t size)
 {
-	static const char *const lists[] = { "modules.dep", "modules.builtin" };
-	char dir[PATH_MAX], path[PATH_MAX];
-	struct utsname host;
-	bool found = false;
-	unsigned int i;
-	FILE *f;
-
 	(void)src;
-	if (!join(dir, sizeof(dir), sysfs_root(), "module/erdma") || !access(dir, F_OK) ||
-	    uname(&host) || !join(dir, sizeof(dir), modules_root(), host.release))
-		return false;
-	for (i = 0; i < 2 && !found; i++) {
-		f = join(path, sizeof(path), dir, lists[i]) ? fopen(path, "re") : NULL;
-		if (!f && !i)
-			return false;
-		if (!f)
-			continue;
-		found = names_module(f);
-		fclose(f);
-	}
-	snprintf(release, size, "%s", host.release);
-	return !found;
+	return host_no_module(release, size);
+}
+
+static int kernel_host(struct source *src, struct host *out)
+{
+	host_read(out);
+	if (src->priv)
+		out->exclusive = nl_rdma_exclusive(src->priv);
+	return 0;
+}
+
+static int kernel_irq_cpu(struct source *src, const struct dev *dev, unsigned int irq)
+{
+	(void)src;
+	(void)dev;
+	return host_irq_cpu(irq);
 }
 
 static uint64_t kernel_real_ns(struct source *src)
@@ -566,6 +495,8 @@ const struct source_ops source_backend = {
 	.addresses = kernel_addresses,
 	.lockdown = kernel_lockdown,
 	.no_module = kernel_no_module,
+	.host = kernel_host,
+	.irq_cpu = kernel_irq_cpu,
 	.real_ns = kernel_real_ns,
 	.close = kernel_close,
 };

@@ -101,6 +101,43 @@ int nl_rdma_facts(struct nl_rdma *nl, uint32_t index, struct dev_facts *facts)
 	return ret;
 }
 
+/* ---- network namespaces ------------------------------------------------- */
+
+/**
+ * nl_parse_exclusive - reply of RDMA_NLDEV_CMD_SYS_GET
+ * @msg: message
+ *
+ * Return: 1: RDMA devices belong to one network namespace each, 0: to all; -1: it does not say.
+ */
+int nl_parse_exclusive(struct nlmsghdr *msg)
+{
+	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+
+	if (nl_parse_attrs(msg, tb) || !tb[RDMA_NLDEV_SYS_ATTR_NETNS_MODE])
+		return -1;
+	return !nla_get_u8(tb[RDMA_NLDEV_SYS_ATTR_NETNS_MODE]);
+}
+
+static int on_system(void *arg, struct nlmsghdr *msg)
+{
+	*(int *)arg = nl_parse_exclusive(msg);
+	return 0;
+}
+
+/**
+ * nl_rdma_exclusive - does an RDMA device belong to one network namespace?
+ * @nl: connection
+ *
+ * Return: 1, 0; -1 if it is not known.
+ */
+int nl_rdma_exclusive(struct nl_rdma *nl)
+{
+	int exclusive = -1;
+
+	nl_rdma_ask(nl, RDMA_NLDEV_CMD_SYS_GET, NLM_F_ACK, 0, 0, on_system, &exclusive);
+	return exclusive;
+}
+
 /* ---- objects ------------------------------------------------------------ */
 
 static const struct {

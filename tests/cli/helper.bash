@@ -8,7 +8,7 @@ EADM=$TOP/eadm/eadm
 FAKE=$TOP/eadm/build/eadm-fake
 SCENARIOS=$TOP/eadm/build/scenarios
 export LC_ALL=C
-unset EADM_DEVICE NO_COLOR EADM_SYSFS EADM_DEVROOT EADM_MODULES
+unset EADM_DEVICE NO_COLOR EADM_SYSFS EADM_DEVROOT EADM_MODULES EADM_ROOT
 
 # fake SCENARIO ARG...: eadm on adapters out of a scenario, with sanitizers. With VIA_FILE=1 a
 # snapshot of them is taken, and read by a program that knows no scenario: by READER, the words

@@ -221,6 +221,54 @@ static bool fake_no_module(struct source *src, char *release, size_t size)
 	return s != NULL;
 }
 
+/* The member "host" of the first adapter */
+static json_object *host_of(struct source *src)
+{
+	json_object *o = NULL;
+
+	if (!fake_begin(src))
+		json_object_object_get_ex(fake_adapter(src->priv, 0), "host", &o);
+	return o;
+}
+
+static int fake_host(struct source *src, struct host *out)
+{
+	json_object *o = host_of(src);
+
+	if (!o)
+		return -ENODATA;
+	*out = (struct host){ .is_loaded = fake_number(o, "loaded", 0),
+			      .dkms = fake_number(o, "dkms", 0),
+			      .headers = fake_number(o, "headers", 0),
+			      .libibverbs = fake_number(o, "libibverbs", 0),
+			      .provider = fake_number(o, "provider", 0),
+			      .rdma_core = (unsigned int)fake_number(o, "rdma_core", 0),
+			      .exclusive = (int)fake_number(o, "exclusive", (uint64_t)-1),
+			      .cpus = (unsigned int)fake_number(o, "cpus", 0) };
+	set_string(out->release, sizeof(out->release), o, "release");
+	set_string(out->loaded.version, sizeof(out->loaded.version), o, "version");
+	set_string(out->loaded.srcversion, sizeof(out->loaded.srcversion), o, "srcversion");
+	set_string(out->disk.version, sizeof(out->disk.version), o, "disk_version");
+	set_string(out->disk.srcversion, sizeof(out->disk.srcversion), o, "disk_srcversion");
+	set_string(out->disk_path, sizeof(out->disk_path), o, "disk_path");
+	if (fake_string(o, "compat_mode"))
+		out->compat_mode = fake_string(o, "compat_mode")[0];
+	return 0;
+}
+
+/* "irq_cpu": interrupt to CPU; one that is not there has several */
+static int fake_irq_cpu(struct source *src, const struct dev *dev, unsigned int irq)
+{
+	json_object *map;
+	char key[16];
+
+	(void)dev;
+	if (!json_object_object_get_ex(host_of(src), "irq_cpu", &map))
+		return -ENODATA;
+	snprintf(key, sizeof(key), "%u", irq);
+	return (int)fake_number(map, key, (uint64_t)-ERANGE);
+}
+
 static void fake_close(struct source *src)
 {
 	if (src->priv)
@@ -249,5 +297,7 @@ const struct source_ops source_backend = {
 	.pass = fake_pass,
 	.lockdown = fake_lockdown,
 	.no_module = fake_no_module,
+	.host = fake_host,
+	.irq_cpu = fake_irq_cpu,
 	.close = fake_close,
 };

@@ -423,6 +423,19 @@ static void netlink_facts(void **state)
 	nlmsg_free(m);
 }
 
+static void netlink_namespaces(void **state)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(0, 0);
+
+	(void)state;
+	assert_int_equal(nl_parse_exclusive(nlmsg_hdr(m)), -1);
+	nla_put_u8(m, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, 1);
+	assert_int_equal(nl_parse_exclusive(nlmsg_hdr(m)), 0);
+	nla_put_u8(m, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, 0);
+	assert_int_equal(nl_parse_exclusive(nlmsg_hdr(m)), 1);
+	nlmsg_free(m);
+}
+
 static void keep_last(void *arg, const struct res *res)
 {
 	*(struct res *)arg = *res;
@@ -553,6 +566,7 @@ static void netlink_random(void **state)
 		nl_parse_counters(h, ignore, NULL);
 		nl_parse_facts(h, &facts);
 		nl_parse_summary(h, &facts);
+		nl_parse_exclusive(h);
 		nl_parse_objects(h, n % 2 ? RES_QP : RES_CQ, keep_last, &res);
 		free(buf);
 	}
@@ -571,6 +585,7 @@ int unit_source(void)
 		TEST(call_that_hangs_is_left_behind), TEST(debug_reply_with_too_many_categories),
 		TEST(netlink_device), TEST(netlink_device_with_short_number), TEST(netlink_node),
 		TEST(netlink_counters), TEST(netlink_counters_cut), TEST(netlink_facts),
+		TEST(netlink_namespaces),
 		TEST(netlink_objects), TEST(netlink_details), TEST(netlink_objects_cut), TEST(netlink_random),
 	};
 
