@@ -108,6 +108,12 @@ static const struct opt_def log_opts[] = {
 	{ 0 }
 };
 
+static const struct opt_def doctor_opts[] = {
+	{ OPT_ONLY, "only", 0, "RULE,...", NULL, "only these rules" },
+	{ OPT_LIST, "list", 0, NULL, NULL, "the rules that it may report, as 'explain rule'" },
+	{ 0 }
+};
+
 static const struct opt_def debug_opts[] = {
 	{ OPT_FOR, "for", 0, "TIME", NULL, "back to the default after this time; default 10m, "
 	  "0 = never" },
@@ -252,11 +258,12 @@ const struct cmd cmd_table[] = {
 		  "queue pairs, devices, and what failed within ten minutes. The exit status says "
 		  "nothing of\nthe verdict.",
 	  .schema = &schema_why, .takes = BLOCK & ~TAKES_MORE, .run = cmd_why },
-	{ .verb = "doctor", .operands = "", .section = ANSWER,
+	{ .verb = "doctor", .operands = "", .opts = doctor_opts, .section = ANSWER,
 	  .help = "what is wrong with the adapters of this host, by every rule",
 	  .more = "The rules of 'why', of all devices, of at most 64 queue pairs, and of what failed "
-		  "within ten\nminutes; also adapters without a driver, and drivers without a "
-		  "diagnostic node. Only what is\nwrong is shown, and no warning that is merely "
+		  "within ten\nminutes; also adapters without a driver, drivers without a "
+		  "diagnostic node,\nand the host: module, headers for DKMS, libibverbs, interrupts, "
+		  "limits of locked memory. Only what is\nwrong is shown, and no warning that is merely "
 		  "possible. Exit status 10: a warning, a fault that is not\ncertain, or a failure of "
 		  "the past; 11: a fault that is certain.",
 	  .schema = &schema_doctor, .takes = BLOCK & ~TAKES_MORE, .run = cmd_doctor },

@@ -92,7 +92,15 @@ static int choose_qp(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
 	return 0;
 }
 
-static int collect_dev(struct ctx *c, struct dev *dev, void *arg)
+/**
+ * collect_dev - a device belongs to the question
+ * @c: run
+ * @dev: open device
+ * @arg: of collect_new()
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int collect_dev(struct ctx *c, struct dev *dev, void *arg)
 {
 	struct why_dev *d = pool_alloc(&c->pool, sizeof(*d)), **end;
 	struct collect *l = arg;
@@ -177,7 +185,7 @@ struct why_dev *why_dev_of(const struct inquiry *q, const struct dev *dev)
 /**
  * why_object - an answer about something
  * @q: inquiry
- * @dev: its device
+ * @dev: its device; NULL: it has none
  * @subject: what it is
  *
  * Return: object of schema_why.
@@ -186,8 +194,9 @@ struct obj *why_object(struct inquiry *q, const struct dev *dev, const char *sub
 {
 	struct obj *o = obj_new(&q->c->pool, q->doctor ? &schema_doctor : &schema_why);
 
-	obj_str(o, WY_DEV, dev_title(dev));
-	if (dev->index >= 0)
+	if (dev)
+		obj_str(o, WY_DEV, dev_title(dev));
+	if (dev && dev->index >= 0)
 		obj_u64(o, WY_INDEX, (uint64_t)dev->index);
 	obj_str(o, WY_SUBJECT, subject);
 	obj_u64(o, WY_SAMPLES, q->s.span_ns ? q->s.n : 1);
@@ -207,7 +216,7 @@ void why_add(struct inquiry *q, struct obj *o, struct findings *f)
 	enum exit_code code;
 
 	if (q->doctor) {
-		findings_keep_bad(f);
+		findings_keep_bad(f, q->only);
 		code = findings_exit(f);
 		q->c->found = code > q->c->found ? code : q->c->found;
 	}
@@ -266,9 +275,11 @@ static void add_device(struct inquiry *q, struct why_dev *d)
 	struct obj *o;
 
 	judge_device(q, d, &f);
+	if (q->doctor)
+		judge_surroundings(q, d->dev, &f);
 	o = why_object(q, d->dev, "device");
 	why_add(q, o, &f);
-	if (!q->doctor || f.first)
+	if (!q->doctor || q->only || f.first)
 		return;
 	found(&f, RULE_HEALTHY, "dev", dev_title(d->dev), NULL);
 	findings_fill(&f, o);
@@ -327,11 +338,25 @@ static void add_chosen(struct collect *l, struct asked *a)
 	mark_peer(l, a);
 }
 
-static void answer(struct collect *l)
+static void note_left(const struct collect *l)
+{
+	if (l->left)
+		ctx_note(l->q.c, "NOT_ASKED", NULL,
+			 "%zu of %zu queue pairs were looked at: choose fewer", l->n,
+			 l->n + l->left);
+}
+
+/**
+ * collect_answer - take the samples, and make verdicts of them
+ * @l: of collect_new(), with its devices
+ */
+void collect_answer(struct collect *l)
 {
 	struct why_dev *d;
 	size_t i;
 
+	if (!l->q.devs)
+		return;
 	for (i = 0; i < l->n; i++)
 		watch_pair(l, &l->chosen[i]);
 	for (d = l->q.devs; d; d = d->next)
@@ -345,14 +370,34 @@ static void answer(struct collect *l)
 		add_chosen(l, &l->chosen[i]);
 	for (d = l->q.devs; d; d = d->next)
 		judge_owners(&l->q, d);
+	note_left(l);
 }
 
-static void note_left(const struct collect *l)
+/**
+ * collect_new - a question without devices
+ * @c: run
+ * @choice: what it is about; in use as long as the question
+ *
+ * Return: question.
+ */
+struct collect *collect_new(struct ctx *c, const struct choice *choice)
 {
-	if (l->left)
-		ctx_note(l->q.c, "NOT_ASKED", NULL,
-			 "%zu of %zu queue pairs were looked at: choose fewer", l->n,
-			 l->n + l->left);
+	struct collect *l = pool_alloc(&c->pool, sizeof(*l));
+
+	l->q = (struct inquiry){ .c = c, .choice = choice, .s.c = c };
+	l->peers.pool = &c->pool;
+	return l;
+}
+
+/**
+ * collect_inquiry - what verdicts are made of
+ * @l: question
+ *
+ * Return: inquiry.
+ */
+struct inquiry *collect_inquiry(struct collect *l)
+{
+	return &l->q;
 }
 
 /**
@@ -364,76 +409,19 @@ static void note_left(const struct collect *l)
  */
 int cmd_why(struct ctx *c, const struct args *a)
 {
-	struct collect *l = pool_alloc(&c->pool, sizeof(*l));
 	struct choice choice;
+	struct collect *l;
 	int ret = choice_parse(c, a, "QP", &choice);
 
 	if (ret)
 		return ret;
-	l->q = (struct inquiry){ .c = c, .choice = &choice, .s.c = c };
+	l = collect_new(c, &choice);
 	l->q.any = !a->n && !choice.by_filter;
-	l->peers.pool = &c->pool;
 	ret = ctx_each_dev(c, choice.devs | (l->q.any ? DEVS_MANY : 0), collect_dev, l);
-	if (l->q.devs)
-		answer(l);
-	note_left(l);
+	collect_answer(l);
 	note_no_match(c, &choice);
 	if (l->q.any && !c->data.n && !c->problems)
 		ctx_note(c, "NOTHING_FOUND", NULL, "there is no queue pair, nothing that failed is "
 			 "recorded, and nothing is wrong with the devices");
-	return ret;
-}
-
-/* ---- doctor ------------------------------------------------------------------- */
-
-/* An adapter that is of no use is a finding, not a failure */
-static bool judge_host(struct inquiry *q, const struct dev *dev)
-{
-	struct findings f = { .c = q->c };
-
-	if (dev->state == DEV_NO_DRIVER)
-		found(&f, RULE_NO_DRIVER, "pci", dev->pci, NULL);
-	else if (dev->state == DEV_NO_RDMA)
-		found(&f, RULE_NO_RDMA, "pci", dev->pci, "driver", dev->driver, NULL);
-	else if (dev->state == DEV_NO_NODE)
-		found(&f, RULE_NO_NODE, "dev", dev_title(dev), NULL);
-	else
-		return false;
-	why_add(q, why_object(q, dev, "adapter"), &f);
-	return true;
-}
-
-static int examine_dev(struct ctx *c, struct dev *dev, void *arg)
-{
-	struct collect *l = arg;
-	int ret;
-
-	if (judge_host(&l->q, dev))
-		return 0;
-	ret = ctx_open_dev(c, dev);
-	return ret ? ret : collect_dev(c, dev, l);
-}
-
-/**
- * cmd_doctor - is anything wrong with this host's adapters?
- * @c: run
- * @a: arguments
- *
- * Return: 0, or a negative error number after reporting it.
- */
-int cmd_doctor(struct ctx *c, const struct args *a)
-{
-	struct collect *l = pool_alloc(&c->pool, sizeof(*l));
-	struct choice choice;
-	int ret = choice_parse(c, a, "QP", &choice);
-
-	if (ret)
-		return ret;
-	l->q = (struct inquiry){ .c = c, .choice = &choice, .any = true, .doctor = true, .s.c = c };
-	l->peers.pool = &c->pool;
-	ret = ctx_each_dev(c, DEVS_MANY | DEVS_ANY, examine_dev, l);
-	if (l->q.devs)
-		answer(l);
-	note_left(l);
 	return ret;
 }

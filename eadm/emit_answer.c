@@ -19,7 +19,9 @@ static void put_answer_title(struct ctx *c, const struct obj *o)
 				    strcmp(dev, obj_get_str(o, WY_DEV, "?")) ? ", " : "",
 				    strcmp(dev, obj_get_str(o, WY_DEV, "?")) ? dev : "");
 	}
-	text_heading(c, pool_printf(&c->pool, "%s %s", obj_get_str(o, WY_DEV, "?"), title));
+	if (obj_has(o, WY_DEV))
+		title = pool_printf(&c->pool, "%s %s", obj_get_str(o, WY_DEV, "?"), title);
+	text_heading(c, title);
 	fputc('\n', c->out);
 }
 

@@ -91,21 +91,28 @@ static bool is_past(const struct rule *r)
 	       r == &rules[RULE_PINNED_LIMIT] || r == &rules[RULE_VERB_FAILED];
 }
 
-static bool is_bad(const struct rule *r)
+/**
+ * rule_is_bad - does doctor report a rule?
+ * @r: rule
+ *
+ * Return: true for faults, and warnings that are more than possible.
+ */
+bool rule_is_bad(const struct rule *r)
 {
 	return r->level == LEVEL_FAULT || (r->level == LEVEL_WARNING && r->sure > SURE_POSSIBLE);
 }
 
 /**
- * findings_keep_bad - leave faults, and warnings that are more than possible
+ * findings_keep_bad - leave what doctor reports
  * @f: findings
+ * @only: the rules that are asked about, by number; NULL: all
  */
-void findings_keep_bad(struct findings *f)
+void findings_keep_bad(struct findings *f, const bool *only)
 {
 	struct finding **n = &f->first;
 
 	while (*n)
-		if (is_bad((*n)->rule))
+		if (rule_is_bad((*n)->rule) && (!only || only[(*n)->rule - rules]))
 			n = &(*n)->next;
 		else
 			*n = (*n)->next;
@@ -124,7 +131,7 @@ enum exit_code findings_exit(const struct findings *f)
 	const struct finding *n;
 
 	for (n = f->first; n; n = n->next) {
-		if (!is_bad(n->rule))
+		if (!rule_is_bad(n->rule))
 			continue;
 		if (n->rule->level == LEVEL_FAULT && n->rule->sure == SURE_CERTAIN &&
 		    !is_past(n->rule))

@@ -46,6 +46,7 @@ enum rule_side {
 #define RULES(X) \
 	RULES_OF_HOST(X) \
 	RULES_OF_DEVICE(X) \
+	RULES_OF_SURROUNDINGS(X) \
 	RULES_OF_STOPPED_QP(X) \
 	RULES_OF_CONNECTION(X) \
 	RULES_OF_PROGRESS(X) \
@@ -67,6 +68,46 @@ enum rule_side {
 	  "load the erdma driver that comes with eadm; modinfo erdma shows which one modprobe " \
 	  "takes", \
 	  "Another driver of the same name has the adapter.") \
+	X(NETNS_HIDDEN, "netns-hidden", FAULT, LIKELY, ADMIN, \
+	  "the RDMA device of the adapter at {pci} is not in this network namespace: RDMA devices " \
+	  "belong to one namespace each", \
+	  "rdma system; ip netns exec NAME rdma dev", \
+	  "This driver is bound, its RDMA device cannot be seen, and the mode of namespaces is " \
+	  "exclusive. A probe that failed looks the same.") \
+	X(MODULE_OTHER, "module-other", WARNING, CERTAIN, ADMIN, \
+	  "the loaded module erdma is the kernel's own or the vendor's: it states no " \
+	  "version{disk}", \
+	  "modprobe -r erdma; modprobe erdma; modinfo erdma", \
+	  "Modules of the same name exclude each other. The one that eadm comes with has a " \
+	  "version in /sys/module/erdma.") \
+	X(MODULE_OLD, "module-old", WARNING, CERTAIN, ADMIN, \
+	  "the loaded module erdma {version} was built from other sources than {file}, {other}, " \
+	  "which modprobe would load", \
+	  "modprobe -r erdma; modprobe erdma, when no application uses the device", \
+	  "Version or checksum of the sources in /sys/module/erdma differ from those in the file, as " \
+	  "after an update without a reboot. Packed files are not looked into.") \
+	X(HEADERS_MISSING, "headers-missing", WARNING, CERTAIN, ADMIN, \
+	  "DKMS cannot build erdma for Linux {release}, which runs: its headers are not " \
+	  "installed", \
+	  "apt install linux-headers-{release}, or dnf install kernel-devel-{release}; dkms " \
+	  "autoinstall", \
+	  "The sources are in /usr/src, the kernel has no such module, and its directory of " \
+	  "modules has no 'build'.") \
+	X(PROVIDER_MISSING, "provider-missing", WARNING, CERTAIN, ADMIN, \
+	  "applications of this host cannot open the device: libibverbs has no provider for it", \
+	  "apt install ibverbs-providers, or dnf install libibverbs; ibv_devices", \
+	  "There is a libibverbs, but no liberdma in its folder of providers, or no " \
+	  "/etc/libibverbs.d/erdma.driver. Containers have a libibverbs of their own.") \
+	X(PROVIDER_OLD, "provider-old", WARNING, LIKELY, ADMIN, \
+	  "libibverbs of this host is of rdma-core {release}; the oldest that is known to work " \
+	  "is {min}", \
+	  "install a newer rdma-core", \
+	  "By the name of the file that libibverbs.so.1 is a link to.") \
+	X(COMPAT_MODE, "compat-mode", WARNING, CERTAIN, ADMIN, \
+	  "the module erdma was loaded with compat_mode=Y, which has no effect: connections need " \
+	  "rdma_cm, and there is no RoCE", \
+	  "grep -r compat_mode /etc/modprobe.d", \
+	  "It is a parameter of the vendor's driver, which makes another kind of device then.") \
 	X(HEALTHY, "healthy", NOTE, CERTAIN, ADMIN, \
 	  "no rule finds fault with the device {dev} itself", \
 	  "eadm why --pid PID if a program hangs", \
@@ -149,6 +190,24 @@ enum rule_side {
 	  "eadm list eq -v", \
 	  "The driver found events without an interrupt, by the look that it takes every 100 " \
 	  "ms. Each one costs up to 100 ms.")
+
+/* In doctor only */
+#define RULES_OF_SURROUNDINGS(X) \
+	X(RECORDERS_OFF, "recorders-off", WARNING, CERTAIN, ADMIN, \
+	  "the recorders of {dev} are off: of what fails, nothing is left to look at", \
+	  "echo Y > /sys/module/erdma/parameters/recorders", \
+	  "The driver says so. Verdicts about failures of the past need the recorders.") \
+	X(IRQS_ONE_CPU, "irqs-one-cpu", WARNING, CERTAIN, ADMIN, \
+	  "the {n} completion interrupts of {dev} all go to CPU {cpu}, and the host has {cpus}", \
+	  "systemctl status irqbalance; eadm list eq -v; echo CPU > " \
+	  "/proc/irq/IRQ/smp_affinity_list", \
+	  "The effective affinity of the interrupts of all completion event queues is the same " \
+	  "single CPU. The driver spreads them when it is loaded.") \
+	X(PINNED_NEAR, "pinned-near", WARNING, LIKELY, ADMIN, \
+	  "{who} has pinned {pinned} of the {max} that it may", \
+	  "ulimit -l, or LimitMEMLOCK= of its unit", \
+	  "VmPin of a process with queue pairs is at least nine tenths of its soft limit of " \
+	  "locked memory, and not above it. With CAP_IPC_LOCK there is no limit.")
 
 #define RULES_OF_STOPPED_QP(X) \
 	X(KEY_DEREGISTERED, "key-deregistered", FAULT, CERTAIN, APPLICATION, \

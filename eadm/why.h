@@ -43,7 +43,8 @@ struct findings {
 struct finding *found(struct findings *f, enum rule_id id, ...) __attribute__((sentinel));
 bool is_found(const struct findings *f, enum rule_id id);
 const struct finding *findings_verdict(const struct findings *f);
-void findings_keep_bad(struct findings *f);
+void findings_keep_bad(struct findings *f, const bool *only);
+bool rule_is_bad(const struct rule *r);
 enum exit_code findings_exit(const struct findings *f);
 void findings_fill(const struct findings *f, struct obj *o);
 void finding_fill(struct obj *o, const struct finding *n);
@@ -220,6 +221,7 @@ struct known_qp {
  * @choice: what it is about
  * @any: no number and no option chose
  * @doctor: only what is wrong, also with devices that are of no use
+ * @only: doctor: the rules that are asked about, by number; NULL: all
  * @s: samples
  * @devs: devices
  * @qps: all queue pairs of these devices
@@ -231,6 +233,7 @@ struct inquiry {
 	const struct choice *choice;
 	bool any;
 	bool doctor;
+	const bool *only;
 	struct sampler s;
 	struct why_dev *devs;
 	struct known_qp *qps;
@@ -245,6 +248,10 @@ void count_dropped(struct inquiry *q, struct why_dev *d, unsigned int when);
 void judge_device(struct inquiry *q, struct why_dev *d, struct findings *f);
 void judge_eq(struct inquiry *q, const struct watched *w, struct findings *f);
 bool judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f);
+/* judge_host.c: what is around them */
+void judge_host(struct inquiry *q, struct findings *f);
+bool host_hides(struct ctx *c, const struct dev *dev);
+void judge_surroundings(struct inquiry *q, struct dev *dev, struct findings *f);
 /* judge_qp.c: connections */
 void judge_pair(struct inquiry *q, const struct pair *p, struct findings *f);
 /* judge_progress.c: do they get on? */
@@ -262,6 +269,12 @@ bool judge_attempt(struct inquiry *q, const struct end *e, struct findings *f);
 bool judge_last(struct inquiry *q, const struct why_dev *d, struct findings *f);
 void judge_owners(struct inquiry *q, const struct why_dev *d);
 
+/* cmd_why.c: which devices and queue pairs it is about */
+struct collect;
+struct collect *collect_new(struct ctx *c, const struct choice *choice);
+struct inquiry *collect_inquiry(struct collect *l);
+int collect_dev(struct ctx *c, struct dev *dev, void *arg);
+void collect_answer(struct collect *l);
 struct obj *why_object(struct inquiry *q, const struct dev *dev, const char *subject);
 void why_add(struct inquiry *q, struct obj *o, struct findings *f);
 

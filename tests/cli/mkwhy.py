@@ -125,6 +125,47 @@ def hosts():
     rule('healthy', base(), with_info(base(), link_up=0))
 
 
+def machine(**kw):
+    """A host without a fault, for doctor."""
+    return base(host={'release': '6.1.0-40-amd64', 'loaded': 1, 'version': '0.1.0',
+                      'srcversion': 'A1', 'disk_path': 'updates/dkms/erdma.ko',
+                      'disk_version': '0.1.0', 'disk_srcversion': 'A1', 'dkms': 1, 'headers': 1,
+                      'libibverbs': 1, 'provider': 1, 'rdma_core': 44, 'compat_mode': 'N',
+                      'exclusive': 0, 'cpus': 4, 'irq_cpu': {'41': 1, '42': 2}, **kw},
+                eq=[eq(0, 0, 24, 24, 1), eq(1, 1, 6, 6, 2), eq(2, 2, 6, 6, 3),
+                    eq(32, 0, 0, 0, 0)])
+
+
+def surroundings():
+    def host(name, **kw):
+        rule(name, machine(**kw), machine())
+
+    # The file of the kernel's own module, which DKMS has put another in front of
+    host('module-other', version='', srcversion='B2')
+    # The same version, from other sources; packed files show neither
+    host('module-old', srcversion='B2')
+    RULES['module-old'] = (RULES['module-old'][0], machine(
+        srcversion='B2', disk_version='', disk_srcversion=''))
+    gone = {'disk_path': '', 'disk_version': '', 'disk_srcversion': ''}
+    host('headers-missing', headers=0, **gone)
+    # Built already: no headers are needed
+    RULES['headers-missing'] = (RULES['headers-missing'][0], machine(headers=0))
+    host('provider-missing', provider=0)
+    RULES['provider-missing'] = (RULES['provider-missing'][0], machine(provider=0, libibverbs=0))
+    host('provider-old', rdma_core=40)
+    host('compat-mode', compat_mode='Y')
+    host('irqs-one-cpu', irq_cpu={'41': 3, '42': 3})
+    pci = {'pci': '0000:00:05.0', 'driver': 'erdma'}
+    rule('netns-hidden', {**pci, 'host': {**machine()['host'], 'exclusive': 1}},
+         {**pci, 'host': machine()['host']})
+    rule('recorders-off', with_info(base(), abi_flags=str(1 | 1 << 2 | 0x7fe << 32)))
+
+    def pins(kb):
+        return base(proc=[process(CLIENT, pinned=f'{kb} kB', locked_limits='8388608 8388608 bytes'),
+                          process(SERVER)])
+    rule('pinned-near', pins(7500), pins(7000))
+
+
 def devices():
     rule('card-gone', with_info(base(), reg_status=0xffffffff))
     rule('cmdq-dead', with_cmdq(base(), state=3, dead_reason=3, dead_submod=0, dead_opcode=1,
@@ -363,7 +404,7 @@ def verbs():
 
 
 def main():
-    for part in (hosts, devices, stops, connections, no_receives, completions, paths, states, verbs):
+    for part in (hosts, surroundings, devices, stops, connections, no_receives, completions, paths, states, verbs):
         part()
     out = sys.argv[1] if len(sys.argv) > 1 else OUT
     os.makedirs(out, exist_ok=True)

@@ -8,7 +8,7 @@ load helper
 setup()
 {
 	export EADM_SYSFS=$BATS_TEST_TMPDIR/sys EADM_DEVROOT=$BATS_TEST_TMPDIR/dev
-	export EADM_MODULES=$BATS_TEST_TMPDIR/modules
+	export EADM_MODULES=$BATS_TEST_TMPDIR/modules EADM_ROOT=$BATS_TEST_TMPDIR/root
 	mkdir -p "$EADM_SYSFS/bus/pci/devices" "$EADM_DEVROOT"
 	adapter 0000:00:03.0 0x8086 0x100e
 }
@@ -79,6 +79,130 @@ node()
 	[ "$took" -ge 1000 ]
 	[ "$took" -lt 2500 ]
 	[[ "$output" == "erdma_0  "*"queue pairs   2, 0 DEAD, 0 stuck"*"next  "* ]]
+}
+# module VERSION SRCVERSION: what the loaded module states
+module()
+{
+	mkdir -p "$EADM_SYSFS/module/erdma/parameters"
+	echo "$1" > "$EADM_SYSFS/module/erdma/version"
+	echo "$2" > "$EADM_SYSFS/module/erdma/srcversion"
+	echo "${3-N}" > "$EADM_SYSFS/module/erdma/parameters/compat_mode"
+}
+
+# module_file PATH VERSION SRCVERSION: a file that modprobe would load
+module_file()
+{
+	local dir
+	dir=$EADM_MODULES/$(uname -r)
+	mkdir -p "$dir/build" "$(dirname "$dir/$1")"
+	printf '\177ELF\0code\0srcversion=%s\0license=GPL\0version=%s\0' "$3" "$2" > "$dir/$1"
+	echo "$1: kernel/x.ko" > "$dir/modules.dep"
+}
+
+# libibverbs RELEASE: with the provider
+libibverbs()
+{
+	local dir=$EADM_ROOT/usr/lib/x86_64-linux-gnu
+	rm -rf "$dir" && mkdir -p "$dir/libibverbs" "$EADM_ROOT/etc/libibverbs.d"
+	: > "$dir/libibverbs.so.1.14.$1.0"
+	ln -s "libibverbs.so.1.14.$1.0" "$dir/libibverbs.so.1"
+	: > "$dir/libibverbs/liberdma-rdmav34.so"
+	: > "$EADM_ROOT/etc/libibverbs.d/erdma.driver"
+}
+
+# irq NUMBER CPUS
+irq()
+{
+	mkdir -p "$EADM_ROOT/proc/irq/$1"
+	echo "$2" > "$EADM_ROOT/proc/irq/$1/effective_affinity_list"
+}
+
+# host: rules of the host and of interrupts that hold
+host()
+{
+	node why-irqs-one-cpu -j doctor \
+		--only module-other,module-old,compat-mode,headers-missing,provider-missing,provider-old,irqs-one-cpu |
+		jq -r '[.data[] | .verdict.rule, .also[].rule] | join(" ")'
+}
+
+@test "real: doctor, a host without a fault, and without anything" {
+	working
+	[ "$(host)" = "" ]
+	module 0.1.0 A1
+	module_file updates/dkms/erdma.ko 0.1.0 A1
+	libibverbs 44
+	irq 41 0
+	irq 42 1
+	[ "$(host)" = "" ]
+}
+@test "real: doctor, the module" {
+	working
+	module 0.1.0 A1 Y
+	[ "$(host)" = compat-mode ]
+	module 0.1.0 A1
+	module_file updates/dkms/erdma.ko 0.1.0 B2
+	[ "$(host)" = module-old ]
+	module_file updates/dkms/erdma.ko 0.2.0 A1
+	[ "$(host)" = module-old ]
+	# Packed: nothing of it can be read
+	local dir
+	dir=$EADM_MODULES/$(uname -r)
+	gzip -c "$dir/updates/dkms/erdma.ko" > "$dir/updates/dkms/erdma.ko.gz"
+	echo 'updates/dkms/erdma.ko.gz:' > "$dir/modules.dep"
+	[ "$(host)" = "" ]
+	# The kernel's own on disk, as where ours was loaded by hand
+	printf 'ELF\0srcversion=C3\0' > "$dir/updates/dkms/erdma.ko"
+	echo 'updates/dkms/erdma.ko:' > "$dir/modules.dep"
+	[ "$(host)" = "" ]
+	rm "$EADM_SYSFS/module/erdma/version"
+	[ "$(host)" = module-other ]
+	node why-irqs-one-cpu doctor | grep -q 'it is not updates/dkms/erdma.ko, which modprobe would load'
+}
+@test "real: doctor, headers" {
+	working
+	mkdir -p "$EADM_ROOT/usr/src/erdma-0.1.0" "$EADM_MODULES/$(uname -r)"
+	[ "$(host)" = "" ]
+	: > "$EADM_ROOT/usr/src/erdma-0.1.0/dkms.conf"
+	[ "$(host)" = headers-missing ]
+	# A link that leads nowhere is left when they are removed
+	ln -s /nonexistent "$EADM_MODULES/$(uname -r)/build"
+	[ "$(host)" = headers-missing ]
+	echo 'kernel/drivers/infiniband/hw/erdma/erdma.ko.xz:' > "$EADM_MODULES/$(uname -r)/modules.dep"
+	[ "$(host)" = headers-missing ]
+	echo 'updates/dkms/erdma.ko.xz:' > "$EADM_MODULES/$(uname -r)/modules.dep"
+	[ "$(host)" = "" ]
+}
+@test "real: doctor, libibverbs" {
+	working
+	libibverbs 44
+	[ "$(host)" = "" ]
+	rm "$EADM_ROOT/etc/libibverbs.d/erdma.driver"
+	[ "$(host)" = provider-missing ]
+	libibverbs 56
+	rm "$EADM_ROOT"/usr/lib/*/libibverbs/*
+	[ "$(host)" = provider-missing ]
+	libibverbs 39
+	[ "$(host)" = provider-old ]
+	# A name of another kind
+	libibverbs 39
+	ln -sf libibverbs.so "$EADM_ROOT/usr/lib/x86_64-linux-gnu/libibverbs.so.1"
+	: > "$EADM_ROOT/usr/lib/x86_64-linux-gnu/libibverbs.so"
+	[ "$(host)" = "" ]
+}
+@test "real: doctor, interrupts" {
+	[ "$(nproc)" -ge 2 ] || skip "one CPU"
+	working
+	irq 41 1
+	[ "$(host)" = "" ]
+	irq 42 1
+	[ "$(host)" = irqs-one-cpu ]
+	irq 42 0
+	[ "$(host)" = "" ]
+	irq 41 0-1
+	irq 42 0-1
+	[ "$(host)" = "" ]
+	irq 42 x
+	[ "$(host)" = "" ]
 }
 @test "real: no adapter" {
 	run --separate-stderr "$EADM" list dev

@@ -151,6 +151,23 @@ first()
 	verdict healthy doctor
 }
 
+@test "the host: the module that is loaded, its file, its parameters, headers" {
+	verdict module-other doctor
+	verdict module-old doctor
+	verdict compat-mode doctor
+	verdict headers-missing doctor
+}
+@test "the host: the provider of libibverbs" {
+	verdict provider-missing doctor
+	verdict provider-old doctor
+}
+@test "the host: namespaces, interrupts, recorders, locked memory" {
+	verdict netns-hidden doctor
+	verdict irqs-one-cpu doctor
+	verdict recorders-off doctor
+	verdict pinned-near doctor
+}
+
 @test "every rule has such a test" {
 	local rule
 	for rule in $("$EADM" explain rule -j | jq -r '.data[].word'); do
@@ -265,5 +282,35 @@ take() { EADM_SCENARIO=$SCENARIOS/$1.json "$FAKE" snapshot --write "$BATS_TEST_T
 @test "doctor: one of two devices" {
 	expect 10 two doctor -d erdma_1
 	expect 11 two doctor
+}
+@test "doctor: only some rules" {
+	expect 10 why-cq-overrun doctor --only cq-overrun,link-down
+	expect 0 why-cq-overrun doctor --only link-down
+	[ -z "$output" ]
+	[ "$stderr" = "eadm: note: none of these rules holds" ]
+	[ "$(fake why-compat-mode doctor --only compat-mode,irqs-one-cpu -j | jq '.data | length')" = 1 ]
+	expect 2 why-cq-overrun doctor --only link-dwon
+	[[ "$stderr" == *"doctor has no rule 'link-dwon'"*"did you mean 'link-down'?"* ]]
+	# It is a rule, and doctor does not report it
+	expect 2 why-cq-overrun doctor --only idle-both
+	expect 2 why-cq-overrun doctor --only ,
+}
+@test "doctor: its rules" {
+	local all bad
+	all=$(fake none doctor --list -j | jq -r '.data[].word')
+	grep -qx headers-missing <<< "$all"
+	grep -qx no-receive <<< "$all"
+	bad=$("$EADM" explain rule -j | jq -r '.data[] | select(.text |
+		test("^fault|^warning, (LIKELY|CERTAIN)")) | .word')
+	diff <(echo "$all") <(echo "$bad")
+	fake none doctor --list | grep -q '^rule '
+}
+@test "doctor: a file has of the host whether the module states a version" {
+	jq '.adapters[0].module_version = ""' "$SCENARIOS/why-idle-both.json" > "$BATS_TEST_TMPDIR/s.json"
+	EADM_SCENARIO=$BATS_TEST_TMPDIR/s.json "$FAKE" snapshot --write "$BATS_TEST_TMPDIR/file" > /dev/null
+	[ "$("$FAKE" --from "$BATS_TEST_TMPDIR/file" doctor -j | jq -r '.data[-1] | .subject, .verdict.rule')" = "this host
+module-other" ]
+	take why-headers-missing
+	"$FAKE" --from "$BATS_TEST_TMPDIR/file" doctor -j | jq -e '[.data[].verdict.rule] == ["healthy"]'
 }
 @test "JSON: both ends and the verdict" { golden_json why-no-receive.json why-no-receive why; }
