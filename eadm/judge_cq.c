@@ -4,6 +4,7 @@
 #include "erdma/erdma_hw.h"
 #include "erdma/erdma_ring.h"
 
+#include "ring.h"
 #include "why.h"
 
 /* What an application or the driver armed a CQ with last; false if it never did */
@@ -91,6 +92,54 @@ static void look_for_untaken(struct inquiry *q, const struct end *e, const struc
 	      text_n(c, untaken(first), "completion"), "still", text_ns(c, q->s.span_ns), NULL);
 }
 
+/* Rings that are larger are left alone */
+#define RING_MAX	65536
+
+/* The newest entry with the wrong owner bit of all that the ring has; false: there is none */
+static bool hidden_entry(const struct ring *r, uint32_t pi, uint32_t *index)
+{
+	uint32_t n = pi < r->depth ? pi : r->depth, i, slot;
+
+	for (i = 1; i <= n; i++) {
+		slot = erdma_ring_slot(pi - i, r->depth);
+		if (ring_never_written(r, slot) || owner_bit(r, slot, CQE_OWNER_BYTE) ==
+		    !!erdma_ring_owner(pi - i, r->depth))
+			continue;
+		*index = pi - i;
+		return true;
+	}
+	return false;
+}
+
+static bool card_stands(const struct sampler *s, const struct watched *w)
+{
+	unsigned int i;
+
+	for (i = 1; i < s->n; i++)
+		if (w->at[i].card_pi != w->at[0].card_pi)
+			return false;
+	return sampler_can_compare(s) && sampler_answered(s, w);
+}
+
+/* The card's index must be the same behind the reading of the ring, too */
+static bool look_for_hidden(struct inquiry *q, const struct watched *w, struct findings *f)
+{
+	uint32_t pi = w->at[0].card_pi, now, index;
+	struct ctx *c = q->c;
+	struct ring_data rd;
+	struct ring r;
+
+	if (!card_stands(&q->s, w) || w->at[0].cq.cq.depth > RING_MAX ||
+	    source_ring(&c->src, w->dev, ERDMA_DIAG_RING_CQ, w->id, &rd))
+		return false;
+	r = (struct ring){ .data = rd.data, .depth = rd.depth, .entry_size = rd.entry_size };
+	if (!hidden_entry(&r, pi, &index) ||
+	    card_ask_cq(c, w->dev, w->id, &now) != CARD_ANSWERED || now != pi)
+		return false;
+	found(f, RULE_CQE_HIDDEN, "index", text_u(c, index), "cq", text_u(c, w->id), NULL);
+	return true;
+}
+
 /**
  * judge_cq_events - does a completion queue of an end get on?
  * @q: inquiry
@@ -104,7 +153,8 @@ void judge_cq_events(struct inquiry *q, const struct end *e, const struct watche
 	if (!sampler_there(&q->s, cq))
 		return;
 	look_for_lost_event(q, cq, f);
-	look_for_untaken(q, e, cq, f);
+	if (!look_for_hidden(q, cq, f))
+		look_for_untaken(q, e, cq, f);
 }
 
 /**

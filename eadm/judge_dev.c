@@ -14,6 +14,7 @@
 #define SECOND		1000000000ULL
 #define RECENT_NS	(600 * SECOND)	/* a loss that may still explain something */
 #define NEAR_PERCENT	90
+#define PAGES_PER_CTX	3		/* doorbell pages of a context that has its own */
 #define PORT		1
 
 /* ---- command queue ------------------------------------------------------------ */
@@ -214,40 +215,94 @@ static bool owner_of(const struct rec *rec, struct erdma_diag_owner *owner)
 	return false;
 }
 
-static void count_owner(void *arg, uint32_t id, const struct rec *rec)
+static void add_user(struct users *u, const struct erdma_diag_owner *owner)
 {
-	struct users *u = arg;
-	struct erdma_diag_owner owner;
 	size_t i;
 
-	(void)id;
-	if (!owner_of(rec, &owner))
-		return;
 	for (i = 0; i < u->n; i++)
-		if (!memcmp(&u->user[i].owner, &owner, sizeof(owner)))
+		if (!memcmp(&u->user[i].owner, owner, sizeof(*owner)))
 			break;
 	if (i == USERS_MAX)
 		return;
-	u->user[i].owner = owner;
+	u->user[i].owner = *owner;
 	u->user[i].n++;
 	u->n += i == u->n;
+}
+
+static void count_owner(void *arg, uint32_t id, const struct rec *rec)
+{
+	struct erdma_diag_owner owner;
+
+	(void)id;
+	if (owner_of(rec, &owner))
+		add_user(arg, &owner);
+}
+
+static const struct user *most(const struct users *u)
+{
+	const struct user *top = NULL;
+	size_t i;
+
+	for (i = 0; i < u->n; i++)
+		if (!top || u->user[i].n > top->n)
+			top = &u->user[i];
+	return top;
 }
 
 /* "; ib_write_bw[4711] has 60000 of them" */
 static const char *top_user(struct ctx *c, struct dev *dev, uint32_t obj)
 {
 	struct users *u = pool_alloc(&c->pool, sizeof(*u));
-	const struct user *top = NULL;
-	size_t i;
+	const struct user *top;
 
 	source_list(&c->src, dev, obj, 0, UINT32_MAX, count_owner, u);
-	for (i = 0; i < u->n; i++)
-		if (!top || u->user[i].n > top->n)
-			top = &u->user[i];
+	top = most(u);
 	if (!top)
 		return "";
 	return pool_printf(&c->pool, "; %s has most of those that are shown, %u",
 			   text_owner(c, &top->owner), top->n);
+}
+
+static void judge_limit(struct ctx *c, const struct dev *dev, uint64_t n, uint64_t max,
+			const char *what, const char *who, struct findings *f)
+{
+	found(f, n >= max ? RULE_LIMIT_REACHED : RULE_LIMIT_NEAR, "dev", dev_title(dev), "what",
+	      what, "n", text_u(c, n), "max", text_u(c, max), "who", who, NULL);
+}
+
+static bool is_near(uint64_t n, uint64_t max)
+{
+	return max && n * 100 >= max * NEAR_PERCENT;
+}
+
+static void count_own_pages(void *arg, uint32_t id, const struct rec *rec)
+{
+	struct erdma_diag_ctx ctx;
+	uint64_t *n = arg;
+
+	(void)id;
+	if (rec->type != ERDMA_DIAG_REC_CTX)
+		return;
+	rec_copy(rec, &ctx, sizeof(ctx));
+	*n += ctx.flags & ERDMA_DIAG_CTX_OWN_PAGES ? PAGES_PER_CTX : 0;
+}
+
+/* As many as BAR0 has behind the fixed map; the card may have fewer */
+static void judge_doorbells(struct inquiry *q, struct dev *dev, struct findings *f)
+{
+	const struct erdma_diag_info *info = &dev->info;
+	uint64_t max = info->bar0_len >> ERDMA_DB_PAGE_SHIFT, n = 0;
+	struct ctx *c = q->c;
+
+	max = max > ERDMA_DB_EXT_FIRST_PAGE ? max - ERDMA_DB_EXT_FIRST_PAGE : 0;
+	max -= max % PAGES_PER_CTX;
+	if (!is_near((uint64_t)info->n_ctx * PAGES_PER_CTX, max) ||
+	    source_list(&c->src, dev, ERDMA_DIAG_OBJ_CTX, 0, UINT32_MAX, count_own_pages, &n) ||
+	    !is_near(n, max))
+		return;
+	judge_limit(c, dev, n, max, "doorbell pages of applications",
+		    pool_printf(&c->pool, "; three for each context%s",
+				top_user(c, dev, ERDMA_DIAG_OBJ_CTX)), f);
 }
 
 static void judge_limits(struct inquiry *q, struct dev *dev, struct findings *f)
@@ -268,15 +323,60 @@ static void judge_limits(struct inquiry *q, struct dev *dev, struct findings *f)
 	struct ctx *c = q->c;
 	size_t i;
 
-	for (i = 0; i < COUNT_OF(limits); i++) {
-		if (!limits[i].max ||
-		    limits[i].n * 100ULL < limits[i].max * (uint64_t)NEAR_PERCENT)
-			continue;
-		found(f, limits[i].n >= limits[i].max ? RULE_LIMIT_REACHED : RULE_LIMIT_NEAR,
-		      "dev", dev_title(dev), "what", limits[i].what, "n", text_u(c, limits[i].n),
-		      "max", text_u(c, limits[i].max), "who",
-		      top_user(c, dev, limits[i].obj), NULL);
+	for (i = 0; i < COUNT_OF(limits); i++)
+		if (is_near(limits[i].n, limits[i].max))
+			judge_limit(c, dev, limits[i].n, limits[i].max, limits[i].what,
+				    top_user(c, dev, limits[i].obj), f);
+	judge_doorbells(q, dev, f);
+}
+
+/* ---- command contexts --------------------------------------------------------- */
+
+static bool all_taken(const struct sampler *s, const struct watched *w)
+{
+	const struct erdma_diag_cmdq *m;
+	unsigned int i;
+
+	if (!sampler_can_compare(s))
+		return false;
+	for (i = 0; i < s->n; i++) {
+		m = &w->at[i].cmdq;
+		if (!m->credits || m->in_flight + m->quarantined < m->credits)
+			return false;
 	}
+	return true;
+}
+
+/* Whose the commands in flight are is not known; of those before them it is */
+static const char *top_sender(struct ctx *c, struct dev *dev)
+{
+	struct users *u = pool_alloc(&c->pool, sizeof(*u));
+	struct logs *l = pool_alloc(&c->pool, sizeof(*l));
+	const struct log_entry *e;
+	const struct user *top;
+	size_t i;
+
+	logs_read_kind(c, dev, ERDMA_DIAG_LOG_CMD, l);
+	for (i = 0; (e = logs_newest(l, ERDMA_DIAG_LOG_CMD, i)); i++)
+		add_user(u, &e->head.owner);
+	top = most(u);
+	return !top ? "" : pool_printf(&c->pool, "; of the newest %s, %u are of %s",
+				       text_n(c, i, "command"), top->n,
+				       text_owner(c, &top->owner));
+}
+
+static void judge_contexts(struct inquiry *q, const struct why_dev *d, struct findings *f)
+{
+	const struct erdma_diag_cmdq *m;
+	struct ctx *c = q->c;
+
+	if (!sampler_there(&q->s, d->cmdq) || !all_taken(&q->s, d->cmdq))
+		return;
+	m = &sampler_last(&q->s, d->cmdq)->cmdq;
+	if (m->state == ERDMA_DIAG_CMDQ_RUN)
+		found(f, RULE_CMDQ_FULL, "dev", dev_title(d->dev), "max", text_u(c, m->credits),
+		      "n", text_u(c, m->in_flight), "lost", text_u(c, m->quarantined), "who",
+		      top_sender(c, d->dev), NULL);
 }
 
 /* ---- limits of the card ------------------------------------------------------- */
@@ -407,6 +507,7 @@ void judge_device(struct inquiry *q, struct why_dev *d, struct findings *f)
 	if (d->dev->info.reg_status == UINT32_MAX)
 		found(f, RULE_CARD_GONE, "dev", dev_title(d->dev), "pci", d->dev->pci, NULL);
 	judge_cmdq(q, d, f);
+	judge_contexts(q, d, f);
 	judge_interface(q, d->dev, f);
 	judge_loss(q, d, f);
 	judge_limits(q, d->dev, f);

@@ -19,12 +19,66 @@ static bool judge_down(struct inquiry *q, const struct end *e, struct findings *
 	return true;
 }
 
+#define HOLDERS_MAX	4	/* that are named */
+
+/**
+ * struct holders - processes that have files of the verbs open
+ * @q: inquiry
+ * @dev: device
+ * @n: processes that made no queue pair of the device
+ * @text: names of the first of them
+ */
+struct holders {
+	struct inquiry *q;
+	const struct dev *dev;
+	size_t n;
+	const char *text;
+};
+
+static bool made_any(const struct inquiry *q, const struct dev *dev, uint32_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < q->n_qps; i++)
+		if (q->qps[i].dev == dev && q->qps[i].qp.owner.pid == pid)
+			return true;
+	return false;
+}
+
+/* Whoever made queue pairs himself has the file for these */
+static void note_holder(void *arg, uint32_t pid, const char *comm)
+{
+	struct holders *h = arg;
+
+	if (made_any(h->q, h->dev, pid) || h->n++ >= HOLDERS_MAX)
+		return;
+	h->text = pool_printf(&h->q->c->pool, "%s%s%s[%u]", h->text, *h->text ? ", " : "", comm,
+			      pid);
+}
+
+/* ": child[4711]"; once for a device, because all processes have to be looked at */
+static const char *holders_text(struct inquiry *q, struct why_dev *d)
+{
+	struct holders h = { .q = q, .dev = d->dev, .text = "" };
+	struct source *src = &q->c->src;
+
+	if (d->holders)
+		return d->holders;
+	if (src->ops->holders)
+		src->ops->holders(src, d->dev, note_holder, &h);
+	if (h.n > HOLDERS_MAX)
+		h.text = pool_printf(&q->c->pool, "%s and %zu more", h.text, h.n - HOLDERS_MAX);
+	d->holders = !h.n ? "" : pool_printf(&q->c->pool, ": %s%s", h.n > 1 ? "one of " : "", h.text);
+	return d->holders;
+}
+
 static void judge_exited(struct inquiry *q, const struct end *e, struct findings *f)
 {
 	const struct erdma_diag_qp *qp = e->qp;
 
 	if (!qp->owner.kernel && qp->owner_more.flags & ERDMA_DIAG_OWNER_EXITED)
-		found(f, RULE_OWNER_EXITED, "qp", text_qp(q->c, qp->qpn), NULL);
+		found(f, RULE_OWNER_EXITED, "qp", text_qp(q->c, qp->qpn), "holders",
+		      holders_text(q, why_dev_of(q, e->dev)), NULL);
 }
 
 static const char *cm_state_text(uint32_t state)
@@ -74,8 +128,29 @@ static bool judge_connecting(struct inquiry *q, const struct end *e, struct find
 	return true;
 }
 
+/*
+ * Interface and process are compared with the caller: different answers are different
+ * namespaces. If both are elsewhere, it may be the same place.
+ */
+static void judge_namespace(struct inquiry *q, const struct end *e, struct findings *f)
+{
+	const struct erdma_diag_qp *qp = e->qp;
+	bool interface_here = e->dev->info.netdev_ifindex, process_here;
+	struct ctx *c = q->c;
+
+	if (qp->owner.kernel || !qp->owner.pid || !e->dev->netdev[0] ||
+	    qp->owner_more.flags & (ERDMA_DIAG_OWNER_EXITED | ERDMA_DIAG_OWNER_UNKNOWN))
+		return;
+	process_here = !(qp->owner_more.flags & ERDMA_DIAG_OWNER_NET_NS);
+	if (interface_here != process_here)
+		found(f, RULE_WRONG_NETNS, "who", end_who(c, e), "qp", text_qp(c, qp->qpn),
+		      "netdev", e->dev->netdev, "dev", dev_title(e->dev), "pid",
+		      text_u(c, qp->owner.pid), NULL);
+}
+
 static void judge_unconnected(struct inquiry *q, const struct end *e, struct findings *f)
 {
+	judge_namespace(q, e, f);
 	if (!judge_connecting(q, e, f) && !judge_attempt(q, e, f))
 		found(f, RULE_NOT_CONNECTED, "qp", text_qp(q->c, e->qp->qpn), NULL);
 }

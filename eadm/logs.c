@@ -23,6 +23,7 @@ static void add_entry(void *arg, uint32_t kind, const struct rec *rec)
 
 	*e = (struct log_entry){ .flags = rec->flags };
 	switch (kind) {
+	case ERDMA_DIAG_LOG_CMD:
 	case ERDMA_DIAG_LOG_CMD_FIRST:
 		rec_copy(rec, &e->cmd, sizeof(e->cmd));
 		break;
@@ -45,6 +46,22 @@ static void add_entry(void *arg, uint32_t kind, const struct rec *rec)
 }
 
 /**
+ * logs_read_kind - entries of one recorder
+ * @c: run
+ * @dev: open device
+ * @kind: ERDMA_DIAG_LOG_*
+ * @l: filled, as by logs_read()
+ */
+void logs_read_kind(struct ctx *c, struct dev *dev, uint32_t kind, struct logs *l)
+{
+	struct reading r = { c, l };
+	uint64_t seq = 0, lost = 0;
+
+	if (dev->info.abi_flags & ERDMA_DIAG_ABI_LOG(kind))
+		source_log(&c->src, dev, kind, &seq, &lost, add_entry, &r);
+}
+
+/**
  * logs_read - entries of the recorders that verdicts are made of
  * @c: run
  * @dev: open device
@@ -56,17 +73,10 @@ void logs_read(struct ctx *c, struct dev *dev, struct logs *l)
 		ERDMA_DIAG_LOG_CMD_FIRST, ERDMA_DIAG_LOG_EVENT, ERDMA_DIAG_LOG_CM,
 		ERDMA_DIAG_LOG_FAIL, ERDMA_DIAG_LOG_KEY, ERDMA_DIAG_LOG_RESET,
 	};
-	struct reading r = { c, l };
-	uint64_t seq, lost;
 	size_t i;
 
-	for (i = 0; i < COUNT_OF(kinds); i++) {
-		if (!(dev->info.abi_flags & ERDMA_DIAG_ABI_LOG(kinds[i])))
-			continue;
-		seq = 0;
-		lost = 0;
-		source_log(&c->src, dev, kinds[i], &seq, &lost, add_entry, &r);
-	}
+	for (i = 0; i < COUNT_OF(kinds); i++)
+		logs_read_kind(c, dev, kinds[i], l);
 }
 
 /**

@@ -134,6 +134,12 @@ enum rule_side {
 	  "{age}", \
 	  "eadm log --kind cmd-time", \
 	  "A command waits for more than a second while others are answered.") \
+	X(CMDQ_FULL, "cmdq-full", WARNING, CERTAIN, CARD, \
+	  "all {max} command contexts of {dev} are taken: {n} in flight, {lost} without an " \
+	  "answer{who}", \
+	  "eadm dump cmdq --inflight; eadm log --kind cmd", \
+	  "In all samples. Further commands wait for a context. That of a command that timed " \
+	  "out is free again when its answer comes after all.") \
 	X(CMDQ_UNANSWERED, "cmdq-unanswered", WARNING, CERTAIN, CARD, \
 	  "the card never answered {commands} of {dev}{first}", \
 	  "eadm log --kind cmd-first", \
@@ -246,12 +252,20 @@ enum rule_side {
 	  "An asynchronous event, or the flush flags of the card's context, say so; no " \
 	  "completion that can be read says why.") \
 	X(OWNER_EXITED, "owner-exited", WARNING, CERTAIN, APPLICATION, \
-	  "the process that made {qp} has exited; another one holds it", \
+	  "the process that made {qp} has exited; another one holds it{holders}", \
 	  "fuser -v /dev/infiniband/uverbs*", \
 	  "A file of the verbs outlives the process that opened it in a child that inherited " \
-	  "it. The child cannot use the queue pair.")
+	  "it. The child cannot use the queue pair. Which process has such files open is in " \
+	  "/proc/PID/fd; one that made no queue pair itself has them of another.")
 
 #define RULES_OF_CONNECTION(X) \
+	X(WRONG_NETNS, "wrong-netns", FAULT, CERTAIN, ADMIN, \
+	  "{who} cannot connect {qp}: it is in another network namespace than {netdev}, the " \
+	  "interface of {dev}", \
+	  "start it in the namespace of {netdev}, or move {netdev}; ls -l /proc/{pid}/ns/net", \
+	  "The driver compares the namespace of the process with that of the caller, and so it " \
+	  "does with the interface. rdma_cm finds a device by its interface only in the " \
+	  "namespace of the process.") \
 	X(CM_REFUSED, "cm-refused", FAULT, CERTAIN, PEER, \
 	  "{peer} refused the connection {age} ago: nobody listens there", \
 	  "start the server, or check address and port", \
@@ -305,6 +319,12 @@ enum rule_side {
 	  "The recorder has stage and errno of the attempt; no other rule is about them.")
 
 #define RULES_OF_PROGRESS(X) \
+	X(CQE_HIDDEN, "completion-hidden", FAULT, CERTAIN, CARD, \
+	  "the card wrote completion {index} of cq {cq} so that nobody sees it, or those behind " \
+	  "it: it has the wrong owner bit", \
+	  "eadm dump cq {cq}; the application has to destroy the queue and make a new one", \
+	  "The card's index is past the entry, and stands still in all samples; the entry was " \
+	  "written, and has not the owner bit of its pass.") \
 	X(CQ_EVENT_LOST, "cq-event-lost", FAULT, CERTAIN, CARD, \
 	  "the card raised no event for cq {cq}, which was armed at {armed} and got " \
 	  "{completions} since", \

@@ -147,6 +147,7 @@ struct process {
 struct source;
 
 typedef void (*res_fn)(void *arg, const struct res *res);
+typedef void (*holder_fn)(void *arg, uint32_t pid, const char *comm);
 typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
 
 /**
@@ -171,6 +172,8 @@ typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
  * @host: look at the host; -ENODATA: nothing is known of it. NULL: ditto
  * @irq_cpu: the CPU that an interrupt of the device goes to; -ERANGE: several, -ENODATA: not
  *	known. NULL: ditto
+ * @holders: hand each process that has a file of the verbs of a device open to @fn; negative:
+ *	these are not all, or it is not known. NULL: ditto
  * @real_ns: CLOCK_REALTIME
  * @close: end, or NULL
  */
@@ -194,6 +197,7 @@ struct source_ops {
 	bool (*no_module)(struct source *src, char *release, size_t size);
 	int (*host)(struct source *src, struct host *out);
 	int (*irq_cpu)(struct source *src, const struct dev *dev, unsigned int irq);
+	int (*holders)(struct source *src, const struct dev *dev, holder_fn fn, void *arg);
 	uint64_t (*real_ns)(struct source *src);
 	void (*close)(struct source *src);
 };

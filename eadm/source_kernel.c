@@ -19,6 +19,7 @@
 #include "erdma/erdma_hw.h"
 
 #include "clock.h"
+#include "holders.h"
 #include "host.h"
 #include "proc.h"
 #include "root.h"
@@ -476,6 +477,12 @@ static int kernel_irq_cpu(struct source *src, const struct dev *dev, unsigned in
 	return host_irq_cpu(irq);
 }
 
+static int kernel_holders(struct source *src, const struct dev *dev, holder_fn fn, void *arg)
+{
+	(void)src;
+	return holders_read(dev->name, fn, arg);
+}
+
 static uint64_t kernel_real_ns(struct source *src)
 {
 	(void)src;
@@ -497,6 +504,7 @@ const struct source_ops source_backend = {
 	.no_module = kernel_no_module,
 	.host = kernel_host,
 	.irq_cpu = kernel_irq_cpu,
+	.holders = kernel_holders,
 	.real_ns = kernel_real_ns,
 	.close = kernel_close,
 };

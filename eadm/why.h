@@ -109,6 +109,7 @@ struct logs {
 };
 
 void logs_read(struct ctx *c, struct dev *dev, struct logs *l);
+void logs_read_kind(struct ctx *c, struct dev *dev, uint32_t kind, struct logs *l);
 struct log_entry *logs_newest(const struct logs *l, uint32_t kind, size_t i);
 
 /* ---- one end of a connection -------------------------------------------------- */
@@ -193,6 +194,7 @@ struct pair {
  * @logs: recorders
  * @cmdq: command queue
  * @down: why nothing works on it, NULL if it does
+ * @holders: who has files of the verbs open, in words; NULL: nobody looked yet
  * @dropped: packets that the card dropped because of a limit, in front of the samples and
  *	behind them
  */
@@ -202,6 +204,7 @@ struct why_dev {
 	struct logs logs;
 	const struct watched *cmdq;
 	const struct finding *down;
+	const char *holders;
 	uint64_t dropped[2];
 };
 

@@ -178,6 +178,10 @@ def devices():
          with_cmdq(base(), in_flight=2, oldest_ns=30_000))
     rule('cmdq-unanswered', with_cmdq(base(log=[failed_command(90_000, CLIENT, 'ib_send_bw', 2, 110)]),
                                       quarantined=2), base())
+    sent = [entry(1, n, 90_000 + n, pid, 'ib_send_bw', log_cmd(0, 0, 8, 3, 1, 0, 0, 0))
+            for n, pid in enumerate((CLIENT, SERVER, CLIENT))]
+    rule('cmdq-full', with_cmdq(base(log=sent), in_flight=126, quarantined=2),
+         with_cmdq(base(log=sent), in_flight=126, quarantined=2, then=[{}, {'in_flight': 125}]))
     rule('link-down', with_info(base(), link_up=0))
     rule('no-address', base(addresses=0))
     rule('card-replaced', with_info(base(log=[entry(8, 1, 93_000, 0, '', le(
@@ -257,7 +261,9 @@ def stops():
     RULES['access-refused'] = (RULES['access-refused'][0], reused)
     orphan = base()
     orphan['qp'][0] = client(**{'owner.pid': 0, 'owner.comm': '', 'owner_more.flags': 1})
-    rule('owner-exited', orphan)
+    held = copy.deepcopy(orphan)
+    held['holders'] = [{'pid': SERVER, 'comm': 'ib_send_bw'}, {'pid': 4711, 'comm': 'child'}]
+    rule('owner-exited', held)
 
 
 # --- connections ----------------------------------------------------------------------
@@ -301,6 +307,11 @@ def connections():
                     'owner.pid': CLIENT}]
     rule('connecting', waits, unconnected())
     rule('not-connected', unconnected())
+    away = unconnected()
+    away['qp'][0]['owner_more.flags'] = 4
+    # The interface is in that other namespace, too, for all that is known
+    both = with_info(copy.deepcopy(away), netdev_ifindex=0)
+    rule('wrong-netns', away, both)
 
 
 # --- progress --------------------------------------------------------------------------
@@ -340,6 +351,16 @@ def completions():
     # Of an arm for solicited completions nobody knows whether one was due
     rule('cq-event-lost', base(cq=[cq(7, CLIENT), cq(8, SERVER, cmdsn=2, **armed(8, 2, 98))]),
          base(cq=[cq(7, CLIENT), cq(8, SERVER, cmdsn=2, **armed(8, 2, 98, sol=1))]))
+    # Index 98 was written in the first pass, and has the owner bit of the second
+    entries = [(i, cqe(i, 128, 2, 0, 0, i, 3)) for i in (95, 96, 97, 99)]
+    hidden = [(98, cqe(98 + 128, 128, 2, 0, 0, 98, 3))]
+
+    def ring_of_client(*e):
+        a = base()
+        a['rings'][4] = ring(3, 7, 128, list(e))
+        return a
+    seen = [(98, cqe(98, 128, 2, 0, 0, 98, 3))]
+    rule('completion-hidden', ring_of_client(*entries, *hidden), ring_of_client(*entries, *seen))
     kernel = {'owner.pid': 0, 'owner.kernel': 1, 'owner.comm': 'nvme_rdma'}
     taken = {'cq.valid': 2, 'cq.ci': 96, 'arm_count': 4, 'notify': 1}
     rule('cq-not-taken', base(cq=[cq(7, CLIENT, **kernel, **taken), cq(8, SERVER)],

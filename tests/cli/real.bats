@@ -204,6 +204,45 @@ host()
 	irq 42 x
 	[ "$(host)" = "" ]
 }
+# holder PID NAME LINK...: a process with these files open
+holder()
+{
+	local dir=$EADM_ROOT/proc/$1 n=3 link
+	mkdir -p "$dir/fd"
+	echo "$2" > "$dir/comm"
+	shift 2
+	for link in "$@"; do
+		ln -s "$link" "$dir/fd/$((n++))"
+	done
+}
+
+# held: who holds the queue pair of a process that exited
+held()
+{
+	node why-owner-exited -j why 3 | jq -r '.data[] | .verdict, .also[] |
+		select(.rule == "owner-exited").text' | sed 's/.*holds it//'
+}
+
+@test "real: who holds a queue pair of a process that exited" {
+	working
+	[ "$(held)" = "" ]
+	mkdir -p "$EADM_SYSFS/class/infiniband_verbs/uverbs0" "$EADM_SYSFS/class/infiniband_verbs/uverbs3"
+	echo mlx5_0 > "$EADM_SYSFS/class/infiniband_verbs/uverbs0/ibdev"
+	echo erdma_0 > "$EADM_SYSFS/class/infiniband_verbs/uverbs3/ibdev"
+	echo 1 > "$EADM_SYSFS/class/infiniband_verbs/abi_version"
+	[ "$(held)" = "" ]
+	holder 77 other /dev/infiniband/uverbs0 /dev/infiniband/uverbs33 'socket:[5]' 'uverbs3'
+	[ "$(held)" = "" ]
+	holder 78 child /dev/null 'pipe:[9]' /dev/infiniband/uverbs3
+	[ "$(held)" = ": child[78]" ]
+	# One without a name has ended
+	mkdir -p "$EADM_ROOT/proc/79/fd" "$EADM_ROOT/proc/self/fd"
+	ln -s /dev/infiniband/uverbs3 "$EADM_ROOT/proc/79/fd/3"
+	ln -s /dev/infiniband/uverbs3 "$EADM_ROOT/proc/self/fd/3"
+	[ "$(held)" = ": child[78]" ]
+	holder 80 third /dev/infiniband/uverbs3
+	[[ "$(held)" == ": one of "*"[80]"* ]]
+}
 @test "real: no adapter" {
 	run --separate-stderr "$EADM" list dev
 	[ "$status" -eq 0 ]

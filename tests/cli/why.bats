@@ -42,12 +42,22 @@ first()
 	[ "$(fake "$@" -j | jq -r '[.data[] | select(.qpn)][0].verdict.rule')" = "$want" ]
 }
 
+# held HOLDERS TEXT: what is said of who holds a queue pair
+held()
+{
+	jq --argjson q "$(jq -n "$1")" '.adapters[0].holders = $q' "$SCENARIOS/why-owner-exited.json" \
+		> "$BATS_TEST_TMPDIR/s.json"
+	[ "$(SCENARIOS=$BATS_TEST_TMPDIR fake s why -j | jq -r '.data[] | .verdict, .also[] |
+		select(.rule == "owner-exited").text')" = "the process that made qp 3 has exited; another one holds it$2" ]
+}
+
 @test "the card is gone" { verdict card-gone; }
 @test "command queue: dead, stuck, slow, commands without an answer" {
 	verdict cmdq-dead
 	verdict cmdq-stuck
 	verdict cmdq-slow
 	verdict cmdq-unanswered
+	verdict cmdq-full
 }
 @test "interface: down, without an address, another MTU than the card's" {
 	verdict link-down
@@ -61,6 +71,22 @@ first()
 @test "limits: reached, near" {
 	verdict limit-reached
 	verdict limit-near
+}
+# pages N: rule and sentence about doorbell pages, if there is room for N contexts. Eight have
+# pages of their own, one has not
+pages()
+{
+	jq --argjson len $(((128 + 3 * $1) * 4096)) '.adapters[0] |= (.info.bar0_len = $len |
+		.info.n_ctx = 9 | .ctx = [range(8) | {id: (. + 1), flags: 1, "owner.pid": 155,
+		"owner.comm": "ib_send_bw"}] + [{id: 9}])' "$SCENARIOS/why-idle-both.json" > "$BATS_TEST_TMPDIR/s.json"
+	SCENARIOS=$BATS_TEST_TMPDIR fake s why -j |
+		jq -r '.data[0].verdict | select(.text | test("doorbell")) | .rule, .text'
+}
+@test "limits: doorbell pages" {
+	[ "$(pages 8)" = "limit-reached
+erdma_0 has no doorbell pages of applications left: 24 of 24 are in use; three for each context; ib_send_bw[155] has most of those that are shown, 8" ]
+	[ "$(pages 9)" = "" ]
+	[ -n "$(pages 8)" ]
 }
 @test "limits of the card drop packets" { verdict rate-limited; }
 @test "event queues: lost interrupts, hidden events" {
@@ -79,7 +105,14 @@ first()
 	verdict qp-stopped
 	verdict cq-broken
 }
-@test "a queue pair of a process that exited" { verdict owner-exited; }
+@test "a queue pair of a process that exited; who holds it" {
+	verdict owner-exited
+	# Several, one that made queue pairs itself, nobody
+	held '[{"pid": 143, "comm": "x"}, {"pid": 5, "comm": "a"}, {"pid": 6, "comm": "b"}]' ': one of a[5], b[6]'
+	held '[range(7) | {pid: (10 + .), comm: "w"}]' ': one of w[10], w[11], w[12], w[13] and 3 more'
+	held '[{"pid": 143, "comm": "x"}]' ''
+	held '[]' ''
+}
 @test "not connected: TCP" {
 	verdict cm-refused
 	verdict cm-no-syn
@@ -98,6 +131,7 @@ first()
 	verdict cm-failed
 	verdict connecting
 	verdict not-connected
+	verdict wrong-netns
 }
 @test "no receive, with both ends here" { verdict no-receive; }
 @test "no receive: why the application posts none" {
@@ -113,6 +147,7 @@ first()
 @test "completions: an event that got lost, a kernel consumer that takes none" {
 	verdict cq-event-lost
 	verdict cq-not-taken
+	verdict completion-hidden
 }
 @test "completion queues that can overrun" {
 	verdict cq-overrun

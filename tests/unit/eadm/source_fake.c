@@ -269,6 +269,21 @@ static int fake_irq_cpu(struct source *src, const struct dev *dev, unsigned int 
 	return (int)fake_number(map, key, (uint64_t)-ERANGE);
 }
 
+static int fake_holders(struct source *src, const struct dev *dev, holder_fn fn, void *arg)
+{
+	json_object *list, *o;
+	size_t i;
+
+	if (!json_object_object_get_ex(fake_adapter(src->priv, number_of(src, dev)), "holders",
+				       &list))
+		return -ENODATA;
+	for (i = 0; i < json_object_array_length(list); i++) {
+		o = json_object_array_get_idx(list, i);
+		fn(arg, (uint32_t)fake_number(o, "pid", 0), fake_string(o, "comm"));
+	}
+	return 0;
+}
+
 static void fake_close(struct source *src)
 {
 	if (src->priv)
@@ -299,5 +314,6 @@ const struct source_ops source_backend = {
 	.no_module = fake_no_module,
 	.host = fake_host,
 	.irq_cpu = fake_irq_cpu,
+	.holders = fake_holders,
 	.close = fake_close,
 };
