@@ -213,6 +213,7 @@ struct ctx {
  * @OPT_HISTORY: --history
  * @OPT_LIST: --list
  * @OPT_ONLY: --only
+ * @OPT_YES: --yes
  * @OPT_MAX: their number
  */
 enum opt_id {
@@ -220,7 +221,7 @@ enum opt_id {
 	OPT_RANGE, OPT_INFLIGHT, OPT_LAST, OPT_HEX, OPT_RAW, OPT_STRICT, OPT_GROUP,
 	OPT_NONZERO, OPT_ERRORS,
 	OPT_INTERVAL, OPT_COUNT, OPT_LIVE, OPT_STYLE, OPT_WRITE,
-	OPT_REDACT, OPT_QP, OPT_CQN, OPT_FOR, OPT_DRY_RUN, OPT_KIND, OPT_FOLLOW, OPT_LIST, OPT_ONLY,
+	OPT_REDACT, OPT_QP, OPT_CQN, OPT_FOR, OPT_DRY_RUN, OPT_KIND, OPT_FOLLOW, OPT_LIST, OPT_ONLY, OPT_YES,
 	OPT_KEEP_GOING, OPT_HISTORY,
 	OPT_MAX
 };
@@ -496,6 +497,7 @@ int cmd_dump_cq(struct ctx *c, const struct args *a);
 int cmd_dump_eq(struct ctx *c, const struct args *a);
 int cmd_dump_cmdq(struct ctx *c, const struct args *a);
 int cmd_stat(struct ctx *c, const struct args *a);
+int cmd_recover_dev(struct ctx *c, const struct args *a);
 int cmd_debug_level(struct ctx *c, const struct args *a);
 int cmd_snapshot(struct ctx *c, const struct args *a);
 int cmd_log(struct ctx *c, const struct args *a);

@@ -108,6 +108,12 @@ static const struct opt_def log_opts[] = {
 	{ 0 }
 };
 
+static const struct opt_def recover_opts[] = {
+	{ OPT_YES, "yes", 0, NULL, NULL, "do not ask; needed without a terminal" },
+	{ OPT_DRY_RUN, "dry-run", 0, NULL, NULL, "only show what would be done" },
+	{ 0 }
+};
+
 static const struct opt_def doctor_opts[] = {
 	{ OPT_ONLY, "only", 0, "RULE,...", NULL, "only these rules" },
 	{ OPT_LIST, "list", 0, NULL, NULL, "the rules that it may report, as 'explain rule'" },
@@ -280,6 +286,14 @@ const struct cmd cmd_table[] = {
 		  "default. The category\n'all' stands for every category; 'none' is short for "
 		  "all=default.",
 	  .schema = &schema_debug, .takes = LIST & ~TAKES_MORE, .run = cmd_debug_level },
+	{ .verb = "recover", .object = "dev", .operands = "", .opts = recover_opts, .section = SET,
+	  .help = "reset the adapter: the driver puts a fresh device in its place",
+	  .more = "By a reset of the PCI function in sysfs, which needs root. All queue pairs are lost: "
+		  "applications\nget a fatal event and have to open the device again, kernel consumers "
+		  "connect again. It is also the\nway back for an adapter that the driver gave up, which "
+		  "has no RDMA device any more.",
+	  .schema = &schema_recover, .takes = BLOCK & ~(TAKES_MORE | TAKES_HW | TAKES_FILE),
+	  .run = cmd_recover_dev },
 	{ .verb = "snapshot", .operands = "", .opts = snapshot_opts, .section = EVIDENCE,
 	  .help = "write all that can be known now to a file, for --from",
 	  .more = "Every command reads such a file instead of the kernel: eadm --from FILE list qp.\n"

@@ -417,6 +417,21 @@ const struct schema schema_debug = {
 	.name = NAME("debug-level"), FIELDS(debug_fields, DB_COUNT), COLUMNS(debug_cols),
 };
 
+static const struct field recover_fields[] = {
+	[RC_DEV] = { "dev", "device", T_STR, F_TITLE | F_PLAIN },
+	[RC_INDEX] = { "dev_index", "device index", T_NUM, F_V1 },
+	[RC_PCI] = { "pci", "PCI", T_STR },
+	[RC_ACTION] = { "action", "action", T_STR },
+	[RC_QP] = { "lost.qp", "queue pairs that are lost", T_NUM },
+	[RC_CTX] = { "lost.ctx", "contexts that are lost", T_NUM },
+	[RC_DONE] = { "done", "done", T_BOOL },
+	[RC_TOOK] = { "took_ns", "it took", T_NS },
+};
+
+const struct schema schema_recover = {
+	.name = NAME("recover"), FIELDS(recover_fields, RC_COUNT), .view = VIEW_BLOCK,
+};
+
 static const struct field version_fields[] = {
 	[VE_VERSION] = { "eadm", "eadm", T_STR, F_TITLE },
 	[VE_SCHEMA] = { "schema_major", "JSON schemas, major", T_NUM },
@@ -548,7 +563,7 @@ static const struct schema *const all_schemas[] = {
 	&schema_pd_list, &schema_ctx_list, &schema_cm_list, &schema_dev_info,
 	&schema_qp_info, &schema_cq_info, &schema_eq_info, &schema_cmdq_info, &schema_qp_dump,
 	&schema_cq_dump, &schema_eq_dump, &schema_cmdq_dump, &schema_stat,
-	&schema_debug, &schema_log, &schema_diff, &schema_why, &schema_doctor, &schema_summary,
+	&schema_debug, &schema_log, &schema_diff, &schema_why, &schema_doctor, &schema_summary, &schema_recover,
 	&schema_snapshot, &schema_ver, &schema_version, &schema_names, &schema_explain, &schema_qp_side,
 	&schema_cq_side, &schema_eq_side, &schema_wqe, &schema_rqe, &schema_cqe, &schema_ccqe,
 	&schema_ceqe, &schema_aeqe, &schema_cmd, &schema_sge, &schema_counter,

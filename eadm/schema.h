@@ -177,7 +177,7 @@ extern const struct schema schema_dev_list, schema_dev_info, schema_qp_list, sch
 	schema_eq_list, schema_qp_info, schema_cq_info, schema_eq_info, schema_cmdq_info,
 	schema_qp_dump, schema_cq_dump, schema_eq_dump, schema_cmdq_dump, schema_stat,
 	schema_debug, schema_log, schema_diff, schema_snapshot, schema_ver, schema_version, schema_names,
-	schema_explain, schema_why, schema_doctor, schema_summary;
+	schema_explain, schema_why, schema_doctor, schema_summary, schema_recover;
 extern const struct schema schema_qp_side, schema_cq_side, schema_eq_side, schema_wqe,
 	schema_rqe, schema_cqe, schema_ccqe, schema_ceqe, schema_aeqe, schema_cmd, schema_sge,
 	schema_counter, schema_why_end, schema_why_finding;
@@ -387,6 +387,12 @@ enum {
 enum {
 	DB_DEV, DB_INDEX, DB_CATEGORY, DB_LEVEL, DB_DEFAULT, DB_LEFT, DB_CHANGED, DB_TEXT,
 	DB_COUNT
+};
+
+/* recover */
+enum {
+	RC_DEV, RC_INDEX, RC_PCI, RC_ACTION, RC_QP, RC_CTX, RC_DONE, RC_TOOK,
+	RC_COUNT
 };
 
 /* Entries of recorders */

@@ -22,6 +22,8 @@
 
 /* ---- calls -------------------------------------------------------------- */
 
+#define SOURCE_RESET	0	/* no number of an ioctl */
+
 /*
  * A call that hangs in the kernel can only be left by ending the process, so
  * it is made by a thread that may be left behind. Its argument is a copy: the
@@ -32,13 +34,19 @@ struct worker {
 	pthread_cond_t wake;
 	struct source *src;
 	struct dev *dev;
-	unsigned int cmd;
+	unsigned int cmd;	/* SOURCE_RESET: no call, but a reset */
 	void *arg;
 	int ret;
 	enum { IDLE, CALLING, DONE, QUIT } state;
 	bool lost;
 	pthread_t thread;
 };
+
+static int worker_do(const struct worker *w)
+{
+	return w->cmd == SOURCE_RESET ? w->src->ops->reset(w->src, w->dev) :
+	       w->src->ops->call(w->src, w->dev, w->cmd, w->arg);
+}
 
 static void *worker_main(void *p)
 {
@@ -52,7 +60,7 @@ static void *worker_main(void *p)
 		pthread_mutex_unlock(&w->lock);
 		if (w->state == QUIT)
 			return NULL;
-		ret = w->src->ops->call(w->src, w->dev, w->cmd, w->arg);
+		ret = worker_do(w);
 		pthread_mutex_lock(&w->lock);
 		w->ret = ret;
 		w->state = DONE;
@@ -102,6 +110,39 @@ static int worker_call(struct worker *w, unsigned int timeout_ms)
 	return ret;
 }
 
+/* The thread that makes calls; NULL: there is none, *ret says why */
+static struct worker *worker_of(struct source *src, struct dev *dev, unsigned int cmd, int *ret)
+{
+	struct worker *w = src->worker;
+
+	if (!w)
+		w = src->worker = worker_new(src);
+	*ret = !w ? -EAGAIN : w->lost ? -ETIMEDOUT : 0;
+	if (*ret)
+		return NULL;
+	w->dev = dev;
+	w->cmd = cmd;
+	return w;
+}
+
+/**
+ * source_reset - reset the PCI function of a device, within the time budget
+ * @src: source
+ * @dev: device
+ *
+ * Return: 0 or -errno; -ETIMEDOUT: it goes on.
+ */
+int source_reset(struct source *src, struct dev *dev)
+{
+	struct worker *w;
+	int ret;
+
+	if (!src->ops->reset)
+		return -EROFS;
+	w = worker_of(src, dev, SOURCE_RESET, &ret);
+	return w ? worker_call(w, src->timeout_ms) : ret;
+}
+
 /**
  * source_call - one call of a node, within the time budget
  * @src: source
@@ -117,20 +158,14 @@ static int worker_call(struct worker *w, unsigned int timeout_ms)
  */
 int source_call(struct source *src, struct dev *dev, unsigned int cmd, void *arg, size_t size)
 {
-	struct worker *w = src->worker;
+	struct worker *w;
 	int ret;
 
 	if (src->ops->fixed)
 		return src->ops->call(src, dev, cmd, arg);
-	if (!w) {
-		w = src->worker = worker_new(src);
-		if (!w)
-			return -EAGAIN;
-	}
-	if (w->lost)
-		return -ETIMEDOUT;
-	w->dev = dev;
-	w->cmd = cmd;
+	w = worker_of(src, dev, cmd, &ret);
+	if (!w)
+		return ret;
 	w->arg = pool_alloc(src->pool, size);
 	memcpy(w->arg, arg, size);
 	ret = worker_call(w, src->timeout_ms);

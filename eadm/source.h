@@ -157,6 +157,7 @@ typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
  * @devices: fill @src->devs
  * @open: open the node of @dev
  * @call: one call of the node; may block
+ * @reset: reset the PCI function of a device; may block
  * @counters: hand all counters of a port to @fn
  * @driver_version: version of the loaded module; -ENOENT: none is loaded, -ENODATA:
  *	it states none
@@ -183,6 +184,7 @@ struct source_ops {
 	int (*devices)(struct source *src);
 	int (*open)(struct source *src, struct dev *dev);
 	int (*call)(struct source *src, struct dev *dev, unsigned int cmd, void *arg);
+	int (*reset)(struct source *src, struct dev *dev);
 	int (*counters)(struct source *src, struct dev *dev, unsigned int port,
 			counter_fn fn, void *arg);
 	int (*driver_version)(struct source *src, char *out, size_t size);
@@ -285,6 +287,7 @@ void source_init(struct source *src, struct pool *pool);
 bool source_close(struct source *src);
 int source_open_dev(struct source *src, struct dev *dev);
 int source_call(struct source *src, struct dev *dev, unsigned int cmd, void *arg, size_t size);
+int source_reset(struct source *src, struct dev *dev);
 int source_list(struct source *src, struct dev *dev, uint32_t obj, uint32_t first, uint32_t last,
 		void (*fn)(void *arg, uint32_t id, const struct rec *rec), void *arg);
 int source_context(struct source *src, struct dev *dev, uint32_t obj, uint32_t id, bool hw,

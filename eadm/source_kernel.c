@@ -278,6 +278,21 @@ static int kernel_call(struct source *src, struct dev *dev, unsigned int cmd, vo
 	return ioctl(dev->fd, cmd, arg) < 0 ? -errno : 0;
 }
 
+static int kernel_reset(struct source *src, struct dev *dev)
+{
+	char path[PATH_MAX];
+	int fd, ret;
+
+	(void)src;
+	snprintf(path, sizeof(path), "%s/bus/pci/devices/%s/reset", root_sysfs(), dev->pci);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, "1", 1) == 1 ? 0 : -errno;
+	close(fd);
+	return ret;
+}
+
 static int netlink_counters(struct source *src, struct dev *dev, unsigned int port,
 			    counter_fn fn, void *arg)
 {
@@ -494,6 +509,7 @@ const struct source_ops source_backend = {
 	.devices = kernel_devices,
 	.open = kernel_open,
 	.call = kernel_call,
+	.reset = kernel_reset,
 	.counters = kernel_counters,
 	.driver_version = kernel_driver_version,
 	.facts = kernel_facts,

@@ -243,6 +243,17 @@ held()
 	holder 80 third /dev/infiniband/uverbs3
 	[[ "$(held)" == ": one of "*"[80]"* ]]
 }
+@test "real: a reset is a 1 in sysfs" {
+	local reset=$EADM_SYSFS/bus/pci/devices/0000:00:05.0/reset
+	working
+	run --separate-stderr node basic recover dev --yes
+	[ "$status" -eq 6 ]
+	: > "$reset"
+	node basic recover dev --dry-run
+	[ ! -s "$reset" ]
+	node basic recover dev --yes
+	[ "$(cat "$reset")" = 1 ]
+}
 @test "real: no adapter" {
 	run --separate-stderr "$EADM" list dev
 	[ "$status" -eq 0 ]

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "source.h"
 
@@ -83,6 +84,15 @@ static int fake_open(struct source *src, struct dev *dev)
 static int source_fake_call(struct source *src, struct dev *dev, unsigned int cmd, void *arg)
 {
 	return fake_call(src->priv, number_of(src, dev), cmd, arg);
+}
+
+static int fake_reset(struct source *src, struct dev *dev)
+{
+	json_object *a = fake_adapter(src->priv, number_of(src, dev));
+	const char *err = fake_string(a, "reset_errno");
+
+	usleep((useconds_t)(1000 * fake_number(a, "reset_ms", 0)));
+	return err ? -fake_errno(err) : 0;
 }
 
 static int source_fake_counters(struct source *src, struct dev *dev, unsigned int port,
@@ -302,6 +312,7 @@ const struct source_ops source_backend = {
 	.devices = fake_devices,
 	.open = fake_open,
 	.call = source_fake_call,
+	.reset = fake_reset,
 	.counters = source_fake_counters,
 	.driver_version = fake_driver_version,
 	.real_ns = fake_real_ns,

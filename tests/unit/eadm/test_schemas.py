@@ -21,7 +21,7 @@ COMMANDS = '''
     dump qp; dump qp 17 18 --last 99; dump qp 17 --hex; dump cq 5,6; dump eq 1 --last 99;
     dump eq aeq --last 99; dump eq cmdq; dump cmdq --last 99; stat; stat --style vendor;
     stat -i 100ms -n 1; stat --u64 string; debug-level; debug-level cm=dbg --dry-run; explain; ver;
-    version; schema; list nonsense; info qp 99; log; why; why 17; why --no-hw; doctor; summary; snapshot --write FILE; diff FILE FILE
+    version; schema; list nonsense; info qp 99; log; why; why 17; why --no-hw; doctor; summary; recover dev --dry-run; recover dev --yes; snapshot --write FILE; diff FILE FILE
 '''
 #: They make no calls: --timeout has no effect on them.
 NO_CALLS = ('diff', 'explain', 'ver', 'version', 'schema')

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """eadm on a terminal: columns that do not fit, and what is red."""
 import fcntl
+import json
 import os
 import pty
 import re
@@ -109,3 +110,22 @@ def test_errors_are_red_on_a_terminal_only():
     assert f'{RED}no queue pair 99 [ENOENT]\x1b[0m' in out
     _, messages = run('info', 'qp', '99')
     assert '\x1b' not in messages and 'no queue pair 99' in messages
+
+
+@pytest.mark.parametrize('answer,done', [('y', True), ('yes', True), ('n', False), ('', False),
+                                         ('Y no', False), ('yes please, all of it', False)])
+def test_a_reset_is_asked_for(answer, done):
+    mine, its = pty.openpty()
+    with subprocess.Popen([os.path.join(BUILD, 'eadm-fake'), 'recover', 'dev', '-j'],
+                          env=environment('basic'), stdin=its, stdout=subprocess.PIPE,
+                          stderr=its) as proc:
+        os.close(its)
+        os.write(mine, f'{answer}\n'.encode())
+        document = json.loads(proc.stdout.read())
+    asked = os.read(mine, 65536).decode()
+    os.close(mine)
+    assert 'Reset erdma_0 at 0000:00:05.0? It has 3 queue pairs' in asked
+    assert document['ok'] == done
+    assert (proc.returncode == 0) == done
+    if not done:
+        assert document['error']['text'] == 'nothing was done'
