@@ -42,6 +42,7 @@ struct report_part {
  */
 static const struct report_part report_parts[] = {
 	{ "info", "dev", OPT_MAX },
+	{ "why", NULL, OPT_MAX },
 	{ "list", "qp", OPT_MAX },
 	{ "list", "cq", OPT_MAX },
 	{ "list", "eq", OPT_MAX },

@@ -258,8 +258,8 @@ const struct cmd cmd_table[] = {
 		  "host. What is\n"
 		  "needed of the queue pairs, their completion and event queues and "
 		  "their owners is read four times\nwithin two seconds: only what is equal in all "
-		  "samples stands still. A file of --from has one\nmoment, and no verdict that needs "
-		  "more. Behind a verdict stand how sure it is (CERTAIN, LIKELY,\nPOSSIBLE) and who "
+		  "samples stands still. A file of --from has the\nsame; one of devcoredump has one moment, and no "
+		  "verdict that needs more. Behind a verdict stand how sure it is (CERTAIN, LIKELY,\nPOSSIBLE) and who "
 		  "has to act; 'eadm explain rule' shows the evidence of each. Without a choice\nall "
 		  "queue pairs, devices, and what failed within ten minutes. The exit status says "
 		  "nothing of\nthe verdict.",

@@ -10,9 +10,6 @@
 #include "schema.h"
 #include "why.h"
 
-/* Queue pairs that are looked at: each costs up to six queries of the device a sample */
-#define CHOSEN_MAX	64
-
 /**
  * struct asked - a queue pair that the question is about
  * @dev: device
@@ -40,7 +37,7 @@ struct collect {
 	struct inquiry q;
 	struct peers peers;
 	struct dev *dev;
-	struct asked chosen[CHOSEN_MAX];
+	struct asked chosen[WATCHED_QPS_MAX];
 	size_t n;
 	size_t left;
 };
@@ -85,7 +82,7 @@ static int choose_qp(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
 
 	if (!known_qp(&l->q, dev, qpn))
 		return ctx_call_failed(c, dev, -ENOENT, TARGET_QP, qpn);
-	if (l->n == CHOSEN_MAX)
+	if (l->n == WATCHED_QPS_MAX)
 		l->left++;
 	else
 		l->chosen[l->n++] = (struct asked){ .dev = dev, .qpn = qpn };

@@ -142,7 +142,7 @@ static void look_at_owner(const struct sampler *s, struct end *e)
 		return;
 	first = &e->process->at[0].process;
 	e->state = first->state;
-	e->asleep = e->can_compare && first->state != 'R';
+	e->asleep = e->can_compare && sampler_can_compare(s, e->process) && first->state != 'R';
 	for (i = 1; i < s->n; i++) {
 		p = &e->process->at[i].process;
 		if (p->state != first->state)
@@ -161,7 +161,7 @@ void end_of(const struct sampler *s, struct end *e)
 	const struct moment *m = sampler_last(s, e->w);
 
 	e->qp = &m->qp;
-	e->can_compare = sampler_can_compare(s) && sampler_there(s, e->w);
+	e->can_compare = sampler_can_compare(s, e->w) && sampler_there(s, e->w);
 	e->card = sampler_answered(s, e->w);
 	if (e->card) {
 		e->sq = sq_at(m);

@@ -21,7 +21,7 @@ static bool arm_stands(const struct sampler *s, const struct watched *w)
 	const struct erdma_diag_cq *first = &w->at[0].cq, *cq;
 	unsigned int i;
 
-	if (!sampler_can_compare(s) || !sampler_answered(s, w))
+	if (!sampler_can_compare(s, w) || !sampler_answered(s, w))
 		return false;
 	for (i = 1; i < s->n; i++) {
 		cq = &w->at[i].cq;
@@ -82,7 +82,7 @@ static void look_for_untaken(struct inquiry *q, const struct end *e, const struc
 	struct ctx *c = q->c;
 	unsigned int i;
 
-	if (!sampler_can_compare(&q->s) || !sampler_answered(&q->s, w) ||
+	if (!sampler_can_compare(&q->s, w) || !sampler_answered(&q->s, w) ||
 	    first->cq.notify != NOTIFY_NEXT)
 		return;
 	for (i = 0; i < q->s.n; i++)
@@ -118,7 +118,7 @@ static bool card_stands(const struct sampler *s, const struct watched *w)
 	for (i = 1; i < s->n; i++)
 		if (w->at[i].card_pi != w->at[0].card_pi)
 			return false;
-	return sampler_can_compare(s) && sampler_answered(s, w);
+	return sampler_can_compare(s, w) && sampler_answered(s, w);
 }
 
 /* The card's index must be the same behind the reading of the ring, too */

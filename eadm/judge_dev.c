@@ -76,7 +76,7 @@ static bool cmdq_stands(const struct sampler *s, const struct watched *w)
 	const struct erdma_diag_cmdq *first = &w->at[0].cmdq, *m;
 	unsigned int i;
 
-	if (!sampler_can_compare(s))
+	if (!sampler_can_compare(s, w))
 		return false;
 	for (i = 0; i < s->n; i++) {
 		m = &w->at[i].cmdq;
@@ -337,7 +337,7 @@ static bool all_taken(const struct sampler *s, const struct watched *w)
 	const struct erdma_diag_cmdq *m;
 	unsigned int i;
 
-	if (!sampler_can_compare(s))
+	if (!sampler_can_compare(s, w))
 		return false;
 	for (i = 0; i < s->n; i++) {
 		m = &w->at[i].cmdq;
@@ -441,7 +441,7 @@ static uint32_t eq_stands(const struct sampler *s, const struct watched *w)
 	const struct erdma_diag_eq *first = &w->at[0].eq, *m;
 	unsigned int i;
 
-	if (!sampler_can_compare(s) || !sampler_answered(s, w))
+	if (!sampler_can_compare(s, w) || !sampler_answered(s, w))
 		return 0;
 	for (i = 0; i < s->n; i++) {
 		m = &w->at[i].eq;
@@ -485,7 +485,7 @@ void judge_eq(struct inquiry *q, const struct watched *w, struct findings *f)
 		found(f, seen ? RULE_IRQ_LOST : RULE_EVENT_HIDDEN, "eq",
 		      pool_strdup(&c->pool, name), "dev", dev_title(w->dev), "events",
 		      text_n(c, n, "event"), "still", text_ns(c, q->s.span_ns), NULL);
-	if (!sampler_there(&q->s, w) || !sampler_can_compare(&q->s))
+	if (!sampler_there(&q->s, w) || !sampler_can_compare(&q->s, w))
 		return;
 	more = sampler_last(&q->s, w)->eq.lost_irqs - w->at[0].eq.lost_irqs;
 	if (more)

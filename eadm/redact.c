@@ -16,7 +16,7 @@
 #include "pseudonym.h"
 #include "redact_int.h"
 
-/* Of a value that gets a pseudonym; what is longer is told apart by these bytes */
+/* Bytes of a value that gets a pseudonym; longer ones differ only by these */
 #define VALUE_MAX	512
 
 /**

@@ -19,14 +19,14 @@
 #define ENTRY_MAX	(ERDMA_SQE_MAX_WQEBBS * 2 * ERDMA_WQEBB_SIZE)
 
 /**
- * struct place - bytes of an entry that are left, or get a pseudonym
+ * struct left - bytes of an entry that are left, or get a pseudonym
  * @off: where
  * @size: bytes: of keys 4, of addresses 8, of IP addresses 4
  * @cls: FC_PLAIN, FC_KEY, FC_ADDR, FC_IP
  * @key: FC_ADDR: where the key of its region is; 0: it has none
  * @be: a key is big endian
  */
-struct place {
+struct left {
 	uint8_t off;
 	uint8_t size;
 	uint8_t cls;
@@ -79,7 +79,7 @@ static void copy_addr(const struct entry *e, size_t off, size_t key)
 	put_number(e->out + off, redact_addr(e->r, get_le(e->in + off, 8), k), 8, false);
 }
 
-static void copy_places(const struct entry *e, const struct place *p, size_t n)
+static void copy_places(const struct entry *e, const struct left *p, size_t n)
 {
 	for (; n; n--, p++) {
 		if (p->off + p->size > e->len || (size_t)p->key + 4 > e->len)
@@ -98,36 +98,36 @@ static void copy_places(const struct entry *e, const struct place *p, size_t n)
 
 /* ---- requests of queue pairs ------------------------------------------------ */
 
-static const struct place any_request[] = { { 0, 8, FC_PLAIN } };
+static const struct left any_request[] = { { 0, 8, FC_PLAIN } };
 
-static const struct place sqe_write[] = {
+static const struct left sqe_write[] = {
 	KEEP(erdma_sqe_write, length), KEY(erdma_sqe_write, rkey),
 	ADDR_IN(erdma_sqe_write, raddr_lo, rkey),
 };
 
-static const struct place sqe_send[] = { KEEP(erdma_sqe_send, length) };
-static const struct place sqe_send_inv[] = { KEY(erdma_sqe_send, inv_stag) };
+static const struct left sqe_send[] = { KEEP(erdma_sqe_send, length) };
+static const struct left sqe_send_inv[] = { KEY(erdma_sqe_send, inv_stag) };
 
-static const struct place sqe_read[] = {
+static const struct left sqe_read[] = {
 	KEEP(erdma_sqe_read, length), KEY(erdma_sqe_read, lkey),
 	ADDR_IN(erdma_sqe_read, laddr_lo, lkey), ADDR_IN(erdma_sqe_read, remote.addr, remote.key),
 	KEEP(erdma_sqe_read, remote.length), KEY(erdma_sqe_read, remote.key),
 };
 
-static const struct place sqe_read_inv[] = { KEY(erdma_sqe_read, inv_stag) };
+static const struct left sqe_read_inv[] = { KEY(erdma_sqe_read, inv_stag) };
 
-static const struct place sqe_atomic[] = {
+static const struct left sqe_atomic[] = {
 	ADDR_IN(erdma_sqe_atomic, remote.addr, remote.key), KEY(erdma_sqe_atomic, remote.key),
 	ADDR_IN(erdma_sqe_atomic, local.addr, local.key), KEEP(erdma_sqe_atomic, local.length),
 	KEY(erdma_sqe_atomic, local.key),
 };
 
-static const struct place sqe_reg_mr[] = {
+static const struct left sqe_reg_mr[] = {
 	ADDR_IN(erdma_sqe_reg_mr, iova, stag), KEEP(erdma_sqe_reg_mr, length),
 	KEY(erdma_sqe_reg_mr, stag), KEEP(erdma_sqe_reg_mr, attr),
 };
 
-static const struct place sqe_local_inv[] = { KEY(erdma_sqe_local_inv, stag) };
+static const struct left sqe_local_inv[] = { KEY(erdma_sqe_local_inv, stag) };
 
 /* An SGL from @off on; inline data is not left */
 static void copy_sgl(const struct entry *e, size_t off)
@@ -187,7 +187,7 @@ static void copy_sqe(const struct entry *e)
 	}
 }
 
-static const struct place rqe[] = {
+static const struct left rqe[] = {
 	KEEP(erdma_rqe, qe_idx), KEEP(erdma_rqe, qpn), ADDR_IN(erdma_rqe, addr, stag),
 	KEEP(erdma_rqe, length), KEY(erdma_rqe, stag),
 };
@@ -199,7 +199,7 @@ static void copy_rqe(const struct entry *e)
 
 /* ---- commands --------------------------------------------------------------- */
 
-static const struct place create_qp[] = {
+static const struct left create_qp[] = {
 	KEEP(erdma_cmd_create_qp, cfg0), KEEP(erdma_cmd_create_qp, cfg1),
 	KEEP(erdma_cmd_create_qp, sq_cfg), KEEP(erdma_cmd_create_qp, rq_cfg),
 	ADDR(erdma_cmd_create_qp, sq_addr), ADDR(erdma_cmd_create_qp, rq_addr),
@@ -211,69 +211,69 @@ static const struct place create_qp[] = {
 	KEEP(erdma_cmd_create_qp, db_cfg), KEEP(erdma_cmd_create_qp, cfg2),
 };
 
-static const struct place destroy_qp[] = { KEEP(erdma_cmd_destroy_qp, qpn) };
+static const struct left destroy_qp[] = { KEEP(erdma_cmd_destroy_qp, qpn) };
 
-static const struct place modify_qp[] = {
+static const struct left modify_qp[] = {
 	KEEP(erdma_cmd_modify_qp, cfg), KEEP(erdma_cmd_modify_qp, cookie),
 	IP(erdma_cmd_modify_qp, dip), IP(erdma_cmd_modify_qp, sip),
 	KEEP(erdma_cmd_modify_qp, sport), KEEP(erdma_cmd_modify_qp, dport),
 	KEEP(erdma_cmd_modify_qp, send_nxt), KEEP(erdma_cmd_modify_qp, recv_nxt),
 };
 
-static const struct place create_cq[] = {
+static const struct left create_cq[] = {
 	KEEP(erdma_cmd_create_cq, cfg0), ADDR(erdma_cmd_create_cq, addr_lo),
 	KEEP(erdma_cmd_create_cq, cfg1), ADDR(erdma_cmd_create_cq, dbrec),
 	KEEP(erdma_cmd_create_cq, first_off), KEEP(erdma_cmd_create_cq, cfg2),
 };
 
-static const struct place destroy_cq[] = { KEEP(erdma_cmd_destroy_cq, cqn) };
+static const struct left destroy_cq[] = { KEEP(erdma_cmd_destroy_cq, cqn) };
 
-static const struct place reflush[] = {
+static const struct left reflush[] = {
 	KEEP(erdma_cmd_reflush, qpn), KEEP(erdma_cmd_reflush, sq_pi),
 	KEEP(erdma_cmd_reflush, rq_pi),
 };
 
-static const struct place reg_mr[] = {
+static const struct left reg_mr[] = {
 	KEEP(erdma_cmd_reg_mr, cfg0), KEEP(erdma_cmd_reg_mr, cfg1),
 	ADDR(erdma_cmd_reg_mr, start_va), KEEP(erdma_cmd_reg_mr, size),
 	KEEP(erdma_cmd_reg_mr, cfg2),
 };
 
-static const struct place reg_mr_v1[] = {
+static const struct left reg_mr_v1[] = {
 	ADDR(erdma_cmd_reg_mr, v1.table), KEEP(erdma_cmd_reg_mr, v1.size_hi),
 	KEEP(erdma_cmd_reg_mr, v1.page_cnt_hi),
 };
 
-static const struct place dereg_mr[] = { KEEP(erdma_cmd_dereg_mr, cfg) };
+static const struct left dereg_mr[] = { KEEP(erdma_cmd_dereg_mr, cfg) };
 
-static const struct place create_eq[] = {
+static const struct left create_eq[] = {
 	ADDR(erdma_cmd_create_eq, addr), KEEP(erdma_cmd_create_eq, vector),
 	KEEP(erdma_cmd_create_eq, eqn), KEEP(erdma_cmd_create_eq, depth),
 	KEEP(erdma_cmd_create_eq, type), ADDR(erdma_cmd_create_eq, dbrec_lo),
 };
 
-static const struct place destroy_eq[] = {
+static const struct left destroy_eq[] = {
 	KEEP(erdma_cmd_destroy_eq, vector), KEEP(erdma_cmd_destroy_eq, eqn),
 	KEEP(erdma_cmd_destroy_eq, type),
 };
 
-static const struct place conf_mtu[] = { KEEP(erdma_cmd_conf_mtu, mtu) };
+static const struct left conf_mtu[] = { KEEP(erdma_cmd_conf_mtu, mtu) };
 
-static const struct place query[] = {
+static const struct left query[] = {
 	KEEP(erdma_cmd_query, index), ADDR(erdma_cmd_query, target),
 	KEEP(erdma_cmd_query, length),
 };
 
-static const struct place conf_device[] = { KEEP(erdma_cmd_conf_device, cfg) };
+static const struct left conf_device[] = { KEEP(erdma_cmd_conf_device, cfg) };
 
-static const struct place ext_db[] = {
+static const struct left ext_db[] = {
 	KEEP(erdma_cmd_ext_db, mask), KEEP(erdma_cmd_ext_db, rdb), KEEP(erdma_cmd_ext_db, sdb),
 	KEEP(erdma_cmd_ext_db, cdb),
 };
 
-static const struct place set_retrans[] = { KEEP(erdma_cmd_set_retrans, count) };
+static const struct left set_retrans[] = { KEEP(erdma_cmd_set_retrans, count) };
 
-static const struct place set_ext_attr[] = {
+static const struct left set_ext_attr[] = {
 	KEEP(erdma_cmd_set_ext_attr, mask), KEEP(erdma_cmd_set_ext_attr, delayed_ack),
 	KEEP(erdma_cmd_set_ext_attr, enable),
 };
@@ -283,7 +283,7 @@ static const struct place set_ext_attr[] = {
 static const struct {
 	uint32_t submod;
 	uint32_t opcode;
-	const struct place *p;
+	const struct left *p;
 	size_t n;
 } cmds[] = {
 	CMD(RDMA, CREATE_QP, create_qp),
@@ -350,12 +350,12 @@ static void copy_cmd(const struct entry *e)
 
 /* ---- completions and events ------------------------------------------------- */
 
-static const struct place cqe[] = {
+static const struct left cqe[] = {
 	KEEP(erdma_cqe, hdr), KEEP(erdma_cqe, qe_idx), KEEP(erdma_cqe, qpn),
 	KEEP(erdma_cqe, size), KEEP(erdma_cqe, rc),
 };
 
-static const struct place cqe_inv[] = { KEY_BE(erdma_cqe, imm) };
+static const struct left cqe_inv[] = { KEY_BE(erdma_cqe, imm) };
 
 static void copy_cqe(const struct entry *e)
 {
@@ -367,21 +367,21 @@ static void copy_cqe(const struct entry *e)
 }
 
 /* What a response means depends on the command */
-static const struct place cmd_cqe[] = { KEEP(erdma_cqe, hdr), KEEP(erdma_cqe, qe_idx) };
+static const struct left cmd_cqe[] = { KEEP(erdma_cqe, hdr), KEEP(erdma_cqe, qe_idx) };
 
 static void copy_cmd_cqe(const struct entry *e)
 {
 	COPY(e, cmd_cqe);
 }
 
-static const struct place ceqe[] = { KEEP(erdma_ceqe, data) };
+static const struct left ceqe[] = { KEEP(erdma_ceqe, data) };
 
 static void copy_ceqe(const struct entry *e)
 {
 	COPY(e, ceqe);
 }
 
-static const struct place aeqe[] = {
+static const struct left aeqe[] = {
 	KEEP(erdma_aeqe, hdr), KEEP(erdma_aeqe, object), KEEP(erdma_aeqe, data),
 };
 

@@ -10,7 +10,7 @@
 #define ONE_CALL_MS	1000	/* budget of one question */
 
 /* Irregular: what moves periodically is not met in the same phase; two seconds in all */
-static const uint64_t gaps_ns[SAMPLES_MAX - 1] = { 640 * MS, 410 * MS, 980 * MS };
+const uint64_t sampler_gaps_ns[SAMPLES_MAX - 1] = { 640 * MS, 410 * MS, 980 * MS };
 
 /**
  * sampler_watch - look at an object, too
@@ -148,6 +148,15 @@ static void look_at_object(struct sampler *s, struct watched *w, struct moment *
 	note_silence(w, card_error(buf, len));
 }
 
+static void look_at(struct sampler *s, struct watched *w, struct moment *m)
+{
+	*m = (struct moment){ 0 };
+	if (w->kind == WATCH_PROCESS)
+		look_at_process(s, w, m);
+	else
+		look_at_object(s, w, m);
+}
+
 /**
  * sampler_take - look at all objects once more
  * @s: sampler that took less than SAMPLES_MAX samples
@@ -157,10 +166,7 @@ void sampler_take(struct sampler *s)
 	struct watched *w;
 
 	for (w = s->first; w; w = w->next)
-		if (w->kind == WATCH_PROCESS)
-			look_at_process(s, w, &w->at[s->n]);
-		else
-			look_at_object(s, w, &w->at[s->n]);
+		look_at(s, w, &w->at[s->n]);
 	s->n++;
 }
 
@@ -183,11 +189,77 @@ void sampler_pass(struct sampler *s, uint64_t ns)
 	s->span_ns += ns;
 }
 
+/* ---- moments of a file ---------------------------------------------------------- */
+
+/* All moments of an object; false if the file does not have it in one of them */
+static bool look_back(struct sampler *s, struct watched *w, unsigned int n, int64_t *span_ns)
+{
+	struct source *src = &s->c->src;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		*span_ns = src->ops->moment(src, w->dev, i + 1);
+		if (*span_ns < 0)
+			return false;
+		look_at(s, w, &w->at[i]);
+		if (!w->at[i].there)
+			return false;
+	}
+	return true;
+}
+
+static unsigned int count_moments(struct sampler *s)
+{
+	struct source *src = &s->c->src;
+	unsigned int n = 0;
+
+	while (s->first && src->ops->moment && n < SAMPLES_MAX &&
+	       src->ops->moment(src, s->first->dev, n + 1) >= 0)
+		n++;
+	return n;
+}
+
+/* What is not in all moments has the one of the time at which the file was made */
+static void run_back(struct sampler *s, unsigned int n)
+{
+	struct source *src = &s->c->src;
+	int64_t span_ns = 0, least_ns = INT64_MAX;
+	struct moment first;
+	struct watched *w;
+	unsigned int i;
+
+	for (w = s->first; w; w = w->next) {
+		first = w->at[0];
+		w->once = !look_back(s, w, n, &span_ns);
+		if (!w->once && span_ns < least_ns)
+			least_ns = span_ns;
+		for (i = 0; w->once && i < n; i++)
+			w->at[i] = first;
+	}
+	src->ops->moment(src, s->first->dev, 0);
+	s->n = n;
+	s->span_ns = least_ns < INT64_MAX ? (uint64_t)least_ns : 0;
+}
+
+/* Without moments it has one of everything but the owners, of which it has two */
+static void run_fixed(struct sampler *s)
+{
+	unsigned int n = count_moments(s);
+
+	if (n)
+		s->c->src.ops->moment(&s->c->src, s->first->dev, 0);
+	sampler_take(s);
+	if (n > 1)
+		run_back(s, n);
+	else
+		sampler_take(s);
+}
+
 /**
  * sampler_run - take all samples
  * @s: sampler
  *
- * A source that is fixed has one moment of everything but the owners, of which it has two.
+ * Of a file those that it has.
  */
 void sampler_run(struct sampler *s)
 {
@@ -195,13 +267,13 @@ void sampler_run(struct sampler *s)
 
 	if (s->c->src.timeout_ms > ONE_CALL_MS)
 		s->c->src.timeout_ms = ONE_CALL_MS;
-	sampler_take(s);
 	if (s->c->src.ops->fixed) {
-		sampler_take(s);
+		run_fixed(s);
 		return;
 	}
-	for (i = 0; s->first && i < COUNT_OF(gaps_ns); i++) {
-		sampler_pass(s, gaps_ns[i]);
+	sampler_take(s);
+	for (i = 0; s->first && i < COUNT_OF(sampler_gaps_ns); i++) {
+		sampler_pass(s, sampler_gaps_ns[i]);
 		sampler_take(s);
 	}
 }
@@ -277,10 +349,11 @@ bool sampler_silent(const struct sampler *s, const struct dev *dev)
 /**
  * sampler_can_compare - do the samples show what stands still?
  * @s: sampler that ran
+ * @w: object
  *
- * Return: true: there are at least three, over two seconds.
+ * Return: true: there are at least three of it, over two seconds.
  */
-bool sampler_can_compare(const struct sampler *s)
+bool sampler_can_compare(const struct sampler *s, const struct watched *w)
 {
-	return s->n >= 3 && s->span_ns >= 2000 * MS;
+	return s->n >= 3 && s->span_ns >= 2000 * MS && !w->once;
 }

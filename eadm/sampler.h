@@ -10,6 +10,11 @@
 #include "cmd.h"
 
 #define SAMPLES_MAX	4
+/* Queue pairs that are looked at: each costs up to six queries of the device a sample */
+#define WATCHED_QPS_MAX	64
+
+/* Between the samples; nanoseconds */
+extern const uint64_t sampler_gaps_ns[SAMPLES_MAX - 1];
 
 /**
  * enum watch_kind - what is looked at
@@ -65,6 +70,7 @@ struct moment {
  * @id: QPN, CQN, number of the event queue, process id
  * @silent: the device did not answer about it in time
  * @down: the device answers nothing: its command queue is dead, or it is gone
+ * @once: a file has one moment of it, which is in all of @at
  * @at: as many moments as the sampler has
  */
 struct watched {
@@ -74,6 +80,7 @@ struct watched {
 	uint32_t id;
 	bool silent;
 	bool down;
+	bool once;
 	struct moment at[SAMPLES_MAX];
 };
 
@@ -102,6 +109,6 @@ const struct moment *sampler_last(const struct sampler *s, const struct watched 
 bool sampler_there(const struct sampler *s, const struct watched *w);
 bool sampler_answered(const struct sampler *s, const struct watched *w);
 bool sampler_silent(const struct sampler *s, const struct dev *dev);
-bool sampler_can_compare(const struct sampler *s);
+bool sampler_can_compare(const struct sampler *s, const struct watched *w);
 
 #endif /* EADM_SAMPLER_H */

@@ -98,6 +98,7 @@ uint64_t snap_bytes(const struct snap_out *s);
  * @obj: kind of object, or ring
  * @id: number of the object
  * @seq: position in the file
+ * @moment: how many ERDMA_SNAP_MOMENT of its device stand before it
  * @time_ns: CLOCK_MONOTONIC when it was taken
  * @body: its structure in the byte order of this machine, or lines
  * @len: bytes
@@ -109,6 +110,7 @@ struct snap_item {
 	uint32_t obj;
 	uint32_t id;
 	uint32_t seq;
+	uint32_t moment;
 	uint64_t time_ns;
 	uint8_t *body;
 	uint32_t len;
@@ -132,6 +134,8 @@ const struct snap_item *snap_find(const struct snap_in *s, uint32_t dev, uint16_
 				  uint32_t obj, uint32_t id);
 const struct snap_item *snap_from(const struct snap_in *s, uint32_t dev, uint16_t type,
 				  uint32_t id);
+const struct snap_item *snap_at(const struct snap_in *s, uint32_t dev, uint16_t type,
+				uint32_t obj, uint32_t id, uint32_t moment);
 const struct snap_item *snap_last(const struct snap_in *s, uint32_t dev, uint16_t type,
 				  uint32_t obj, uint32_t id);
 

@@ -353,6 +353,7 @@ void take_objects(struct taking *t, struct dev *d, uint32_t dev)
 	take_cqs(&o);
 	take_eqs(&o);
 	take_command_queue(&o);
+	take_moments(&o);
 	take_logs(&o);
 	for (i = 0; i < o.pids.n; i++)
 		take_process(t, d, dev, o.pids.id[i]);

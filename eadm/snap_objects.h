@@ -48,6 +48,9 @@ void note_related(struct objects *o, const struct rec *rec);
 void put_ring(struct objects *o, uint32_t ring, uint32_t id, struct ring_data *r);
 int may_have_rings(const struct objects *o);
 
+/* snap_moments.c */
+void take_moments(struct objects *o);
+
 /* snap_whole.c */
 bool take_whole(struct objects *o, uint32_t obj, uint32_t id);
 

@@ -115,7 +115,7 @@ struct snap_in *snap_parse(struct pool *p, uint8_t *bytes, size_t len)
 	struct snap_in *in = pool_alloc(p, sizeof(*in));
 	size_t pos, from, cap = FIRST_ITEMS;
 	struct snap_item item;
-	uint32_t crc, seq = 0;
+	uint32_t crc, seq = 0, moment = 0, moment_dev = ERDMA_SNAP_NO_DEV;
 
 	if (!check_header(bytes, len, &pos))
 		return NULL;
@@ -132,6 +132,11 @@ struct snap_in *snap_parse(struct pool *p, uint8_t *bytes, size_t len)
 		}
 		crc = snap_crc32c(crc, bytes + from, pos - from);
 		item.seq = seq++;
+		if (item.type == ERDMA_SNAP_MOMENT)
+			moment = item.dev == moment_dev ? moment + 1 : 1;
+		if (item.type == ERDMA_SNAP_MOMENT)
+			moment_dev = item.dev;
+		item.moment = item.dev == moment_dev ? moment : 0;
 		to_native(&item);
 		add_item(in, p, &cap, &item);
 	}
@@ -279,6 +284,31 @@ const struct snap_item *snap_last(const struct snap_in *s, uint32_t dev, uint16_
 
 	return i > s->item && i[-1].dev == dev && i[-1].type == type && i[-1].obj == obj &&
 	       i[-1].id == id ? i - 1 : NULL;
+}
+
+/**
+ * snap_at - the newest record about an object that belongs to a moment
+ * @s: file
+ * @dev: device
+ * @type: type of the record
+ * @obj: kind
+ * @id: number
+ * @moment: number of the moment; 0: before the first
+ *
+ * Return: record, or NULL.
+ */
+const struct snap_item *snap_at(const struct snap_in *s, uint32_t dev, uint16_t type,
+				uint32_t obj, uint32_t id, uint32_t moment)
+{
+	const struct snap_item *i = snap_find(s, dev, type, obj, id), *found = NULL;
+
+	for (; i && i < s->item + s->n; i++) {
+		if (i->dev != dev || i->type != type || i->obj != obj || i->id != id)
+			break;
+		if (i->moment == moment)
+			found = i;
+	}
+	return found;
 }
 
 /**

@@ -175,6 +175,9 @@ typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
  *	known. NULL: ditto
  * @holders: hand each process that has a file of the verbs of a device open to @fn; negative:
  *	these are not all, or it is not known. NULL: ditto
+ * @moment: of a source that is fixed: contexts and owners are those of moment @n from now on,
+ *	0: those of the time at which it was made. Nanoseconds since moment 1; -1: there is no
+ *	such moment, and nothing changed. NULL: there are none
  * @real_ns: CLOCK_REALTIME
  * @close: end, or NULL
  */
@@ -200,6 +203,7 @@ struct source_ops {
 	int (*host)(struct source *src, struct host *out);
 	int (*irq_cpu)(struct source *src, const struct dev *dev, unsigned int irq);
 	int (*holders)(struct source *src, const struct dev *dev, holder_fn fn, void *arg);
+	int64_t (*moment)(struct source *src, const struct dev *dev, unsigned int n);
 	uint64_t (*real_ns)(struct source *src);
 	void (*close)(struct source *src);
 };

@@ -20,12 +20,14 @@
  * @in: its records
  * @file: the record of the file itself, or NULL
  * @ring: ring whose entries were read last
+ * @moment: of contexts and owners; 0: of the time at which the file was made
  * @src: source that this is the backend of
  */
 struct file_source {
 	struct snap_in *in;
 	const struct snap_item *file;
 	const struct snap_item *ring;
+	uint32_t moment;
 	struct source *src;
 };
 
@@ -252,7 +254,7 @@ static const struct snap_item *context_of(const struct file_source *f, uint32_t 
 
 	if (!(c->flags & ERDMA_DIAG_CONTEXT_HW) || !type)
 		return NULL;
-	hw = snap_find(f->in, dev, type, c->obj, c->id);
+	hw = snap_at(f->in, dev, type, c->obj, c->id, f->moment);
 	return hw || !line_number(f->file, "no_hw", 0) ? hw : no_context(made, body, type);
 }
 
@@ -269,7 +271,7 @@ static int call_context(const struct file_source *f, uint32_t dev, struct erdma_
 		err = why_missing(f, dev, types[c->obj].hw, c->obj, c->id, 0);
 	if (!err)
 		err = why_missing(f, dev, types[c->obj].rec, c->obj, c->id, 0);
-	rec = snap_last(f->in, dev, types[c->obj].rec, c->obj, c->id);
+	rec = snap_at(f->in, dev, types[c->obj].rec, c->obj, c->id, f->moment);
 	if (err || !rec)
 		return err ? err : -ENOENT;
 	hw = context_of(f, dev, c, &made, none);
@@ -485,8 +487,10 @@ static int file_process(struct source *src, const struct dev *dev, uint32_t pid,
 {
 	const struct file_source *f = src->priv;
 	uint32_t n = number_of(src, dev);
-	const struct snap_item *i = newest ? snap_last(f->in, n, ERDMA_SNAP_PROCESS, 0, pid) :
-				    snap_find(f->in, n, ERDMA_SNAP_PROCESS, 0, pid);
+	const struct snap_item *i =
+		f->moment ? snap_at(f->in, n, ERDMA_SNAP_PROCESS, 0, pid, f->moment) :
+		newest ? snap_last(f->in, n, ERDMA_SNAP_PROCESS, 0, pid) :
+			 snap_find(f->in, n, ERDMA_SNAP_PROCESS, 0, pid);
 	char state[8];
 
 	*out = (struct process){ 0 };
@@ -517,6 +521,18 @@ static int file_addresses(struct source *src, const struct dev *dev)
 	while (lines_next(i->body, i->len, &pos, name, sizeof(name), value, sizeof(value)))
 		n += !strcmp(name, "address");
 	return n;
+}
+
+static int64_t file_moment(struct source *src, const struct dev *dev, unsigned int n)
+{
+	struct file_source *f = src->priv;
+	const struct snap_item *i = n ? snap_at(f->in, number_of(src, dev), ERDMA_SNAP_MOMENT, 0, 0,
+						n) : NULL;
+
+	if (n && !i)
+		return -1;
+	f->moment = n;
+	return n ? (int64_t)(line_u64(i, "ns") & INT64_MAX) : 0;
 }
 
 static uint64_t file_real_ns(struct source *src)
@@ -555,6 +571,7 @@ static const struct source_ops file_ops = {
 	.objects = file_objects,
 	.process = file_process,
 	.addresses = file_addresses,
+	.moment = file_moment,
 	.real_ns = file_real_ns,
 	.lockdown = file_lockdown,
 	.no_module = file_no_module,

@@ -217,12 +217,12 @@ SECRET_KEYS = {'lkey', 'rkey', 'key', 'addr', 'iova', 'imm', 'inline', 'pages', 
                'invalidated_key', 'dbrec_addr', 'start_va', 'table', 'target', 'swap', 'compare', 'add'}
 
 
-def planted(value, key=''):
+def secret_values(value, key=''):
     """Numbers and bytes of a document that no file of pseudonyms may have."""
     if isinstance(value, dict):
-        return {x for k, v in value.items() for x in planted(v, k)}
+        return {x for k, v in value.items() for x in secret_values(v, k)}
     if isinstance(value, list):
-        return {x for v in value for x in planted(v, key)}
+        return {x for v in value for x in secret_values(v, key)}
     if key not in SECRET_KEYS or not isinstance(value, str):
         return set()
     return {value} if value.startswith('0x') or key == 'inline' else set()
@@ -246,7 +246,7 @@ def test_keys_addresses_and_contents_go(file):
     data, secrets = take(file), set()
     for words in SHOWN:
         done = eadm('--from', file, '-j', *words.split())
-        secrets |= planted(json.loads(done.stdout).get('data', []))
+        secrets |= secret_values(json.loads(done.stdout).get('data', []))
     searched = [x for secret in secrets for x in forms(secret)]
     assert len(secrets) > 60 and sum(x in data for x in searched) > 40
     for level in ('ids', 'full'):
