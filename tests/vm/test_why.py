@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """eadm why and eadm doctor where the cause is real: each verdict comes with it, and goes with it."""
 import contextlib
+import json
 
 import pytest
 
 from erdma.vm import Traffic
-from lib.programs import Dump, eadm, eadm_data as data, pid_of
+from lib.programs import PROGS, Dump, eadm, eadm_data as data, pid_of
 from vm.lib.faults import command
 
 pytestmark = [
@@ -96,3 +97,54 @@ def test_queue_pair_that_the_card_stopped(vm):
         found = rules(vm, qpn)
         assert found & {'qp-stopped', 'access-refused', 'peer-error'}, found
     assert not rules(vm) & {'qp-stopped', 'access-refused', 'peer-error'}
+
+
+def test_at_a_glance(vm):
+    healthy = data(vm, 'summary')[0]
+    assert healthy['state'] == healthy['health'] == 'ok'
+    assert healthy['qp'] == {'all': 0, 'dead': 0, 'stuck': 0} and not healthy['moved']
+    with Dump(vm) as dump:
+        qpn = str(dump.posted['qpn'])
+        vm.card.fault(f'flood aeq qpn={qpn} type=0 count=1')
+        vm.wait_until('the queue pair to be dead', lambda: data(vm, 'summary')[0]['qp']['dead'], 20)
+        vm.card.clear_faults()
+        assert 'eadm why' in data(vm, 'summary')[0]['next']
+    vm.run(['rping', '-c', '-a', vm.address(), '-p', '9', '-C', '1'], check=False)
+    assert data(vm, 'summary')[0]['last_failure']['rule'] == 'cm-refused'
+    assert 'refused the connection' in eadm(vm).out
+
+
+def test_process_in_another_network_namespace(vm):
+    vm.run('ip netns add apart')
+    p = vm.popen('exec 0< <(exec sleep 1000); '
+                 f'exec ip netns exec apart {PROGS}/many_qps 1')
+    p.expect('^open', 60)
+    found = rules(vm, '--comm', 'many_qps')
+    p.stop()
+    vm.run('pkill -x sleep; ip netns del apart')
+    assert 'wrong-netns' in found, found
+
+
+def test_hidden_completion(vm):
+    vm.card.fault('wrong-owner cqe count=1')
+    p = vm.popen(command(vm, 'send', 15000))
+    qpns = p.expect(r'^open qp (\d+) (\d+)')
+    vm.wait_until('the fault to strike', lambda: vm.card.hits() == 1, 20)
+    found = rules(vm, qpns[1])
+    p.wait(60, check=False)
+    vm.card.clear_faults()
+    assert 'completion-hidden' in found, found
+
+
+def test_fresh_device_by_a_reset(vm):
+    before = data(vm, 'info', 'dev')[0]
+    assert not data(vm, 'recover', 'dev', '--dry-run')[0]['done']
+    assert data(vm, 'info', 'dev')[0]['generation'] == before['generation']
+    assert data(vm, 'recover', 'dev', '--yes')[0]['done']
+
+    def fresh():
+        done = eadm(vm, '-j', 'info', 'dev', check=False)
+        return done.status == 0 and \
+            json.loads(done.out)['data'][0]['generation'] == before['generation'] + 1
+    vm.wait_until('a fresh device', fresh, 60)
+    vm.wait_until('the reset to be reported', lambda: 'card-reset' in rules(vm), 20)
