@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """eadm why and eadm doctor where the cause is real: each verdict comes with it, and goes with it."""
 import contextlib
+import itertools
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from erdma.vm import Traffic
+from lib.paths import TOP
 from lib.programs import PROGS, Dump, eadm, eadm_data as data, pid_of
 from vm.lib.faults import command
 
@@ -97,6 +101,37 @@ def test_queue_pair_that_the_card_stopped(vm):
         found = rules(vm, qpn)
         assert found & {'qp-stopped', 'access-refused', 'peer-error'}, found
     assert not rules(vm) & {'qp-stopped', 'access-refused', 'peer-error'}
+
+
+def readme_block():
+    """The first example of README.md, behind its dots: as far as it is indented."""
+    lines = (Path(TOP) / 'README.md').read_text(encoding='utf-8').splitlines()
+    first = lines.index('    # eadm why --comm ib_send_bw') + 1
+    assert lines[first] == '    ...'
+    return [line[4:] for line in itertools.takewhile(lambda line: line.startswith('    '),
+                                                     lines[first + 1:])]
+
+
+def shape(lines):
+    """
+    Lines without what is different each time: numbers, the blanks that align them, which end has
+    the lower number, and whether a process that polls has a CPU.
+    """
+    lines = [re.sub(r'\d+(\.\d+)*', 'N', line) for line in lines]
+    lines = [re.sub(r'\[N\] +[RS]?', '[N] ', line) for line in lines]
+    return sorted(re.sub(r' +', ' ', line) for line in lines)
+
+
+def test_readme_shows_what_is_seen(vm):
+    """Once all stands still: the sender goes on until it waits for the receiver."""
+    block = readme_block()
+    with Traffic(vm, size=4096, program='ib_send_bw') as traffic:
+        with stopped(vm, pid_of(vm, traffic.server)):
+            vm.wait_until('all to stand still', lambda: all(
+                end.get('still') for x in data(vm, 'why', '--comm', 'ib_send_bw')
+                for end in x['ends']), 60)
+            seen = eadm(vm, 'why', '--comm', 'ib_send_bw').out
+    assert shape(seen.rstrip().splitlines()[-len(block):]) == shape(block), seen
 
 
 def test_at_a_glance(vm):
