@@ -512,6 +512,7 @@ int cmd_help(struct ctx *c, const struct args *a);
 int cmd_completion(struct ctx *c, const struct args *a);
 int cmd_complete(struct ctx *c, const struct args *a);
 int cmd_man(struct ctx *c, const struct args *a);
+int cmd_match(struct ctx *c, const struct args *a);
 int cmd_shell(struct ctx *c, const struct args *a);
 int cmd_batch(struct ctx *c, const struct args *a);
 

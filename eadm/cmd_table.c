@@ -251,7 +251,7 @@ const struct cmd cmd_table[] = {
 		  "a loss of the device,\nan attempt to connect, a verb. The exit status says nothing of "
 		  "what was found.",
 	  .schema = &schema_summary, .takes = BLOCK & ~TAKES_MORE, .run = cmd_summary },
-	{ .verb = "why", .operands = "[QPN...]", .max = -1, .opts = info_qp_opts,
+	{ .verb = "why", .operands = "[QPN...] [FILE...]", .max = -1, .opts = info_qp_opts,
 	  .operand = OPERAND_QP, .section = ANSWER,
 	  .help = "why nothing goes on: the facts of both ends, a verdict, and what to do next",
 	  .more = "For 'it hangs': eadm why --pid PID. Both ends are looked at if both are on this "
@@ -259,11 +259,18 @@ const struct cmd cmd_table[] = {
 		  "needed of the queue pairs, their completion and event queues and "
 		  "their owners is read four times\nwithin two seconds: only what is equal in all "
 		  "samples stands still. A file of --from has the\nsame; one of devcoredump has one moment, and no "
-		  "verdict that needs more. Behind a verdict stand how sure it is (CERTAIN, LIKELY,\nPOSSIBLE) and who "
+		  "verdict that needs more. Of several files, of\nseveral hosts, the adapters are one list: both "
+		  "ends of a connection are known then. Behind a verdict stand how sure it is (CERTAIN, LIKELY,\nPOSSIBLE) and who "
 		  "has to act; 'eadm explain rule' shows the evidence of each. Without a choice\nall "
 		  "queue pairs, devices, and what failed within ten minutes. The exit status says "
 		  "nothing of\nthe verdict.",
 	  .schema = &schema_why, .takes = BLOCK & ~TAKES_MORE, .run = cmd_why },
+	{ .verb = "match", .operands = "FILE FILE", .min = 2, .max = 2, .section = ANSWER,
+	  .help = "connections between two hosts, by a snapshot file of each, and why they hang",
+	  .more = "As 'why FILE FILE', only of connections that have one end in each file. They are found "
+		  "by\naddresses, ports and cookies; in files with pseudonyms by ports and cookies.",
+	  .schema = &schema_why, .takes = BLOCK & ~(TAKES_MORE | TAKES_FILE | TAKES_HW),
+	  .run = cmd_match },
 	{ .verb = "doctor", .operands = "", .opts = doctor_opts, .section = ANSWER,
 	  .help = "what is wrong with the adapters of this host, by every rule",
 	  .more = "The rules of 'why', of all devices, of at most 64 queue pairs, and of what failed "

@@ -6,6 +6,7 @@
 #include "erdma/erdma_hw.h"
 
 #include "decode.h"
+#include "on_file.h"
 #include "peers.h"
 #include "schema.h"
 #include "why.h"
@@ -32,6 +33,7 @@ struct asked {
  * @chosen: what it is about
  * @n: their number
  * @left: more that were left out
+ * @match: only connections of which both ends are known
  */
 struct collect {
 	struct inquiry q;
@@ -40,6 +42,7 @@ struct collect {
 	struct asked chosen[WATCHED_QPS_MAX];
 	size_t n;
 	size_t left;
+	bool match;
 };
 
 /* ---- which -------------------------------------------------------------------- */
@@ -112,7 +115,7 @@ int collect_dev(struct ctx *c, struct dev *dev, void *arg)
 	sampler_watch(&l->q.s, dev, WATCH_EQ, ERDMA_DIAG_EQ_AEQ);
 	/* What goes wrong here goes wrong again, and is reported, in each_chosen() */
 	source_list(&c->src, dev, ERDMA_DIAG_OBJ_QP, 0, UINT32_MAX, note_qp, l);
-	return each_chosen(c, dev, TARGET_QP, l->q.choice, choose_qp, l);
+	return l->match ? 0 : each_chosen(c, dev, TARGET_QP, l->q.choice, choose_qp, l);
 }
 
 /* ---- what belongs to it ------------------------------------------------------- */
@@ -361,11 +364,11 @@ void collect_answer(struct collect *l)
 	sampler_run(&l->q.s);
 	for (d = l->q.devs; d; d = d->next)
 		count_dropped(&l->q, d, 1);
-	for (d = l->q.devs; d; d = d->next)
+	for (d = l->match ? NULL : l->q.devs; d; d = d->next)
 		add_device(&l->q, d);
 	for (i = 0; i < l->n; i++)
 		add_chosen(l, &l->chosen[i]);
-	for (d = l->q.devs; d; d = d->next)
+	for (d = l->match ? NULL : l->q.devs; d; d = d->next)
 		judge_owners(&l->q, d);
 	note_left(l);
 }
@@ -383,6 +386,7 @@ struct collect *collect_new(struct ctx *c, const struct choice *choice)
 
 	l->q = (struct inquiry){ .c = c, .choice = choice, .s.c = c };
 	l->peers.pool = &c->pool;
+	l->peers.by_ports = c->src.nameless;
 	return l;
 }
 
@@ -397,19 +401,48 @@ struct inquiry *collect_inquiry(struct collect *l)
 	return &l->q;
 }
 
+/* ---- files ---------------------------------------------------------------------- */
+
+/* Operands that are no numbers name files: @rest has the others */
+static int take_files(struct ctx *c, const struct args *a, struct args *rest)
+{
+	char **files = pool_alloc(&c->pool, ((size_t)a->n + 1) * sizeof(*files));
+	char **numbers = pool_alloc(&c->pool, ((size_t)a->n + 1) * sizeof(*numbers));
+	int i, n = 0;
+
+	*rest = *a;
+	rest->v = numbers;
+	rest->n = 0;
+	for (i = 0; i < a->n; i++)
+		if (strspn(a->v[i], "0123456789,-") == strlen(a->v[i]))
+			numbers[rest->n++] = a->v[i];
+		else
+			files[n++] = a->v[i];
+	if (!n)
+		return 0;
+	if (c->opt.from)
+		return ctx_usage(c, "name all files behind the command.", "--from and files together");
+	c->opt.from = files[0];
+	return on_files_read(c, &c->src, files, (size_t)n) < 0 ? -EINVAL : 0;
+}
+
 /**
  * cmd_why - why does nothing go on?
  * @c: run
- * @a: arguments
+ * @all: arguments
  *
  * Return: 0, or a negative error number after reporting it.
  */
-int cmd_why(struct ctx *c, const struct args *a)
+int cmd_why(struct ctx *c, const struct args *all)
 {
 	struct choice choice;
+	struct args rest;
+	const struct args *a = &rest;
 	struct collect *l;
-	int ret = choice_parse(c, a, "QP", &choice);
+	int ret = take_files(c, all, &rest);
 
+	if (!ret)
+		ret = choice_parse(c, a, "QP", &choice);
 	if (ret)
 		return ret;
 	l = collect_new(c, &choice);
@@ -420,5 +453,55 @@ int cmd_why(struct ctx *c, const struct args *a)
 	if (l->q.any && !c->data.n && !c->problems)
 		ctx_note(c, "NOTHING_FOUND", NULL, "there is no queue pair, nothing that failed is "
 			 "recorded, and nothing is wrong with the devices");
+	return ret;
+}
+
+/* ---- match ---------------------------------------------------------------------- */
+
+/* The file in front of the colon */
+static bool same_file(const struct dev *a, const struct dev *b)
+{
+	size_t n = strcspn(a->name, ":");
+
+	return n == strcspn(b->name, ":") && !strncmp(a->name, b->name, n);
+}
+
+static void choose_matched(struct collect *l)
+{
+	const struct known_qp *k;
+	const struct dev *dev;
+	uint32_t qpn;
+	size_t i;
+
+	for (i = 0; i < l->q.n_qps; i++) {
+		k = &l->q.qps[i];
+		if (peers_find(&l->peers, k->dev, &k->qp, &dev, &qpn) && !same_file(k->dev, dev))
+			choose_qp(l->q.c, k->dev, k->qp.qpn, l);
+	}
+}
+
+/**
+ * cmd_match - connections that have one end in each of two files
+ * @c: run
+ * @a: arguments
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int cmd_match(struct ctx *c, const struct args *a)
+{
+	static const struct choice everything = { .devs = DEVS_NODE };
+	struct collect *l;
+	int ret = on_files_read(c, &c->src, a->v, (size_t)a->n);
+
+	if (ret < 0)
+		return ret;
+	c->opt.from = a->v[0];
+	l = collect_new(c, &everything);
+	l->match = true;
+	ret = ctx_each_dev(c, DEVS_NODE | DEVS_MANY, collect_dev, l);
+	choose_matched(l);
+	collect_answer(l);
+	if (!l->n && !ret)
+		ctx_note(c, "NO_MATCH", NULL, "no connection has one end in each file");
 	return ret;
 }

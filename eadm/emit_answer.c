@@ -12,7 +12,11 @@ static void put_answer_title(struct ctx *c, const struct obj *o)
 		title = pool_printf(&c->pool, "%s -> %s:%llu", title,
 				    obj_get_str(o, WY_PEER_ADDR, "?"),
 				    (unsigned long long)obj_get_u64(o, WY_PEER_PORT, 0));
-	if (obj_has(o, WY_HERE_QPN)) {
+	if (obj_has(o, WY_HERE_QPN) && c->src.joined) {
+		title = pool_printf(&c->pool, "%s = qp %llu of %s", title,
+				    (unsigned long long)obj_get_u64(o, WY_HERE_QPN, 0),
+				    obj_get_str(o, WY_HERE_DEV, "?"));
+	} else if (obj_has(o, WY_HERE_QPN)) {
 		dev = obj_get_str(o, WY_HERE_DEV, "?");
 		title = pool_printf(&c->pool, "%s = qp %llu on this host%s%s", title,
 				    (unsigned long long)obj_get_u64(o, WY_HERE_QPN, 0),

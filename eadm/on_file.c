@@ -17,9 +17,27 @@
  */
 int on_file_read(struct ctx *c, struct source *src, const char *path)
 {
-	const char *damage;
-	int ret = source_from_file(src, path, &damage);
+	char *one = pool_strdup(&c->pool, path);
 
+	return on_files_read(c, src, &one, 1);
+}
+
+/**
+ * on_files_read - take facts from files instead of the kernel
+ * @c: run, for what is to be reported
+ * @src: source, of source_init()
+ * @paths: snapshot files
+ * @n: their number
+ *
+ * Return: as on_file_read().
+ */
+int on_files_read(struct ctx *c, struct source *src, char *const *paths, size_t n)
+{
+	const char *damage, *path;
+	size_t bad = 0;
+	int ret = source_from_files(src, paths, n, &bad, &damage);
+
+	path = paths[bad];
 	if (ret == -EBADMSG)
 		return ctx_problem(c, EBADMSG, NULL, "'eadm snapshot --write FILE' makes one.",
 				   "%s is no snapshot file that this eadm knows", path);

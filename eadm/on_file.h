@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 
+int on_files_read(struct ctx *c, struct source *src, char *const *path, size_t n);
 int on_file_read(struct ctx *c, struct source *src, const char *path);
 void on_file_init(const struct ctx *c, struct ctx *sub, const char *path);
 void on_file_run(struct ctx *sub, const char *verb, const char *object, const struct args *a);

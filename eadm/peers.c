@@ -33,7 +33,7 @@ struct peer_end {
 };
 
 static struct peer_end end_of_qp(const struct dev *dev, const struct erdma_diag_qp *qp,
-				 struct obj *o)
+				 struct obj *o, bool by_ports)
 {
 	struct peer_end e = {
 		.local = { .cookie = qp->cookie, .port = qp->sport },
@@ -41,6 +41,8 @@ static struct peer_end end_of_qp(const struct dev *dev, const struct erdma_diag_
 		.qpn = qp->qpn, .dev = dev, .o = o,
 	};
 
+	if (by_ports)
+		return e;
 	memcpy(e.local.addr, qp->saddr, sizeof(e.local.addr));
 	memcpy(e.remote.addr, qp->daddr, sizeof(e.remote.addr));
 	return e;
@@ -68,7 +70,7 @@ void peers_add(struct peers *p, const struct dev *dev, const struct erdma_diag_q
 			memcpy(grown, p->end, p->n * sizeof(*grown));
 		p->end = grown;
 	}
-	p->end[p->n++] = end_of_qp(dev, qp, o);
+	p->end[p->n++] = end_of_qp(dev, qp, o, p->by_ports);
 }
 
 static int by_sides(const void *a, const void *b)
@@ -109,7 +111,7 @@ static void sort_ends(struct peers *p)
 bool peers_find(struct peers *p, const struct dev *dev, const struct erdma_diag_qp *qp,
 		const struct dev **peer_dev, uint32_t *peer_qpn)
 {
-	const struct peer_end me = end_of_qp(dev, qp, NULL), *peer;
+	const struct peer_end me = end_of_qp(dev, qp, NULL, p->by_ports), *peer;
 
 	sort_ends(p);
 	peer = qp->family == AF_INET && p->n ? find_end(p, &me.remote, &me.local) : NULL;

@@ -14,6 +14,7 @@ struct peer_end;
  * @n: their number
  * @cap: room in @end
  * @sorted: by their sides
+ * @by_ports: addresses are not known: ports and cookies have to do
  */
 struct peers {
 	struct pool *pool;
@@ -21,6 +22,7 @@ struct peers {
 	size_t n;
 	size_t cap;
 	bool sorted;
+	bool by_ports;
 };
 
 void peers_add(struct peers *p, const struct dev *dev, const struct erdma_diag_qp *qp,

@@ -208,14 +208,16 @@ static bool look_back(struct sampler *s, struct watched *w, unsigned int n, int6
 	return true;
 }
 
+/* Of the device that has most */
 static unsigned int count_moments(struct sampler *s)
 {
 	struct source *src = &s->c->src;
+	const struct watched *w;
 	unsigned int n = 0;
 
-	while (s->first && src->ops->moment && n < SAMPLES_MAX &&
-	       src->ops->moment(src, s->first->dev, n + 1) >= 0)
-		n++;
+	for (w = src->ops->moment ? s->first : NULL; w; w = w->next)
+		while (n < SAMPLES_MAX && src->ops->moment(src, w->dev, n + 1) >= 0)
+			n++;
 	return n;
 }
 

@@ -145,6 +145,62 @@ struct snap_in *snap_parse(struct pool *p, uint8_t *bytes, size_t len)
 	return in;
 }
 
+static uint32_t count_devices(const struct snap_in *in)
+{
+	uint32_t n = 0;
+
+	while (snap_find(in, n, ERDMA_SNAP_DEVICE, 0, 0))
+		n++;
+	return n;
+}
+
+/* Its adapters get the numbers from @dev on, its record of the file the number @nr */
+static void join_one(struct snap_in *to, const struct snap_in *from, uint32_t dev, uint32_t nr)
+{
+	uint32_t devices = count_devices(from);
+	struct snap_item *i;
+	size_t k;
+
+	for (k = 0; k < from->n; k++) {
+		i = &to->item[to->n];
+		*i = from->item[k];
+		if (i->dev == ERDMA_SNAP_NO_DEV)
+			i->id = nr;
+		else if (i->dev < devices)
+			i->dev += dev;
+		else
+			continue;
+		to->n++;
+	}
+	to->damage = to->damage ? to->damage : from->damage;
+}
+
+/**
+ * snap_join - files as if they were one
+ * @p: memory
+ * @in: files; in use as long as the result
+ * @n: their number
+ *
+ * Return: records; ERDMA_SNAP_FILE of file @i has the number @i.
+ */
+struct snap_in *snap_join(struct pool *p, struct snap_in *const *in, size_t n)
+{
+	struct snap_in *to = pool_alloc(p, sizeof(*to));
+	size_t i, items = 0;
+	uint32_t dev = 0;
+
+	for (i = 0; i < n; i++)
+		items += in[i]->n;
+	*to = (struct snap_in){ .item = pool_alloc(p, (items + 1) * sizeof(*to->item)) };
+	for (i = 0; i < n; i++) {
+		join_one(to, in[i], dev, (uint32_t)i);
+		dev += count_devices(in[i]);
+	}
+	if (to->n)
+		qsort(to->item, to->n, sizeof(*to->item), compare);
+	return to;
+}
+
 /* ---- the file ------------------------------------------------------------- */
 
 /**

@@ -220,6 +220,8 @@ struct worker;
  * @no_hw: never make the device work
  * @chosen: a file for which objects were chosen: there were more
  * @pseudonyms: a file in which they stand for keys and addresses
+ * @joined: several files, of several hosts
+ * @nameless: of files in one of which addresses are hidden, or have pseudonyms of their own
  * @priv: of the backend
  * @worker: thread that makes the calls
  * @why: what was wrong with a reply, after -EPROTO
@@ -233,6 +235,8 @@ struct source {
 	bool no_hw;
 	bool chosen;
 	bool pseudonyms;
+	bool joined;
+	bool nameless;
 	void *priv;
 	struct worker *worker;
 	const char *why;

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@
  * @file: the record of the file itself, or NULL
  * @ring: ring whose entries were read last
  * @moment: of contexts and owners; 0: of the time at which the file was made
+ * @label: of the adapters of each file, if there are several; else NULL
+ * @devices: adapters of each of these
  * @src: source that this is the backend of
  */
 struct file_source {
@@ -28,6 +31,8 @@ struct file_source {
 	const struct snap_item *file;
 	const struct snap_item *ring;
 	uint32_t moment;
+	char *const *label;
+	const uint32_t *devices;
 	struct source *src;
 };
 
@@ -96,6 +101,20 @@ static struct dev *new_device(struct source *src, const struct snap_item *i)
 	return d;
 }
 
+/* Of several files: "server:erdma_0" */
+static void label_device(const struct file_source *f, struct dev *d, uint32_t dev)
+{
+	char name[DEV_NAME_LEN];
+	size_t i = 0;
+
+	if (!f->label || !d->name[0])
+		return;
+	for (; dev >= f->devices[i]; i++)
+		dev -= f->devices[i];
+	snprintf(name, sizeof(name), "%.31s:%.31s", f->label[i], d->name);
+	strcpy(d->name, name);
+}
+
 static int file_devices(struct source *src)
 {
 	const struct file_source *f = src->priv;
@@ -105,6 +124,7 @@ static int file_devices(struct source *src)
 
 	for (n = 0; (i = snap_find(f->in, n, ERDMA_SNAP_DEVICE, 0, 0)); n++) {
 		*tail = new_device(src, i);
+		label_device(f, *tail, n);
 		tail = &(*tail)->next;
 	}
 	src->netlink_err = -(int)line_number(f->file, "netlink_errno", 0);
@@ -577,6 +597,25 @@ static const struct source_ops file_ops = {
 	.no_module = file_no_module,
 };
 
+static void look_at_redaction(struct source *src)
+{
+	const struct file_source *f = src->priv;
+	const struct snap_item *i;
+	enum redact_level level;
+	char redact[16];
+	uint32_t n;
+
+	src->pseudonyms = f->file;
+	for (n = 0; (i = snap_find(f->in, ERDMA_SNAP_NO_DEV, ERDMA_SNAP_FILE, 0, n)); n++) {
+		line_text(i, "redact", redact, sizeof(redact));
+		level = redact_level_of(redact);
+		src->pseudonyms &= level == REDACT_IDS;
+		src->nameless |= level != REDACT_NONE;
+	}
+	src->joined = n > 1;
+	src->nameless &= src->joined;
+}
+
 /**
  * source_from_snapshot - take facts from records instead of the kernel
  * @src: source, of source_init()
@@ -585,15 +624,76 @@ static const struct source_ops file_ops = {
 void source_from_snapshot(struct source *src, struct snap_in *in)
 {
 	struct file_source *f = pool_alloc(src->pool, sizeof(*f));
-	char redact[16];
 
 	*f = (struct file_source){ .in = in, .src = src };
 	f->file = snap_find(in, ERDMA_SNAP_NO_DEV, ERDMA_SNAP_FILE, 0, 0);
 	src->ops = &file_ops;
 	src->priv = f;
-	line_text(f->file, "redact", redact, sizeof(redact));
-	src->pseudonyms = redact_level_of(redact) == REDACT_IDS;
+	look_at_redaction(src);
 	src->chosen = line_number(f->file, "chosen", 0);
+}
+
+/* The name of a file without folder and ending; its number if another one has the same */
+static char *label_of(struct pool *p, char *const *path, size_t n, size_t i)
+{
+	const char *name = basename(path[i]), *dot = strrchr(name, '.');
+	size_t k;
+
+	for (k = 0; k < n; k++)
+		if (k != i && !strcmp(basename(path[k]), name))
+			return pool_printf(p, "%zu", i + 1);
+	return pool_printf(p, "%.*s", (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)),
+			   name);
+}
+
+static uint32_t devices_of(const struct snap_in *in)
+{
+	uint32_t n = 0;
+
+	while (snap_find(in, n, ERDMA_SNAP_DEVICE, 0, 0))
+		n++;
+	return n;
+}
+
+/**
+ * source_from_files - take facts from several files, as of one host
+ * @src: source, of source_init()
+ * @path: snapshot files
+ * @n: their number
+ * @bad: set on failure: which of them
+ * @damage: set: why the end of one is missing, or NULL
+ *
+ * The names of adapters begin with that of their file.
+ *
+ * Return: 0; a negative error number of snap_load().
+ */
+int source_from_files(struct source *src, char *const *path, size_t n, size_t *bad,
+		      const char **damage)
+{
+	struct snap_in **in = pool_alloc(src->pool, n * sizeof(*in)), *all;
+	char **label = pool_alloc(src->pool, n * sizeof(*label));
+	uint32_t *devices = pool_alloc(src->pool, n * sizeof(*devices));
+	struct file_source *f;
+	size_t i;
+	int err;
+
+	for (i = 0; i < n; i++) {
+		in[i] = snap_load(src->pool, path[i], &err);
+		*bad = i;
+		if (!in[i])
+			return -err;
+		label[i] = label_of(src->pool, path, n, i);
+		devices[i] = devices_of(in[i]);
+	}
+	all = n == 1 ? in[0] : snap_join(src->pool, in, n);
+	*damage = all->damage;
+	source_from_snapshot(src, all);
+	if (n == 1)
+		return 0;
+	f = src->priv;
+	f->label = label;
+	f->devices = devices;
+	return 0;
 }
 
 /**
@@ -606,13 +706,8 @@ void source_from_snapshot(struct source *src, struct snap_in *in)
  */
 int source_from_file(struct source *src, const char *path, const char **damage)
 {
-	struct snap_in *in;
-	int err;
+	char *one = pool_strdup(src->pool, path);
+	size_t bad;
 
-	in = snap_load(src->pool, path, &err);
-	if (!in)
-		return -err;
-	*damage = in->damage;
-	source_from_snapshot(src, in);
-	return 0;
+	return source_from_files(src, &one, 1, &bad, damage);
 }

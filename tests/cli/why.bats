@@ -366,3 +366,59 @@ module-other" ]
 	"$FAKE" --from "$BATS_TEST_TMPDIR/file" doctor -j | jq -e '[.data[].verdict.rule] == ["healthy"]'
 }
 @test "JSON: both ends and the verdict" { golden_json why-no-receive.json why-no-receive why; }
+
+# ---- files of two hosts ----------------------------------------------------------------
+
+# two SCENARIO [ARG...]: one end of its connection in client.eadm, the other in server.eadm
+two() {
+	local scenario=$1
+	shift
+	for end in 3:client 4:server; do
+		EADM_SCENARIO=$SCENARIOS/$scenario.json "$FAKE" snapshot --qp "${end%:*}" "$@" \
+			--write "$BATS_TEST_TMPDIR/${end#*:}.eadm" > /dev/null
+	done
+}
+# files VERB: of both; $output
+files() { run --separate-stderr "$FAKE" "$@" "$BATS_TEST_TMPDIR"/{client,server}.eadm; }
+
+@test "match: what one end does not show, both do" {
+	two why-no-receive
+	files match
+	[ "$status" -eq 0 ]
+	if [ -n "${UPDATE_GOLDEN-}" ]; then echo "$output" > "$BATS_TEST_DIRNAME/golden/match.txt"; fi
+	diff -u "$BATS_TEST_DIRNAME/golden/match.txt" <(echo "$output")
+	run --separate-stderr "$FAKE" why "$BATS_TEST_TMPDIR/client.eadm"
+	[[ $output == *"from this end they look the same"* ]]
+}
+@test "match: pseudonyms of two files are not the same, ports and cookies are" {
+	two why-no-receive --redact ids
+	files match
+	[ "$status" -eq 0 ]
+	[[ $output == *"= qp 4 of server:erdma_0"*"VERDICT  the application of qp 4 "*"[CERTAIN, peer]"* ]]
+}
+@test "match: a connection to somebody else is none" {
+	two why-no-receive
+	cp "$BATS_TEST_TMPDIR/client.eadm" "$BATS_TEST_TMPDIR/server.eadm"
+	files match
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[[ $stderr == *"no connection has one end in each file"* ]]
+}
+@test "why: files as operands" {
+	two why-no-receive
+	files why -d all -j
+	[ "$(jq -r '[.data[] | select(.qpn)] | length' <<< "$output")" -eq 1 ]
+	[ "$(jq -r '.data[] | select(.qpn) | .verdict.rule' <<< "$output")" = no-receive ]
+	files why 4 -d server:erdma_0
+	[[ $output == "server:erdma_0 qp 4 "* ]]
+}
+@test "files that cannot be read, or are too few" {
+	two why-no-receive
+	run --separate-stderr "$FAKE" match "$BATS_TEST_TMPDIR/client.eadm"
+	[ "$status" -eq 2 ]
+	run --separate-stderr "$FAKE" match "$BATS_TEST_TMPDIR/client.eadm" "$BATS_TEST_TMPDIR/none"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"cannot read $BATS_TEST_TMPDIR/none"* ]]
+	run --separate-stderr "$FAKE" --from "$BATS_TEST_TMPDIR/client.eadm" why "$BATS_TEST_TMPDIR/server.eadm"
+	[ "$status" -eq 2 ]
+}
