@@ -129,6 +129,7 @@ struct snap_in {
 };
 
 struct snap_in *snap_load(struct pool *p, const char *path, int *err);
+uint32_t snap_devices(const struct snap_in *in);
 struct snap_in *snap_join(struct pool *p, struct snap_in *const *in, size_t n);
 struct snap_in *snap_parse(struct pool *p, uint8_t *bytes, size_t len);
 const struct snap_item *snap_find(const struct snap_in *s, uint32_t dev, uint16_t type,

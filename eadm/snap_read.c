@@ -145,7 +145,13 @@ struct snap_in *snap_parse(struct pool *p, uint8_t *bytes, size_t len)
 	return in;
 }
 
-static uint32_t count_devices(const struct snap_in *in)
+/**
+ * snap_devices - how many adapters a file has
+ * @in: file
+ *
+ * Return: their number.
+ */
+uint32_t snap_devices(const struct snap_in *in)
 {
 	uint32_t n = 0;
 
@@ -157,7 +163,7 @@ static uint32_t count_devices(const struct snap_in *in)
 /* Its adapters get the numbers from @dev on, its record of the file the number @nr */
 static void join_one(struct snap_in *to, const struct snap_in *from, uint32_t dev, uint32_t nr)
 {
-	uint32_t devices = count_devices(from);
+	uint32_t devices = snap_devices(from);
 	struct snap_item *i;
 	size_t k;
 
@@ -194,7 +200,7 @@ struct snap_in *snap_join(struct pool *p, struct snap_in *const *in, size_t n)
 	*to = (struct snap_in){ .item = pool_alloc(p, (items + 1) * sizeof(*to->item)) };
 	for (i = 0; i < n; i++) {
 		join_one(to, in[i], dev, (uint32_t)i);
-		dev += count_devices(in[i]);
+		dev += snap_devices(in[i]);
 	}
 	if (to->n)
 		qsort(to->item, to->n, sizeof(*to->item), compare);

@@ -646,15 +646,6 @@ static char *label_of(struct pool *p, char *const *path, size_t n, size_t i)
 			   name);
 }
 
-static uint32_t devices_of(const struct snap_in *in)
-{
-	uint32_t n = 0;
-
-	while (snap_find(in, n, ERDMA_SNAP_DEVICE, 0, 0))
-		n++;
-	return n;
-}
-
 /**
  * source_from_files - take facts from several files, as of one host
  * @src: source, of source_init()
@@ -683,7 +674,7 @@ int source_from_files(struct source *src, char *const *path, size_t n, size_t *b
 		if (!in[i])
 			return -err;
 		label[i] = label_of(src->pool, path, n, i);
-		devices[i] = devices_of(in[i]);
+		devices[i] = snap_devices(in[i]);
 	}
 	all = n == 1 ? in[0] : snap_join(src->pool, in, n);
 	*damage = all->damage;
