@@ -498,6 +498,7 @@ int cmd_dump_eq(struct ctx *c, const struct args *a);
 int cmd_dump_cmdq(struct ctx *c, const struct args *a);
 int cmd_stat(struct ctx *c, const struct args *a);
 int cmd_recover_dev(struct ctx *c, const struct args *a);
+int cmd_metrics(struct ctx *c, const struct args *a);
 int cmd_debug_level(struct ctx *c, const struct args *a);
 int cmd_snapshot(struct ctx *c, const struct args *a);
 int cmd_log(struct ctx *c, const struct args *a);

@@ -5,20 +5,11 @@
 #include "schema.h"
 #include "why.h"
 
-/* An adapter that is of no use is a finding, not a failure */
-static bool judge_adapter(struct inquiry *q, const struct dev *dev)
+static bool add_adapter(struct inquiry *q, const struct dev *dev)
 {
 	struct findings f = { .c = q->c };
 
-	if (dev->state == DEV_NO_DRIVER)
-		found(&f, RULE_NO_DRIVER, "pci", dev->pci, NULL);
-	else if (host_hides(q->c, dev))
-		found(&f, RULE_NETNS_HIDDEN, "pci", dev->pci, NULL);
-	else if (dev->state == DEV_NO_RDMA)
-		found(&f, RULE_NO_RDMA, "pci", dev->pci, "driver", dev->driver, NULL);
-	else if (dev->state == DEV_NO_NODE)
-		found(&f, RULE_NO_NODE, "dev", dev_title(dev), NULL);
-	else
+	if (!judge_adapter(q->c, dev, &f))
 		return false;
 	why_add(q, why_object(q, dev, "adapter"), &f);
 	return true;
@@ -29,7 +20,7 @@ static int examine_dev(struct ctx *c, struct dev *dev, void *arg)
 	struct collect *l = arg;
 	int ret;
 
-	if (judge_adapter(collect_inquiry(l), dev))
+	if (add_adapter(collect_inquiry(l), dev))
 		return 0;
 	ret = ctx_open_dev(c, dev);
 	return ret ? ret : collect_dev(c, dev, l);

@@ -136,6 +136,12 @@ static const struct opt_def snapshot_opts[] = {
 	{ 0 }
 };
 
+static const struct opt_def metrics_opts[] = {
+	{ OPT_WRITE, "write", 0, "FILE", NULL, "the file, for the textfile collector of node_exporter; "
+	  "replaced as a whole if it exists" },
+	{ 0 }
+};
+
 static const struct opt_def report_opts[] = {
 	{ OPT_WRITE, "write", 0, "FILE", NULL, "leave the snapshot that the text is made from there" },
 	{ OPT_REDACT, "redact", 0, "HOW", "none|ids|full", "ids: pseudonyms for addresses, keys, "
@@ -243,6 +249,15 @@ const struct cmd cmd_table[] = {
 	  .more = "Counters may be named as this driver, the in-tree driver or the vendor's driver "
 		  "calls them.",
 	  .schema = &schema_stat, .takes = LIST & ~TAKES_HW, .run = cmd_stat },
+	{ .verb = "metrics", .operands = "", .opts = metrics_opts, .section = COUNT,
+	  .help = "metrics of all adapters, for Prometheus",
+	  .more = "Counters, use and limits, health, the rules of 'doctor' that one look shows, times "
+		  "of\ncommands. The text is Prometheus' own, which node_exporter's textfile collector "
+		  "reads. The\ndevice is asked for nothing but its counters. A device that fails does "
+		  "not lose the others:\nerdma_up and erdma_part_up are 0 then, and the exit status is "
+		  "7.",
+	  .schema = &schema_metrics, .takes = TAKES_DEV | TAKES_DOC | TAKES_CALLS | TAKES_FILE,
+	  .run = cmd_metrics },
 	{ .verb = CMD_ALONE, .operands = "", .section = ANSWER,
 	  .help = "devices at a glance: health, queue pairs, errors, the last failure; also eadm alone",
 	  .more = "What counts errors is read twice, a second apart, and so are queue pairs: stuck is one "

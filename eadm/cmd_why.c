@@ -209,12 +209,16 @@ struct obj *why_object(struct inquiry *q, const struct dev *dev, const char *sub
  * why_add - an answer is complete
  * @q: inquiry
  * @o: object of why_object()
- * @f: what holds of it
+ * @f: what holds of it; empty behind the call if the findings are collected
  */
 void why_add(struct inquiry *q, struct obj *o, struct findings *f)
 {
 	enum exit_code code;
 
+	if (q->into) {
+		findings_move(q->into, f);
+		return;
+	}
 	if (q->doctor) {
 		findings_keep_bad(f, q->only);
 		code = findings_exit(f);

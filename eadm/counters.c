@@ -16,18 +16,21 @@ struct counter_row {
 	const char *group;
 	bool error;
 	const char *text;
+	bool device;
 };
 
 #define GROUP_CONST(id, group_name) static const char group_##id[] = group_name;
 ERDMA_COUNTER_GROUPS(GROUP_CONST)
 
 #define COUNTER_ROW(id, counter_name, group_id, is_error, counter_text) \
-	{ counter_name, group_##group_id, is_error, counter_text },
+	{ counter_name, group_##group_id, is_error, counter_text, false },
+#define DETAIL_ROW(id, counter_name, group_id, is_error, counter_text) \
+	{ counter_name, group_##group_id, is_error, counter_text, true },
 static const struct counter_row counters[] = {
 	ERDMA_DEVICE_COUNTERS(COUNTER_ROW)
 	ERDMA_DRIVER_COUNTERS(COUNTER_ROW)
 	ERDMA_SUM_COUNTERS(COUNTER_ROW)
-	ERDMA_DETAIL_COUNTERS(COUNTER_ROW)
+	ERDMA_DETAIL_COUNTERS(DETAIL_ROW)
 };
 
 static const struct counter_row *counter_find(const char *name)
@@ -38,6 +41,54 @@ static const struct counter_row *counter_find(const char *name)
 		if (!strcmp(counters[i].name, name))
 			return &counters[i];
 	return NULL;
+}
+
+/**
+ * counter_count - how many counters the list has
+ *
+ * Return: their number.
+ */
+size_t counter_count(void)
+{
+	return COUNT_OF(counters);
+}
+
+/**
+ * counter_at - walk over the list
+ * @i: number, from 0
+ *
+ * Return: canonical name, or NULL after the last one.
+ */
+const char *counter_at(size_t i)
+{
+	return i < COUNT_OF(counters) ? counters[i].name : NULL;
+}
+
+/**
+ * counter_number - place of a counter in the list
+ * @name: canonical name
+ *
+ * Return: number, from 0; -1 for a counter that the list does not have.
+ */
+int counter_number(const char *name)
+{
+	const struct counter_row *c = counter_find(name);
+
+	return c ? (int)(c - counters) : -1;
+}
+
+/**
+ * counter_of_port - does a counter belong to a port?
+ * @name: canonical name
+ *
+ * Return: true if it does; false if to the RDMA device. One that the list does not have comes
+ * from a driver that counts by port only.
+ */
+bool counter_of_port(const char *name)
+{
+	const struct counter_row *c = counter_find(name);
+
+	return !c || !c->device;
 }
 
 static bool ends(const char *s, const char *suffix)

@@ -18,6 +18,10 @@ struct vendor_counter {
 	const char *from[2];
 };
 
+size_t counter_count(void);
+const char *counter_at(size_t i);
+int counter_number(const char *name);
+bool counter_of_port(const char *name);
 const char *counter_group(const char *name);
 bool counter_is_error(const char *name);
 const char *counter_text(const char *name);

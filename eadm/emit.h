@@ -36,6 +36,8 @@ void answer_text(struct ctx *c, const struct obj *o);
 
 /* emit_summary.c */
 void summary_text(struct ctx *c, const struct obj *o);
+/* emit_metrics.c */
+void metrics_text(struct ctx *c, const struct list *metrics);
 
 /* emit_table.c */
 void table_text(struct ctx *c, const struct schema *s, const struct list *rows,

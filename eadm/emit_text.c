@@ -256,6 +256,10 @@ void emit_text(struct ctx *c)
 		table_text(c, s, &c->data, 0, false);
 		return;
 	}
+	if (s->view == VIEW_METRICS) {
+		metrics_text(c, &c->data);
+		return;
+	}
 	for (o = c->data.first; o; o = o->next) {
 		if (s->view == VIEW_BLOCK)
 			put_block(c, o);

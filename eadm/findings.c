@@ -119,6 +119,21 @@ void findings_keep_bad(struct findings *f, const bool *only)
 }
 
 /**
+ * findings_move - findings of one subject become those of another
+ * @to: findings
+ * @from: findings, none behind the call
+ */
+void findings_move(struct findings *to, struct findings *from)
+{
+	struct finding **end = &to->first;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = from->first;
+	from->first = NULL;
+}
+
+/**
  * findings_exit - how bad is it?
  * @f: findings
  *

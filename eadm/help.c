@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "metrics.h"
 #include "schema.h"
 
 #define MAX_OPT_LISTS 16
@@ -356,9 +357,9 @@ static void man_exit(FILE *f)
 }
 
 /**
- * help_man - a generated part of the manual page, in mdoc
+ * help_man - a generated part of the manual page, in mdoc, or of another document
  * @f: where to
- * @part: synopsis, options, commands or exit
+ * @part: synopsis, options, commands or exit; metrics, in Markdown
  */
 void help_man(FILE *f, const char *part)
 {
@@ -370,6 +371,8 @@ void help_man(FILE *f, const char *part)
 		man_commands(f);
 	else if (!strcmp(part, "exit"))
 		man_exit(f);
+	else if (!strcmp(part, "metrics"))
+		metrics_reference(f);
 }
 
 /* ---- completion --------------------------------------------------------- */

@@ -135,6 +135,7 @@ struct column {
  * @VIEW_LINES: a line "label: value" for each field
  * @VIEW_ANSWER: facts, then the verdict, of schema_why
  * @VIEW_SUMMARY: some lines each, of schema_summary
+ * @VIEW_METRICS: metrics and their samples, of schema_metrics
  */
 enum view {
 	VIEW_TABLE,
@@ -145,6 +146,7 @@ enum view {
 	VIEW_LINES,
 	VIEW_ANSWER,
 	VIEW_SUMMARY,
+	VIEW_METRICS,
 };
 
 /**
@@ -177,7 +179,8 @@ extern const struct schema schema_dev_list, schema_dev_info, schema_qp_list, sch
 	schema_eq_list, schema_qp_info, schema_cq_info, schema_eq_info, schema_cmdq_info,
 	schema_qp_dump, schema_cq_dump, schema_eq_dump, schema_cmdq_dump, schema_stat,
 	schema_debug, schema_log, schema_diff, schema_snapshot, schema_ver, schema_version, schema_names,
-	schema_explain, schema_why, schema_doctor, schema_summary, schema_recover;
+	schema_explain, schema_why, schema_doctor, schema_summary, schema_recover,
+	schema_metrics, schema_metric_sample, schema_metric_label;
 extern const struct schema schema_qp_side, schema_cq_side, schema_eq_side, schema_wqe,
 	schema_rqe, schema_cqe, schema_ccqe, schema_ceqe, schema_aeqe, schema_cmd, schema_sge,
 	schema_counter, schema_why_end, schema_why_finding;
@@ -433,6 +436,24 @@ enum {
 enum {
 	WV_RULE, WV_LEVEL, WV_CONFIDENCE, WV_SIDE, WV_TEXT, WV_NEXT,
 	WV_COUNT
+};
+
+/* A metric */
+enum {
+	MF_NAME, MF_TYPE, MF_HELP, MF_SAMPLES,
+	MF_COUNT
+};
+
+/* A sample of a metric */
+enum {
+	MS_NAME, MS_LABELS, MS_VALUE,
+	MS_COUNT
+};
+
+/* A label of a sample */
+enum {
+	MB_NAME, MB_VALUE,
+	MB_COUNT
 };
 
 /* version */

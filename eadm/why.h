@@ -45,6 +45,7 @@ bool is_found(const struct findings *f, enum rule_id id);
 const struct finding *findings_verdict(const struct findings *f);
 void findings_keep_bad(struct findings *f, const bool *only);
 bool rule_is_bad(const struct rule *r);
+void findings_move(struct findings *to, struct findings *from);
 enum exit_code findings_exit(const struct findings *f);
 void findings_fill(const struct findings *f, struct obj *o);
 void finding_fill(struct obj *o, const struct finding *n);
@@ -225,6 +226,7 @@ struct known_qp {
  * @any: no number and no option chose
  * @doctor: only what is wrong, also with devices that are of no use
  * @only: doctor: the rules that are asked about, by number; NULL: all
+ * @into: findings are collected there, and there is no document; or NULL
  * @s: samples
  * @devs: devices
  * @qps: all queue pairs of these devices
@@ -237,6 +239,7 @@ struct inquiry {
 	bool any;
 	bool doctor;
 	const bool *only;
+	struct findings *into;
 	struct sampler s;
 	struct why_dev *devs;
 	struct known_qp *qps;
@@ -278,6 +281,10 @@ struct collect *collect_new(struct ctx *c, const struct choice *choice);
 struct inquiry *collect_inquiry(struct collect *l);
 int collect_dev(struct ctx *c, struct dev *dev, void *arg);
 void collect_answer(struct collect *l);
+/* judge_now.c: one look */
+bool judge_adapter(struct ctx *c, const struct dev *dev, struct findings *f);
+void judge_now(struct ctx *c, struct dev *dev, struct findings *f);
+
 struct obj *why_object(struct inquiry *q, const struct dev *dev, const char *subject);
 void why_add(struct inquiry *q, struct obj *o, struct findings *f);
 

@@ -53,6 +53,10 @@ load helper
 @test "text: list qp in a container" { golden list-qp-pod.txt pod list qp; }
 @test "text: list cq in a container" { golden list-cq-pod.txt pod list cq; }
 @test "text: info dev in a container" { golden info-dev-pod.txt pod info dev; }
+@test "text: metrics" { golden metrics.txt basic metrics; }
+@test "text: metrics of two devices, one of them sick" { golden metrics-two.txt two metrics; }
+@test "text: metrics, one without driver" { golden metrics-mixed.txt mixed metrics; }
+@test "text: metrics in a container" { golden metrics-pod.txt pod metrics; }
 @test "text: debug-level" { golden debug-level.txt basic debug-level; }
 @test "text: log" { golden log.txt basic log; }
 @test "text: log of some kinds" { golden log-kinds.txt basic log --kind cmd-first,cmd-time -v; }
@@ -81,6 +85,7 @@ load helper
 @test "JSON: dump cmdq" { golden_json dump-cmdq.json basic dump cmdq --last 99; }
 @test "JSON: stat" { golden_json stat.json basic stat; }
 @test "JSON: stat, vendor's style" { golden_json stat-vendor.json basic stat --style vendor; }
+@test "JSON: metrics" { golden_json metrics.json basic metrics; }
 @test "JSON: info dev in a container" { golden_json info-dev-pod.json pod info dev; }
 @test "JSON: log" { golden_json log.json basic log; }
 @test "JSON: debug-level" { golden_json debug-level.json basic debug-level; }

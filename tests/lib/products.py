@@ -76,19 +76,24 @@ def _eadm_s390x():
                  'SAN=-O1 -g', 'build/s390x/eadm-fake')
 
 
-# Of the archive that the host's packages come from; the guest runs it from the checkout.
-EXPORTER = '''
-    if [ ! -x "$1/usr/bin/prometheus-node-exporter" ]; then
+# Of the archive that the host's packages come from; the guest runs it from the checkout. Their
+# packages would start services on this machine, so they are only unpacked.
+UNPACKED = '''
+    if [ ! -x "$1/usr/bin/$2" ]; then
         mkdir -p "$1"
         cd "$1"
-        if ! apt-get -q -o Acquire::http::Timeout=30 download prometheus-node-exporter >&2; then
-            echo "setup: prometheus-node-exporter cannot be downloaded" >&2
+        if ! apt-get -q -o Acquire::http::Timeout=30 download "$2" >&2; then
+            echo "setup: $2 cannot be downloaded" >&2
             exit 3
         fi
-        dpkg-deb -x prometheus-node-exporter_*.deb .
+        dpkg-deb -x "$2"_*.deb .
     fi
     echo "$1"
 '''
+
+
+def _unpacked(folder, package):
+    return ['sh', '-ec', UNPACKED, 'sh', os.path.join(BUILD, folder), package]
 
 
 # The same, with the libraries that the guest has not.
@@ -126,7 +131,8 @@ PRODUCTS = {
     's390x': (1200, lambda: _setup('s390x')),
     'eadm-s390x': (900, _eadm_s390x),
     'kubernetes-schema': (1200, lambda: _setup('kubernetes-schema')),
-    'exporter': (300, lambda: ['sh', '-ec', EXPORTER, 'sh', os.path.join(BUILD, 'exporter')]),
+    'exporter': (300, lambda: _unpacked('exporter', 'prometheus-node-exporter')),
+    'prometheus': (300, lambda: _unpacked('prometheus', 'prometheus')),
     'bpftrace': (600, lambda: ['sh', '-ec', BPFTRACE, 'sh', os.path.join(BUILD, 'bpftrace')]),
     'debs': (1800, lambda: ['sh', '-ec', DEBS, 'sh', os.path.join(BUILD, 'deb')]),
     'installed-eadm': (300, _unpack),
