@@ -8,6 +8,10 @@ LIBDIR ?= $(PREFIX)/lib
 SCHEMAS = $(wildcard eadm/schema/*.json)
 UDEV_RULES = $(wildcard packaging/udev/*.rules)
 UDEV_RULE = /usr/lib/udev/rules.d/60-erdma-diag.rules
+PROMETHEUS = packaging/prometheus/erdma.rules.yml packaging/prometheus/erdma-dashboard.json
+UNITS = eadm-metrics.service eadm-metrics.timer
+UNIT_DIR = $(DESTDIR)/usr/lib/systemd/system
+EADM_SHARE = $(DESTDIR)$(PREFIX)/share/eadm
 # Where the system's python looks for modules: Debian's
 PYTHON_DIR ?= /usr/lib/python3/dist-packages
 MODEL_SO = qemu-model/build/erdma-qemu.so
@@ -51,6 +55,12 @@ install-eadm:
 		install -D -m 644 $$r $(DESTDIR)/usr/lib/udev/rules.d/$${r##*/} || exit; done
 	install -D -m 644 packaging/sysusers/eadm.conf $(DESTDIR)/usr/lib/sysusers.d/eadm.conf
 	install -D -m 644 packaging/sos/erdma.py $(DESTDIR)$(PYTHON_DIR)/sos/report/plugins/erdma.py
+	for f in $(PROMETHEUS); do \
+		install -D -m 644 $$f $(EADM_SHARE)/prometheus/$${f##*/} || exit; done
+	install -D -m 644 packaging/prometheus/eadm-metrics.timer $(UNIT_DIR)/eadm-metrics.timer
+	sed 's,@BINDIR@,$(PREFIX)/bin,' packaging/prometheus/eadm-metrics.service.in \
+		>$(UNIT_DIR)/eadm-metrics.service
+	chmod 644 $(UNIT_DIR)/eadm-metrics.service
 
 install-dev:
 	install -D -m 644 include/uapi/erdma_diag.h $(DESTDIR)$(PREFIX)/include/rdma/erdma_diag.h
@@ -94,7 +104,9 @@ uninstall: not-packaged
 		$(COMPLETIONS)/erdma-vm \
 		$(DESTDIR)$(PREFIX)/include/rdma/erdma_diag.h \
 		$(DESTDIR)/usr/lib/sysusers.d/eadm.conf \
-		$(DESTDIR)$(PYTHON_DIR)/sos/report/plugins/erdma.py
+		$(DESTDIR)$(PYTHON_DIR)/sos/report/plugins/erdma.py \
+		$(addprefix $(UNIT_DIR)/,$(UNITS))
+	rm -rf $(EADM_SHARE)
 	for r in $(UDEV_RULES); do rm -f $(DESTDIR)/usr/lib/udev/rules.d/$${r##*/}; done
 	rm -rf $(DESTDIR)$(LIBDIR)/erdma $(DESTDIR)$(PREFIX)/share/erdma/schema $(MODEL_DIR)
 	if [ -e $(MODULE_DIR)/erdma.ko ]; then \
