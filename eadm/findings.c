@@ -163,12 +163,16 @@ enum exit_code findings_exit(const struct findings *f)
  */
 void finding_fill(struct obj *o, const struct finding *n)
 {
+	const char *runbook = rule_runbook(o->pool, n->rule);
+
 	obj_str(o, WV_RULE, n->rule->name);
 	obj_str(o, WV_LEVEL, rule_level_name(n->rule->level));
 	obj_str(o, WV_CONFIDENCE, rule_sure_name(n->rule->sure));
 	obj_str(o, WV_SIDE, rule_side_name(n->rule->side));
 	obj_str(o, WV_TEXT, n->text);
 	obj_str(o, WV_NEXT, n->step);
+	if (runbook)
+		obj_str(o, WV_RUNBOOK, runbook);
 }
 
 /**

@@ -75,9 +75,11 @@ const char *rule_side_name(enum rule_side side)
  */
 const char *rule_text(struct pool *p, const struct rule *r)
 {
-	return pool_printf(p, "%s, %s, %s: \"%s\". %s Next: %s", rule_level_name(r->level),
+	const char *runbook = rule_runbook(p, r);
+
+	return pool_printf(p, "%s, %s, %s: \"%s\". %s Next: %s%s%s", rule_level_name(r->level),
 			   rule_sure_name(r->sure), rule_side_name(r->side), r->sentence, r->text,
-			   r->next);
+			   r->next, runbook ? ". Runbook: " : "", runbook ? runbook : "");
 }
 
 /* The value of the word of @len bytes at @name; what is not known is a question mark */

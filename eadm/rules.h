@@ -524,6 +524,7 @@ const char *rule_level_name(enum rule_level level);
 const char *rule_sure_name(enum rule_sure sure);
 const char *rule_side_name(enum rule_side side);
 const char *rule_text(struct pool *p, const struct rule *r);
+const char *rule_runbook(struct pool *p, const struct rule *r);
 const char *rule_fill(struct pool *p, const char *pattern, const struct rule_word *words,
 		      size_t n);
 

@@ -9,6 +9,7 @@ static const struct field finding_fields[] = {
 	[WV_SIDE] = { "side", "side", T_STR },
 	[WV_TEXT] = { "text", "sentence", T_STR },
 	[WV_NEXT] = { "next", "next step", T_STR },
+	[WV_RUNBOOK] = { "runbook", "runbook", T_STR },
 };
 
 const struct schema schema_why_finding = { FIELDS(finding_fields, WV_COUNT) };

@@ -9,6 +9,7 @@ SCHEMAS = $(wildcard eadm/schema/*.json)
 UDEV_RULES = $(wildcard packaging/udev/*.rules)
 UDEV_RULE = /usr/lib/udev/rules.d/60-erdma-diag.rules
 PROMETHEUS = packaging/prometheus/erdma.rules.yml packaging/prometheus/erdma-dashboard.json
+RUNBOOKS = $(wildcard docs/runbooks/*.md)
 UNITS = eadm-metrics.service eadm-metrics.timer
 UNIT_DIR = $(DESTDIR)/usr/lib/systemd/system
 EADM_SHARE = $(DESTDIR)$(PREFIX)/share/eadm
@@ -57,6 +58,8 @@ install-eadm:
 	install -D -m 644 packaging/sos/erdma.py $(DESTDIR)$(PYTHON_DIR)/sos/report/plugins/erdma.py
 	for f in $(PROMETHEUS); do \
 		install -D -m 644 $$f $(EADM_SHARE)/prometheus/$${f##*/} || exit; done
+	for f in $(RUNBOOKS); do \
+		install -D -m 644 $$f $(EADM_SHARE)/runbooks/$${f##*/} || exit; done
 	install -D -m 644 packaging/prometheus/eadm-metrics.timer $(UNIT_DIR)/eadm-metrics.timer
 	sed 's,@BINDIR@,$(PREFIX)/bin,' packaging/prometheus/eadm-metrics.service.in \
 		>$(UNIT_DIR)/eadm-metrics.service

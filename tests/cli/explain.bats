@@ -93,3 +93,8 @@ first() { jq -r '.data[0] | "\(.namespace) \(.code) \(.word)"'; }
 	expect 2 none explain nonsense 12
 	[[ "$stderr" == *"one of: wc, vendor, syndrome, "* ]]
 }
+@test "a rule that is a fault names its runbook, a note has none" {
+	[[ "$("$EADM" explain rule link-down)" == *"Runbook: runbooks/interface.md"* ]]
+	[[ "$("$EADM" explain rule idle)" != *Runbook* ]]
+	[ -e "$TOP/docs/runbooks/interface.md" ]
+}

@@ -128,7 +128,7 @@ def dead_links():
 def unlisted():
     """Pages of docs/ that docs/README.md does not lead to."""
     listed = set()
-    for index in ('docs/README.md', 'docs/results/README.md'):
+    for index in ('docs/README.md', 'docs/results/README.md', 'docs/runbooks/README.md'):
         listed |= {os.path.normpath(os.path.join(os.path.dirname(index), x))
                    for x in re.findall(r'\]\(([^)\s#]+)\)', text(index))}
     return [x for x in pages() if x.startswith('docs/') and x not in listed
