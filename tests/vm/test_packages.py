@@ -143,6 +143,7 @@ def test_card_is_recognized_at_boot(system):
         assert vm.out('readlink -f /usr/bin/eadm') == '/usr/bin/eadm'
         check_traffic(vm)
         assert 'erdma' in vm.out('eadm list dev')
+        check_metrics(vm)
         check_what_the_controller_calls(vm)
         check_device(vm)
         vm.run('useradd -G erdma-diag member && useradd stranger')
@@ -152,6 +153,23 @@ def test_card_is_recognized_at_boot(system):
         vm.run('chgrp root /dev/erdma/diag*; dpkg -i /erdma/build/distro/deb/eadm_*.deb', 120)
         vm.wait_until('the group of the node', '[ $(stat -c %G /dev/erdma/diag0) = erdma-diag ]', 20)
         assert not vm.complaints()
+
+
+def check_metrics(vm):
+    """The timer is off; the service, hardened as it is, writes what root sees."""
+    assert vm.run('systemctl is-enabled eadm-metrics.timer', check=False).out.strip() == 'disabled'
+    file = '/var/lib/prometheus/node-exporter/erdma.prom'
+    vm.run(f'mkdir -p $(dirname {file}) && chown -R daemon $(dirname {file})')
+    vm.run('systemctl start eadm-metrics.service', 60)
+    text = vm.read(file)
+    assert re.search(r'(?m)^erdma_up\{device="erdma_0",.*\} 1$', text), text
+    assert not re.search(r'(?m)^erdma_part_up\{.*\} 0$', text), text
+    assert vm.out(f'stat -c %a {file}') == '644'
+    vm.run('systemctl enable --now eadm-metrics.timer && rm ' + file)
+    vm.wait_until('the timer', f'test -s {file}', 60)
+    # systemd disables nothing in a system that has the link of the test's agent.
+    vm.run('systemctl stop eadm-metrics.timer eadm-metrics.service && rm -r /var/lib/prometheus '
+           '/etc/systemd/system/timers.target.wants/eadm-metrics.timer')
 
 
 def check_what_the_controller_calls(vm):
