@@ -4,6 +4,7 @@
 
 #include "cmd.h"
 #include "metrics.h"
+#include "rules.h"
 #include "schema.h"
 
 #define MAX_OPT_LISTS 16
@@ -356,10 +357,35 @@ static void man_exit(FILE *f)
 	fputs(".El\n", f);
 }
 
+static void man_rules(FILE *f)
+{
+	struct pool p = { NULL };
+	const struct rule *r;
+	const char *runbook;
+
+	fputs(".Bl -tag -width Ds\n", f);
+	for (r = rules; r < rules + RULE_COUNT; r++) {
+		fputs(".It ", f);
+		mdoc_text(f, r->name);
+		fprintf(f, " Pq %s, %s, %s\n", rule_level_name(r->level), rule_sure_name(r->sure),
+			rule_side_name(r->side));
+		mdoc_prose(f, pool_printf(&p, "%c%s.", upper(r->sentence[0]), r->sentence + 1));
+		fputs(".Pp\n", f);
+		mdoc_prose(f, r->text);
+		fputs(".Pp\n", f);
+		runbook = rule_runbook(&p, r);
+		mdoc_prose(f, pool_printf(&p, "Next: %s", r->next));
+		if (runbook)
+			fprintf(f, ".Pp\nRunbook:\n.Pa %s\n", runbook);
+	}
+	fputs(".El\n", f);
+	pool_free(&p);
+}
+
 /**
  * help_man - a generated part of the manual page, in mdoc, or of another document
  * @f: where to
- * @part: synopsis, options, commands or exit; metrics, in Markdown
+ * @part: synopsis, options, commands, exit or rules; metrics, in Markdown
  */
 void help_man(FILE *f, const char *part)
 {
@@ -371,6 +397,8 @@ void help_man(FILE *f, const char *part)
 		man_commands(f);
 	else if (!strcmp(part, "exit"))
 		man_exit(f);
+	else if (!strcmp(part, "rules"))
+		man_rules(f);
 	else if (!strcmp(part, "metrics"))
 		metrics_reference(f);
 }

@@ -51,7 +51,7 @@ install-built:
 
 install-eadm:
 	$(MAKE) -C eadm install DESTDIR=$(abspath $(DESTDIR)) PREFIX=$(PREFIX)
-	$(call install_man,man/eadm.8)
+	$(call install_man,man/eadm.8 man/eadm-rules.7 man/eadm-snapshot.5)
 	for r in $(UDEV_RULES); do \
 		install -D -m 644 $$r $(DESTDIR)/usr/lib/udev/rules.d/$${r##*/} || exit; done
 	install -D -m 644 packaging/sysusers/eadm.conf $(DESTDIR)/usr/lib/sysusers.d/eadm.conf
@@ -91,18 +91,18 @@ install-dkms:
 	chmod 755 $(DKMS_DIR)/driver/compat/probe.sh
 	sed 's/#MODULE_VERSION#/$(VERSION)/' packaging/dkms/dkms.conf >$(DKMS_DIR)/dkms.conf
 	chmod 644 $(DKMS_DIR)/dkms.conf
-	$(call install_man,man/erdma.4)
+	$(call install_man,man/erdma.4 man/erdma_diag.4)
 
 install-module:
 	install -D -m 644 driver/erdma.ko $(MODULE_DIR)/erdma.ko
 	if [ -z '$(DESTDIR)' ]; then depmod $(KVER); fi
-	$(call install_man,man/erdma.4)
+	$(call install_man,man/erdma.4 man/erdma_diag.4)
 
 uninstall: not-packaged
 	$(MAKE) -C eadm uninstall DESTDIR=$(abspath $(DESTDIR)) PREFIX=$(PREFIX)
-	rm -f $(DESTDIR)$(PREFIX)/share/man/man8/eadm.8 $(DESTDIR)$(PREFIX)/share/man/man4/erdma.4 \
-		$(DESTDIR)$(PREFIX)/share/man/man1/qemu-system-x86_64-erdma.1 \
-		$(DESTDIR)$(PREFIX)/share/man/man1/erdma-vm.1 \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/,man8/eadm.8 man7/eadm-rules.7 \
+		man5/eadm-snapshot.5 man4/erdma.4 man4/erdma_diag.4 man1/erdma-vm.1 \
+		man1/qemu-system-x86_64-erdma.1) \
 		$(DESTDIR)$(PREFIX)/bin/qemu-system-x86_64-erdma $(DESTDIR)$(PREFIX)/bin/erdma-vm \
 		$(COMPLETIONS)/erdma-vm \
 		$(DESTDIR)$(PREFIX)/include/rdma/erdma_diag.h \

@@ -17,6 +17,11 @@ help_lines()
 @test "manual page is in step with the table" {
 	"$TOP/tests/unit/eadm/sync-man" --check "$MAN" "$EADM"
 }
+@test "manual page of the rules is in step with the table" {
+	"$TOP/tests/unit/eadm/sync-man" --check "$TOP/man/eadm-rules.7" "$EADM"
+	[ "$(grep -c '^\.It .* Pq ' "$TOP/man/eadm-rules.7")" = \
+	  "$("$EADM" explain rule -j | jq '[.data[] | select(.namespace == "rule")] | length')" ]
+}
 @test "completion is in step with the table" {
 	diff -u "$COMP" <("$EADM" completion bash)
 }
