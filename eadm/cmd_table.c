@@ -273,12 +273,12 @@ const struct cmd cmd_table[] = {
 		  "host. What is\n"
 		  "needed of the queue pairs, their completion and event queues and "
 		  "their owners is read four times\nwithin two seconds: only what is equal in all "
-		  "samples stands still. A file of --from has the\nsame; one of devcoredump has one moment, and no "
-		  "verdict that needs more. Of several files, of\nseveral hosts, the adapters are one list: both "
-		  "ends of a connection are known then. Behind a verdict stand how sure it is (CERTAIN, LIKELY,\nPOSSIBLE) and who "
-		  "has to act; 'eadm explain rule' shows the evidence of each. Without a choice\nall "
-		  "queue pairs, devices, and what failed within ten minutes. The exit status says "
-		  "nothing of\nthe verdict.",
+		  "samples stands still. A file of --from has the\nsame; one of devcoredump has one moment, "
+		  "and no verdict that needs more. Of several files,\nof several hosts, the adapters are "
+		  "one list: both ends of a connection are known then. Behind\na verdict stand how sure it "
+		  "is (CERTAIN, LIKELY, POSSIBLE) and who has to act; 'eadm explain\nrule' shows the "
+		  "evidence of each. Without a choice all queue pairs, devices, and what failed within\nten "
+		  "minutes. The exit status says nothing of the verdict.",
 	  .schema = &schema_why, .takes = BLOCK & ~TAKES_MORE, .run = cmd_why },
 	{ .verb = "match", .operands = "FILE FILE", .min = 2, .max = 2, .section = ANSWER,
 	  .help = "connections between two hosts, by a snapshot file of each, and why they hang",

@@ -281,7 +281,8 @@ once() { take "$1" && "$BATS_TEST_DIRNAME/onemoment.py" "$BATS_TEST_TMPDIR/file"
 	[ "$(fake why-verb-failed why --pid 143 -j | jq '[.data[] | select(.pid)] | length')" = 0 ]
 	expect 3 why-idle-both why 99
 	[[ "$stderr" == *"no queue pair 99"* ]]
-	expect 2 why-idle-both why x
+	expect 3 why-idle-both why x
+	[[ "$stderr" == *"cannot read x"* ]]
 }
 @test "failures of long ago are those that were asked for" {
 	jq '.adapters[0].info.time_mono_ns = 9000000000000' "$SCENARIOS/why-verb-failed.json" \
