@@ -10,6 +10,7 @@
 #include "erdma/erdma_hw.h"
 #include "erdma/erdma_ring.h"
 
+#include "clock.h"
 #include "ring.h"
 #include "source.h"
 
@@ -70,16 +71,21 @@ static void *worker_main(void *p)
 
 static struct worker *worker_new(struct source *src)
 {
-	struct worker *w = pool_alloc(src->pool, sizeof(*w));
+	struct worker *w = calloc(1, sizeof(*w));
 	pthread_condattr_t attr;
 
+	if (!w)
+		return NULL;
 	w->src = src;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&w->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	return pthread_create(&w->thread, NULL, worker_main, w) ? NULL : w;
+	if (!pthread_create(&w->thread, NULL, worker_main, w))
+		return w;
+	free(w);
+	return NULL;
 }
 
 static int worker_call(struct worker *w, unsigned int timeout_ms)
@@ -203,6 +209,7 @@ bool source_close(struct source *src)
 		pthread_cond_broadcast(&w->wake);
 		pthread_mutex_unlock(&w->lock);
 		pthread_join(w->thread, NULL);
+		free(w);
 		src->worker = NULL;
 	}
 	for (d = src->devs; d; d = d->next) {
@@ -213,6 +220,28 @@ bool source_close(struct source *src)
 	if (src->ops->close)
 		src->ops->close(src);
 	return true;
+}
+
+/**
+ * source_is_lost - did a call not come back?
+ * @src: source
+ *
+ * Return: true: it may still write into the pool, and no call works any more.
+ */
+bool source_is_lost(const struct source *src)
+{
+	return src->worker && src->worker->lost;
+}
+
+/**
+ * source_mono_ns - time for intervals
+ * @src: source
+ *
+ * Return: CLOCK_MONOTONIC in nanoseconds.
+ */
+uint64_t source_mono_ns(const struct source *src)
+{
+	return src->ops->mono_ns ? src->ops->mono_ns(src) : clock_ns(CLOCK_MONOTONIC);
 }
 
 static int broken(struct source *src, const char *why)

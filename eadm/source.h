@@ -179,6 +179,7 @@ typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
  *	0: those of the time at which it was made. Nanoseconds since moment 1; -1: there is no
  *	such moment, and nothing changed. NULL: there are none
  * @real_ns: CLOCK_REALTIME
+ * @mono_ns: CLOCK_MONOTONIC; NULL: that of this host
  * @close: end, or NULL
  */
 struct source_ops {
@@ -205,6 +206,7 @@ struct source_ops {
 	int (*holders)(struct source *src, const struct dev *dev, holder_fn fn, void *arg);
 	int64_t (*moment)(struct source *src, const struct dev *dev, unsigned int n);
 	uint64_t (*real_ns)(struct source *src);
+	uint64_t (*mono_ns)(const struct source *src);
 	void (*close)(struct source *src);
 };
 
@@ -293,6 +295,8 @@ struct snapshot_buf {
 
 void source_init(struct source *src, struct pool *pool);
 bool source_close(struct source *src);
+bool source_is_lost(const struct source *src);
+uint64_t source_mono_ns(const struct source *src);
 int source_open_dev(struct source *src, struct dev *dev);
 int source_call(struct source *src, struct dev *dev, unsigned int cmd, void *arg, size_t size);
 int source_reset(struct source *src, struct dev *dev);

@@ -233,7 +233,7 @@ static int kernel_devices(struct source *src)
 	ret = find_adapters(src);
 	if (ret || !src->devs)
 		return ret;
-	nl = nl_rdma_open(src->timeout_ms, &src->netlink_err);
+	nl = src->priv ? src->priv : nl_rdma_open(src->timeout_ms, &src->netlink_err);
 	src->priv = nl;
 	if (nl)
 		ask_netlink(src, nl);

@@ -11,6 +11,8 @@
 
 #include "fake_diag.h"
 
+#define FAKE_BOOT_NS	100000000000ULL
+
 static void set_string(char *to, size_t size, json_object *o, const char *key)
 {
 	const char *s = fake_string(o, key);
@@ -210,10 +212,24 @@ static int fake_addresses(struct source *src, const struct dev *dev)
 				(uint64_t)-ENODATA);
 }
 
+/* Time that was let pass */
+static uint64_t passed_ns;
+
+/* At once, or in steps of $EADM_FAKE_STEP_MS, each of which stands for all of @ns */
 static void fake_pass(struct source *src, uint64_t ns)
 {
-	(void)ns;
+	const char *step = getenv("EADM_FAKE_STEP_MS");
+
+	if (step)
+		usleep((useconds_t)(1000 * atoi(step)));
+	passed_ns += ns;
 	fake_next(src->priv);
+}
+
+static uint64_t fake_mono_ns(const struct source *src)
+{
+	(void)src;
+	return FAKE_BOOT_NS + passed_ns;
 }
 
 static bool fake_lockdown(struct source *src)
@@ -304,7 +320,7 @@ static void fake_close(struct source *src)
 static uint64_t fake_real_ns(struct source *src)
 {
 	(void)src;
-	return 1795222108123456789ULL;
+	return 1795222108123456789ULL + passed_ns;
 }
 
 const struct source_ops source_backend = {
@@ -316,6 +332,7 @@ const struct source_ops source_backend = {
 	.counters = source_fake_counters,
 	.driver_version = fake_driver_version,
 	.real_ns = fake_real_ns,
+	.mono_ns = fake_mono_ns,
 	.facts = fake_facts,
 	.objects = fake_objects,
 	.process = fake_process,
