@@ -70,6 +70,14 @@ enum exit_code {
 enum out_format { FMT_TEXT, FMT_JSON, FMT_JSONL };
 
 /**
+ * enum counter_lines - counters as text
+ * @LINES_TABLE: as a table
+ * @LINES_VENDOR: as lines "name : value"
+ * @LINES_MOVED: one line of those that moved
+ */
+enum counter_lines { LINES_TABLE, LINES_VENDOR, LINES_MOVED };
+
+/**
  * struct opts - global options
  * @device: -d, or EADM_DEVICE, or NULL
  * @from: --from: snapshot file instead of the kernel, or NULL
@@ -151,7 +159,8 @@ struct cmd;
  * @raw_cap: room for them
  * @printed: a document is out already (streaming)
  * @looked: @src knows the adapters
- * @lines: counters as lines "name : value"
+ * @closed: nobody reads the output any more
+ * @lines: how counters become text
  * @given: global options that were given, a bit for each place in global_opts
  */
 struct ctx {
@@ -173,7 +182,8 @@ struct ctx {
 	size_t raw_cap;
 	bool printed;
 	bool looked;
-	bool lines;
+	bool closed;
+	enum counter_lines lines;
 	unsigned int given;
 };
 
@@ -434,6 +444,7 @@ void note_hidden(struct ctx *c, const struct dev *dev, enum target t, uint32_t s
 int ctx_each_dev(struct ctx *c, unsigned int flags,
 		 int (*fn)(struct ctx *c, struct dev *dev, void *arg), void *arg);
 int ctx_devices(struct ctx *c);
+void ctx_forget_devices(struct ctx *c);
 int ctx_open_dev(struct ctx *c, struct dev *d);
 const char *dev_title(const struct dev *dev);
 uint64_t dev_wall_ns(const struct dev *dev, uint64_t mono_ns);

@@ -1,107 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Counters: totals, and with an interval changes and rates. */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "cmd.h"
 #include "counter_set.h"
 #include "counters.h"
 #include "decode.h"
+#include "emit.h"
+#include "live.h"
 #include "schema.h"
 
 #define PORT		1
 /* The driver keeps its counters through recoveries; the device's are as old as its reset */
 #define SINCE		"the driver was bound; traffic: since the device was reset"
 
-/* What the samples of a device are compared with */
-struct last {
-	struct last *next;
-	struct dev *dev;
-	struct counter_set s;
-};
-
 struct stat_run {
 	const struct args *a;
 	const char *group;
 	bool nonzero;
 	bool errors;
-	bool deltas;
+	bool moved;
 	bool vendor;
-	struct last *last;
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int sig)
-{
-	(void)sig;
-	interrupted = 1;
-}
-
-/* ---- samples ------------------------------------------------------------ */
-
-/* The counters that a counter of the vendor's is made of; false if one is not there */
-static bool vendor_value(const struct counter_set *s, const struct vendor_counter *v,
-			 struct counter *out)
-{
-	const struct counter *part;
-	size_t i;
-
-	out->group = v->group;
-	for (i = 0; i < 2 && v->from[i]; i++) {
-		part = counter_set_find(s, v->from[i]);
-		if (!part)
-			return false;
-		out->value += part->value;
-		out->group = part->group;
-		out->error |= part->error;
-		if (!v->from[1])
-			memcpy(out->native, part->native[0] ? part->native : part->name,
-			       sizeof(out->native));
-	}
-	return true;
-}
-
-/* A sample with the names of the vendor's driver, and what they count */
-static void sample_vendor(struct counter_set *s)
-{
-	struct counter_set theirs = { .time_ns = s->time_ns };
-	const struct vendor_counter *v;
-	struct counter *c, made;
-	size_t i;
-
-	for (i = 0; (v = vendor_counter(i)); i++) {
-		made = (struct counter){ 0 };
-		if (!vendor_value(s, v, &made))
-			continue;
-		c = counter_set_new(&theirs);
-		if (!c)
-			break;
-		*c = made;
-		strncpy(c->name, v->name, sizeof(c->name) - 1);
-		if (!strcmp(c->native, c->name))
-			c->native[0] = '\0';
-	}
-	counter_set_free(s);
-	*s = theirs;
-}
-
-static struct last *last_of(struct ctx *c, struct stat_run *run, struct dev *dev)
-{
-	struct last *l;
-
-	for (l = run->last; l; l = l->next)
-		if (l->dev == dev)
-			return l;
-	l = pool_alloc(&c->pool, sizeof(*l));
-	l->dev = dev;
-	l->next = run->last;
-	run->last = l;
-	return l;
-}
 
 /* ---- objects ------------------------------------------------------------ */
 
@@ -159,27 +80,66 @@ static void add_change(struct obj *o, const struct counter *cn, const struct cou
 	obj_dbl(o, SC_RATE, (double)(cn->value - old->value) * 1e9 / (double)ns);
 }
 
+static struct obj *counter_row(struct ctx *c, const struct counter *cn, const struct counter_set *s,
+			       const struct counter_set *before)
+{
+	struct obj *row = obj_new(&c->pool, &schema_counter);
+
+	obj_str(row, SC_GROUP, cn->group);
+	obj_str(row, SC_NAME, cn->name);
+	if (cn->native[0])
+		obj_str(row, SC_NATIVE, cn->native);
+	obj_u64(row, SC_VALUE, cn->value);
+	if (counter_text(cn->name))
+		obj_str(row, SC_TEXT, counter_text(cn->name));
+	if (before)
+		add_change(row, cn, before, s->time_ns - before->time_ns);
+	return row;
+}
+
 static void add_counters(struct ctx *c, struct obj *o, const struct stat_run *run,
 			 const struct counter_set *s, const struct counter_set *before)
 {
 	struct list *l = obj_list(o, ST_COUNTERS);
-	struct obj *row;
 	size_t i;
 
-	for (i = 0; i < s->n; i++) {
-		if (!wanted(run, &s->v[i], before))
-			continue;
-		row = obj_new(&c->pool, &schema_counter);
-		obj_str(row, SC_GROUP, s->v[i].group);
-		obj_str(row, SC_NAME, s->v[i].name);
-		if (s->v[i].native[0])
-			obj_str(row, SC_NATIVE, s->v[i].native);
-		obj_u64(row, SC_VALUE, s->v[i].value);
-		if (counter_text(s->v[i].name))
-			obj_str(row, SC_TEXT, counter_text(s->v[i].name));
-		if (before)
-			add_change(row, &s->v[i], before, s->time_ns - before->time_ns);
-		list_add(l, row);
+	for (i = 0; i < s->n; i++)
+		if (wanted(run, &s->v[i], before))
+			list_add(l, counter_row(c, &s->v[i], s, before));
+}
+
+/* What went wrong first, then what moves data, last what the driver and eadm itself do */
+static const char *const by_importance[] = { NULL, "traffic", "cm", "verbs", "events", "cmdq" };
+
+static size_t importance(const struct counter *cn)
+{
+	size_t i = 1;
+
+	if (cn->error)
+		return 0;
+	while (i < COUNT_OF(by_importance) && strcmp(by_importance[i], cn->group))
+		i++;
+	return i;
+}
+
+/* Those that moved: the most important first, of equals the fastest */
+static void add_moved(struct ctx *c, struct obj *o, const struct stat_run *run,
+		      const struct counter_set *s, const struct counter_set *before)
+{
+	struct list of[COUNT_OF(by_importance) + 1] = { 0 }, *l = obj_list(o, ST_COUNTERS);
+	struct obj *row, *next;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (wanted(run, &s->v[i], before))
+			list_add(&of[importance(&s->v[i])], counter_row(c, &s->v[i], s, before));
+	for (i = 0; i < COUNT_OF(of); i++) {
+		list_sort(&of[i], SC_RATE, true);
+		for (row = of[i].first; row; row = next) {
+			next = row->next;
+			row->next = NULL;
+			list_add(l, row);
+		}
 	}
 }
 
@@ -200,93 +160,155 @@ static int missing_names(struct ctx *c, const struct dev *dev, const struct args
 	return ret;
 }
 
-static int stat_dev(struct ctx *c, struct dev *dev, void *arg)
+static struct obj *stat_object(struct ctx *c, const struct dev *dev)
 {
-	struct stat_run *run = arg;
-	struct last *l = last_of(c, run, dev);
-	struct counter_set s = { 0 };
-	struct obj *o;
+	struct obj *o = obj_new(&c->pool, &schema_stat);
+
+	obj_str(o, ST_DEV, dev_title(dev));
+	if (dev->index >= 0)
+		obj_u64(o, ST_INDEX, (uint64_t)dev->index);
+	obj_u64(o, ST_PORT, PORT);
+	obj_str(o, ST_SINCE, SINCE);
+	return o;
+}
+
+static int stat_sample(struct ctx *c, struct dev *dev, const struct stat_run *run,
+		       struct counter_set *s)
+{
 	int ret;
 
 	c->time_ns = c->src.ops->real_ns(&c->src);
-	ret = counter_set_read(&s, &c->src, dev, PORT);
+	*s = (struct counter_set){ 0 };
+	ret = counter_set_read(s, &c->src, dev, PORT);
+	if (run->vendor)
+		counter_set_to_vendor(s);
+	return ret;
+}
+
+/* What is wrong with a reading: it failed, or does not have what was named */
+static int stat_check(struct ctx *c, struct dev *dev, const struct stat_run *run, int ret,
+		      const struct counter_set *s)
+{
 	if (ret) {
 		c->src.why = NULL;
 		ret = ctx_call_failed(c, dev, ret, TARGET_STAT, 0);
 	}
-	if (run->vendor)
-		sample_vendor(&s);
-	if (!ret || s.n)
-		ret = missing_names(c, dev, run->a, &s);
-	if (s.n && (!run->deltas || l->s.n)) {
-		o = obj_new(&c->pool, &schema_stat);
-		obj_str(o, ST_DEV, dev_title(dev));
-		if (dev->index >= 0)
-			obj_u64(o, ST_INDEX, (uint64_t)dev->index);
-		obj_u64(o, ST_PORT, PORT);
-		obj_str(o, ST_SINCE, SINCE);
-		if (run->deltas)
-			obj_u64(o, ST_INTERVAL, s.time_ns - l->s.time_ns);
-		add_counters(c, o, run, &s, run->deltas ? &l->s : NULL);
+	return !ret || s->n ? missing_names(c, dev, run->a, s) : ret;
+}
+
+static int stat_dev(struct ctx *c, struct dev *dev, void *arg)
+{
+	struct stat_run *run = arg;
+	struct counter_set s;
+	struct obj *o;
+	int ret = stat_sample(c, dev, run, &s);
+
+	ret = stat_check(c, dev, run, ret, &s);
+	if (s.n) {
+		o = stat_object(c, dev);
+		add_counters(c, o, run, &s, NULL);
 		if (obj_list(o, ST_COUNTERS)->n || !ret)
 			ctx_add(c, o);
 	}
-	counter_set_free(&l->s);
-	l->s = s;
+	counter_set_free(&s);
 	return ret;
 }
 
 /* ---- again and again ---------------------------------------------------- */
 
-/* Sleep until a point in time; false if the user has enough */
-static bool sleep_until(uint64_t ns)
+static void stat_drop(void *priv)
 {
-	struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	struct counter_set *s = priv;
 
-	while (!interrupted &&
-	       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
-		;
-	return !interrupted;
+	if (s)
+		counter_set_free(s);
+	free(s);
+}
+
+static void add_interval(struct ctx *c, struct dev *dev, const struct stat_run *run,
+			 const struct counter_set *s, const struct counter_set *before)
+{
+	struct obj *o = stat_object(c, dev);
+	char text[TIME_LEN];
+
+	time_rfc3339(c->time_ns, text);
+	obj_str(o, ST_TIME, text);
+	obj_u64(o, ST_INTERVAL, s->time_ns - before->time_ns);
+	if (run->moved)
+		add_moved(c, o, run, s, before);
+	else
+		add_counters(c, o, run, s, before);
+	ctx_add(c, o);
+}
+
+/* A device that was there may be replaced by a fresh one meanwhile, whose traffic begins at 0 */
+static int stat_again(struct live *l, struct live_dev *d, const struct stat_run *run)
+{
+	struct counter_set *before = d->priv, s;
+	int ret;
+
+	if (!d->dev)
+		return 0;
+	ret = stat_sample(l->c, d->dev, run, &s);
+	if (ret == -ENODEV && before) {
+		counter_set_free(&s);
+		stat_drop(before);
+		d->priv = NULL;
+		live_gone(l, d);
+		return 0;
+	}
+	ret = stat_check(l->c, d->dev, run, ret, &s);
+	if (before && s.n)
+		add_interval(l->c, d->dev, run, &s, before);
+	stat_drop(before);
+	d->priv = before = malloc(sizeof(*before));
+	if (!before)
+		counter_set_free(&s);
+	else
+		*before = s;
+	return ret;
+}
+
+static int stat_round(struct live *l, const struct stat_run *run)
+{
+	int ret, first = 0;
+	struct live_dev *d;
+
+	for (d = l->devs; d; d = d->next) {
+		ret = stat_again(l, d, run);
+		first = first ? first : ret;
+	}
+	return first;
 }
 
 static int stat_loop(struct ctx *c, struct stat_run *run, uint64_t interval_ms, uint32_t count)
 {
-	struct sigaction act = { .sa_handler = on_interrupt };
-	uint64_t next = clock_ns(CLOCK_MONOTONIC);
-	struct pool_block *mark;
-	uint32_t i;
-	int ret;
+	enum live_event e = LIVE_TICK;
+	bool first = true;
+	struct live l;
+	int ret = live_begin(&l, c, interval_ms, count);
 
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
-	run->deltas = true;
-	ret = ctx_each_dev(c, DEVS_MANY, stat_dev, run);
-	mark = pool_mark(&c->pool);
-	for (i = 0; !ret && (!count || i < count); i++) {
-		next += interval_ms * 1000000;
-		if (!sleep_until(next))
-			return ctx_problem(c, EINTR, NULL, NULL, "interrupted");
-		ret = ctx_each_dev(c, DEVS_MANY, stat_dev, run);
-		if (ret)
+	if (!ret)
+		ret = live_find(&l, DEVS_MANY);
+	if (!ret)
+		ret = stat_round(&l, run);
+	while (!ret) {
+		e = live_wait(&l);
+		if (e == LIVE_RESIZED) {
+			c->opt.width = terminal_width();
+			continue;
+		}
+		if (e != LIVE_TICK)
 			break;
-		if (i && c->opt.format == FMT_TEXT)
+		live_next(&l, DEVS_MANY);
+		ret = stat_round(&l, run);
+		if (!ret && !first && c->opt.format == FMT_TEXT && !run->moved)
 			fputc('\n', c->out);
-		emit_document(c);
-		c->data = (struct list){ 0 };
-		if (emit_flush(c))
-			return ctx_problem(c, EIO, NULL, NULL, "cannot write");
-		/* It may run for days */
-		pool_release(&c->pool, mark);
+		first = false;
+		ret = ret ? ret : live_emit(&l);
 	}
-	return ret;
-}
-
-static void stat_end(struct stat_run *run)
-{
-	struct last *l;
-
-	for (l = run->last; l; l = l->next)
-		counter_set_free(&l->s);
+	live_end(&l, stat_drop);
+	return ret ? ret : live_ended(&l, e);
 }
 
 /* --style, else EADM_STYLE; false after reporting a bad value of the latter */
@@ -301,6 +323,19 @@ static bool stat_style(struct ctx *c, const struct args *a, bool *vendor)
 	return false;
 }
 
+/* Lines have no columns */
+static int stat_lines(struct ctx *c, const struct stat_run *run, bool again)
+{
+	unsigned int none = TAKES_COLUMNS | TAKES_HEADER | TAKES_COLOR | TAKES_MORE;
+
+	c->lines = run->moved ? LINES_MOVED : run->vendor && !again ? LINES_VENDOR : LINES_TABLE;
+	if (c->opt.format != FMT_TEXT || c->lines == LINES_TABLE)
+		return 0;
+	if (c->lines == LINES_MOVED)
+		return cmd_refuse(c, none, "on lines of what moved");
+	return cmd_refuse(c, none | TAKES_UNITS, "on lines 'name : value'");
+}
+
 /**
  * cmd_stat - counters of hardware and driver
  * @c: run
@@ -311,38 +346,28 @@ static bool stat_style(struct ctx *c, const struct args *a, bool *vendor)
 int cmd_stat(struct ctx *c, const struct args *a)
 {
 	struct stat_run run = { .a = a, .group = a->opt[OPT_GROUP], .nonzero = a->opt[OPT_NONZERO],
-				.errors = a->opt[OPT_ERRORS] };
+				.errors = a->opt[OPT_ERRORS], .moved = a->opt[OPT_LIVE] };
 	const char *every = a->opt[OPT_INTERVAL];
 	uint64_t ms = 1000;
 	uint32_t count = 0;
-	int ret;
 
 	if (run.group && !strcmp(run.group, "errors")) {
 		run.errors = true;
 		run.group = NULL;
 	}
-	if (every && a->opt[OPT_LIVE])
+	if (every && run.moved)
 		return ctx_usage(c, NULL, "only one of --interval and --live");
-	if (every && (!parse_duration(every, &ms) || ms < 100 || ms > 86400000))
-		return ctx_usage(c, "from 100ms to 24h: -i 1, -i 500ms, -i 5m.",
-				 "bad interval '%s'", every);
-	if (a->opt[OPT_COUNT] && (!parse_u32(a->opt[OPT_COUNT], &count) || !count))
-		return ctx_usage(c, NULL, "bad number '%s' of option --count", a->opt[OPT_COUNT]);
-	if (count && !every && !a->opt[OPT_LIVE])
+	if (live_options(c, a, &ms, &count))
+		return -EINVAL;
+	if (count && !every && !run.moved)
 		return ctx_usage(c, "add -i 1.", "--count needs --interval");
 	if (!stat_style(c, a, &run.vendor))
 		return -EINVAL;
-	if (c->opt.from && (every || a->opt[OPT_LIVE]))
+	if (c->opt.from && (every || run.moved))
 		return ctx_usage(c, NULL, "--interval needs a kernel: a file does not change");
-	c->lines = run.vendor && !every && !a->opt[OPT_LIVE];
-	if (c->lines && c->opt.format == FMT_TEXT &&
-	    cmd_refuse(c, TAKES_MORE | TAKES_COLUMNS | TAKES_HEADER | TAKES_UNITS | TAKES_COLOR,
-		       "on lines 'name : value'"))
+	if (stat_lines(c, &run, every))
 		return -EINVAL;
-	if (every || a->opt[OPT_LIVE])
-		ret = stat_loop(c, &run, ms, count);
-	else
-		ret = ctx_each_dev(c, DEVS_MANY, stat_dev, &run);
-	stat_end(&run);
-	return ret;
+	run.nonzero |= run.moved;
+	return every || run.moved ? stat_loop(c, &run, ms, count) :
+	       ctx_each_dev(c, DEVS_MANY, stat_dev, &run);
 }

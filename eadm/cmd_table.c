@@ -94,7 +94,7 @@ static const struct opt_def stat_opts[] = {
 	{ OPT_ERRORS, "errors", 0, NULL, NULL, "only counters of things that went wrong" },
 	{ OPT_INTERVAL, "interval", 'i', "TIME", NULL, "again and again, with changes and rates" },
 	{ OPT_COUNT, "count", 'n', "N", NULL, "stop after N intervals" },
-	{ OPT_LIVE, "live", 'l', NULL, NULL, "same as --interval 1s" },
+	{ OPT_LIVE, "live", 'l', NULL, NULL, "a line per second of what moved, the most important first" },
 	{ OPT_STYLE, "style", 0, "STYLE", "native|vendor",
 	  "names of this driver, or of the vendor's as lines 'name : value'; also EADM_STYLE" },
 	{ 0 }
@@ -247,7 +247,9 @@ const struct cmd cmd_table[] = {
 	  .operand = OPERAND_COUNTER, .section = COUNT,
 	  .help = "counters of hardware and driver; never reset",
 	  .more = "Counters may be named as this driver, the in-tree driver or the vendor's driver "
-		  "calls them.",
+		  "calls them.\nWith --live a line has what went wrong first, then traffic, the fastest "
+		  "first; '-' stands for a\ncounter that went down: it was reset. With an interval a "
+		  "device that is lost is waited for.",
 	  .schema = &schema_stat, .takes = LIST & ~TAKES_HW, .run = cmd_stat },
 	{ .verb = "metrics", .operands = "", .opts = metrics_opts, .section = COUNT,
 	  .help = "metrics of all adapters, for Prometheus",

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "counter_set.h"
 #include "counters.h"
 
@@ -52,8 +51,11 @@ static void add_counter(void *arg, const char *name, uint64_t value)
  */
 int counter_set_read(struct counter_set *s, struct source *src, struct dev *dev, unsigned int port)
 {
-	s->time_ns = clock_ns(CLOCK_MONOTONIC);
-	return src->ops->counters(src, dev, port, add_counter, s);
+	uint64_t from = source_mono_ns(src);
+	int ret = src->ops->counters(src, dev, port, add_counter, s);
+
+	s->time_ns = from + (source_mono_ns(src) - from) / 2;
+	return ret;
 }
 
 /**
@@ -81,4 +83,53 @@ void counter_set_free(struct counter_set *s)
 {
 	free(s->v);
 	*s = (struct counter_set){ 0 };
+}
+
+/* The counters that a counter of the vendor's is made of; false if one is not there */
+static bool vendor_value(const struct counter_set *s, const struct vendor_counter *v,
+			 struct counter *out)
+{
+	const struct counter *part;
+	size_t i;
+
+	out->group = v->group;
+	for (i = 0; i < 2 && v->from[i]; i++) {
+		part = counter_set_find(s, v->from[i]);
+		if (!part)
+			return false;
+		out->value += part->value;
+		out->group = part->group;
+		out->error |= part->error;
+		if (!v->from[1])
+			memcpy(out->native, part->native[0] ? part->native : part->name,
+			       sizeof(out->native));
+	}
+	return true;
+}
+
+/**
+ * counter_set_to_vendor - give a set the names of the vendor's driver, and what they count
+ * @s: set
+ */
+void counter_set_to_vendor(struct counter_set *s)
+{
+	struct counter_set theirs = { .time_ns = s->time_ns };
+	const struct vendor_counter *v;
+	struct counter *c, made;
+	size_t i;
+
+	for (i = 0; (v = vendor_counter(i)); i++) {
+		made = (struct counter){ 0 };
+		if (!vendor_value(s, v, &made))
+			continue;
+		c = counter_set_new(&theirs);
+		if (!c)
+			break;
+		*c = made;
+		strncpy(c->name, v->name, sizeof(c->name) - 1);
+		if (!strcmp(c->native, c->name))
+			c->native[0] = '\0';
+	}
+	counter_set_free(s);
+	*s = theirs;
 }

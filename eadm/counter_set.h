@@ -32,7 +32,7 @@ struct counter {
  * @v: counters; memory of malloc()
  * @n: their number
  * @cap: room in @v
- * @time_ns: CLOCK_MONOTONIC when they were read
+ * @time_ns: CLOCK_MONOTONIC in the middle of the reading
  */
 struct counter_set {
 	struct counter *v;
@@ -46,5 +46,6 @@ int counter_set_read(struct counter_set *s, struct source *src, struct dev *dev,
 		     unsigned int port);
 const struct counter *counter_set_find(const struct counter_set *s, const char *name);
 void counter_set_free(struct counter_set *s);
+void counter_set_to_vendor(struct counter_set *s);
 
 #endif /* EADM_COUNTER_SET_H */

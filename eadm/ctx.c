@@ -593,6 +593,24 @@ int ctx_devices(struct ctx *c)
 	return 0;
 }
 
+/**
+ * ctx_forget_devices - look for the adapters again, with the next command's first device
+ * @c: run; what its pool has of the devices is not used any more
+ */
+void ctx_forget_devices(struct ctx *c)
+{
+	struct dev *d;
+
+	for (d = c->src.devs; d; d = d->next) {
+		if (d->fd >= 0)
+			close(d->fd);
+		d->fd = -1;
+	}
+	c->src.devs = NULL;
+	c->looked = false;
+	c->driver = NULL;
+}
+
 static int several_devs(struct ctx *c)
 {
 	return ctx_usage(c, "choose one with -d, or set EADM_DEVICE; '-d all' takes them all.",

@@ -31,6 +31,9 @@ void fit_columns(struct ctx *c, struct column *cols, const size_t *width, unsign
 		 unsigned int indent);
 const char *red_text(struct ctx *c, const char *s);
 
+/* emit_moved.c */
+void moved_line(struct ctx *c, const struct obj *o);
+
 /* emit_answer.c */
 void answer_text(struct ctx *c, const struct obj *o);
 

@@ -271,11 +271,13 @@ void emit_text(struct ctx *c)
 			answer_text(c, o);
 		else if (s->view == VIEW_SUMMARY)
 			summary_text(c, o);
-		else if (c->lines)
+		else if (c->lines == LINES_VENDOR)
 			put_counters(c, o);
+		else if (c->lines == LINES_MOVED)
+			moved_line(c, o);
 		else
 			put_entries(c, o, s->view == VIEW_RING);
-		if (o->next)
+		if (o->next && c->lines != LINES_MOVED)
 			fputc('\n', c->out);
 	}
 }

@@ -87,7 +87,7 @@ void on_file_run(struct ctx *sub, const char *verb, const char *object, const st
 	on_file_forget(sub);
 	sub->cmd = cmd_find(verb, object);
 	sub->data = (struct list){ 0 };
-	sub->lines = false;
+	sub->lines = LINES_TABLE;
 	sub->printed = false;
 	sub->cmd->run(sub, a);
 }

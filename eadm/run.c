@@ -95,7 +95,7 @@ enum exit_code run_words(int argc, char **argv, const struct opts *opt)
 		emit_document(&c);
 out:
 	code = ctx_exit(&c);
-	if (emit_flush(&c) && code == EX_DONE)
+	if ((emit_flush(&c) || c.closed) && code == EX_DONE)
 		code = EX_FAILED;
 	emit_problems(&c, stderr);
 	if (c.src.ops && !source_close(&c.src))

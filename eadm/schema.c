@@ -382,6 +382,7 @@ static const struct field stat_fields[] = {
 	[ST_DEV] = { "dev", "device", T_STR, F_TITLE | F_PLAIN },
 	[ST_INDEX] = { "dev_index", "device index", T_NUM },
 	[ST_PORT] = { "port", "port", T_NUM, F_TITLE },
+	[ST_TIME] = { "time", "time", T_STR },
 	[ST_INTERVAL] = { "interval_ns", "over", T_NS, F_TITLE },
 	[ST_SINCE] = { "totals_since", "totals since", T_STR, F_TITLE },
 	[ST_COUNTERS] = { "counters", "counters", T_LIST, .sub = &schema_counter },

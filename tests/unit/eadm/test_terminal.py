@@ -129,3 +129,10 @@ def test_a_reset_is_asked_for(answer, done):
     assert (proc.returncode == 0) == done
     if not done:
         assert document['error']['text'] == 'nothing was done'
+
+
+@pytest.mark.parametrize('width,shown,more', [(0, 6, ''), (200, 6, ''), (80, 2, '4'), (20, 0, '6')])
+def test_what_moved_is_cut_to_the_width(width, shown, more):
+    out, _ = run('stat', '-l', '-n', '1', scenario='live-counting', width=width)
+    assert out.count('/s)') == shown and re.findall(r'\+(\d+) more', out) == ([more] if more else [])
+    assert not width or len(out.rstrip('\n')) <= width

@@ -1,0 +1,56 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Commands that go on: intervals, devices that are replaced, readers that go away. Scenarios of
+# mklive.py; their time passes at once, or in steps of $EADM_FAKE_STEP_MS.
+
+load helper
+export TZ=UTC
+
+# --- stat -l
+
+@test "stat -l: a line per second of what moved, the most important first" {
+	golden live-stat.txt live-counting stat -l -n 3
+}
+@test "stat -l: several devices are named" {
+	golden live-stat-two.txt live-counting-two stat -l -n 2
+}
+@test "stat -l -o jsonl: an object per interval, rates by the time between two readings" {
+	run --separate-stderr fake live-counting stat -l -n 3 -o jsonl
+	[ "${#lines[@]}" -eq 3 ]
+	jq -e '.interval_ns == 1000000000 and [.counters[].delta] == [2,4294967296,1000000,50,1,1]' <<< "${lines[0]}"
+	jq -e '[.counters[] | select(has("delta") | not) | .name] == ["tx_pkts"]' <<< "${lines[1]}"
+	jq -e '.counters == []' <<< "${lines[2]}"
+	jq -s -e '[.[].time | .[17:19]] == ["29","30","31"]' <<< "$output"
+}
+@test "stat -i: the rate is that of a second, whatever the interval" {
+	fake live-counting stat -i 4 -n 1 -j tx_reqs |
+		jq -e '.data[0] | .interval_ns == 4000000000 and .counters[0].delta == 50 and .counters[0].rate == 12.5'
+}
+@test "stat -l takes names of counters, groups and units" {
+	[ "$(fake live-counting stat -l -n 1 tx_reqs)" = "00:48:29  tx_reqs +50 (50/s)" ]
+	[ "$(fake live-counting stat -l -n 1 --group cm)" = "00:48:29  cm_accept_ok +1 (1/s)" ]
+	[ "$(fake live-counting stat -l -n 1 --exact tx_bytes)" = "00:48:29  tx_bytes +4294967296 (4294967296.000/s)" ]
+	[ "$(fake live-counting stat -l -n 1 --style vendor tx_reqs)" = "00:48:29  hw_tx_reqs_cnt +50 (50/s)" ]
+	expect 2 basic stat -l --columns name
+	expect 2 basic stat -l -v
+}
+@test "stat -l goes on with a fresh device of the same name" {
+	run --separate-stderr fake live-replaced stat -l -n 6
+	show
+	[ "$status" -eq 0 ]
+	[ "$output" = "$(printf '00:48:29  tx_bytes +1000 (1000/s)\n00:48:33  tx_bytes +2000 (2000/s)\n00:48:34  tx_bytes +2000 (2000/s)')" ]
+	[[ "$stderr" == *"erdma_0: note: the device is gone"*"erdma_0: note: there is a fresh device"* ]]
+}
+@test "stat -l -o jsonl says that a device is gone" {
+	run --separate-stderr fake live-replaced stat -l -n 6 -o jsonl
+	[ "$(jq -r '.warning.code // "stat"' <<< "$output" | tr '\n' ' ')" = "stat GONE BACK stat stat " ]
+}
+@test "stat -l of a device that was never there fails at once" {
+	expect 3 live-replaced stat -l -d erdma_7
+}
+@test "stat -l ends when nobody reads its output, without a message" {
+	local out
+	out=$( { fake live-counting stat -l 2>&1 >&3 3>&-; echo "status $?" >&2; } 3>&1 2>"$BATS_TEST_TMPDIR/status" | head -1)
+	[[ "$out" == 00:48:29* ]]
+	[ "$(cat "$BATS_TEST_TMPDIR/status")" = "status 1" ]
+}
