@@ -14,14 +14,10 @@ static bool is_silent(int err)
 }
 
 /* A context of at least @min bytes that begins as one */
-static enum card_answer context_of(const uint8_t *buf, uint32_t len, uint16_t rec_type,
-				   size_t min, struct erdma_diag_hw *hw)
+static enum card_answer context_of_rec(const struct rec *rec, size_t min,
+				       struct erdma_diag_hw *hw)
 {
-	struct rec rec;
-
-	if (!rec_find(buf, len, rec_type, &rec))
-		return CARD_UNKNOWN;
-	rec_copy(&rec, hw, sizeof(*hw));
+	rec_copy(rec, hw, sizeof(*hw));
 	if (hw->status)
 		return is_silent((int)hw->status) ? CARD_SILENT : CARD_UNKNOWN;
 	if (hw->len < min || hw->len > sizeof(hw->data) ||
@@ -30,22 +26,30 @@ static enum card_answer context_of(const uint8_t *buf, uint32_t len, uint16_t re
 	return CARD_ANSWERED;
 }
 
+static enum card_answer context_of(const uint8_t *buf, uint32_t len, uint16_t rec_type,
+				   size_t min, struct erdma_diag_hw *hw)
+{
+	struct rec rec;
+
+	if (!rec_find(buf, len, rec_type, &rec))
+		return CARD_UNKNOWN;
+	return context_of_rec(&rec, min, hw);
+}
+
 #define U16(hw, st, m)	((uint16_t)get_le((hw).data + offsetof(struct st, m), 2))
 #define U32(hw, st, m)	((uint32_t)get_le((hw).data + offsetof(struct st, m), 4))
 
 /**
- * card_qp_of - the device's part of what is known about a QP
- * @buf: records, of source_context()
- * @len: their bytes
- * @out: filled if it is there
+ * card_qp_of_rec - a QP as the device has it
+ * @rec: record ERDMA_DIAG_REC_QP_HW
+ * @out: filled if the device answered
  *
- * Return: whether the device answered.
+ * Return: whether it did.
  */
-enum card_answer card_qp_of(const uint8_t *buf, uint32_t len, struct card_qp *out)
+enum card_answer card_qp_of_rec(const struct rec *rec, struct card_qp *out)
 {
 	struct erdma_diag_hw hw;
-	enum card_answer a = context_of(buf, len, ERDMA_DIAG_REC_QP_HW,
-					sizeof(struct erdma_resp_qpc), &hw);
+	enum card_answer a = context_of_rec(rec, sizeof(struct erdma_resp_qpc), &hw);
 
 	if (a != CARD_ANSWERED)
 		return a;
@@ -58,10 +62,29 @@ enum card_answer card_qp_of(const uint8_t *buf, uint32_t len, struct card_qp *ou
 		.rq_cqes = U16(hw, erdma_resp_qpc, rq_cqes),
 		.tx_pkts = U16(hw, erdma_resp_qpc, tx_pkts),
 		.rx_pkts = U16(hw, erdma_resp_qpc, rx_pkts),
+		.rx_err_drops = U16(hw, erdma_resp_qpc, rx_err_drops),
+		.rx_inv_drops = U16(hw, erdma_resp_qpc, rx_inv_drops),
 		.timeouts = U32(hw, erdma_resp_qpc, rto_count),
 		.flushing = decode_qp_flushing(hw.data, hw.len),
 	};
 	return CARD_ANSWERED;
+}
+
+/**
+ * card_qp_of - the device's part of what is known about a QP
+ * @buf: records, of source_context()
+ * @len: their bytes
+ * @out: filled if it is there
+ *
+ * Return: whether the device answered.
+ */
+enum card_answer card_qp_of(const uint8_t *buf, uint32_t len, struct card_qp *out)
+{
+	struct rec rec;
+
+	if (!rec_find(buf, len, ERDMA_DIAG_REC_QP_HW, &rec))
+		return CARD_UNKNOWN;
+	return card_qp_of_rec(&rec, out);
 }
 
 /**

@@ -29,6 +29,8 @@ enum card_answer {
  * @rq_cqes: completions of receives, ditto
  * @tx_pkts: packets sent, ditto
  * @rx_pkts: packets received, ditto
+ * @rx_err_drops: packets dropped for errors, ditto
+ * @rx_inv_drops: packets dropped as invalid, ditto
  * @timeouts: how often it waited for an acknowledgment in vain
  * @flushing: the device flushes what is posted: the QP is stopped
  */
@@ -41,6 +43,8 @@ struct card_qp {
 	uint16_t rq_cqes;
 	uint16_t tx_pkts;
 	uint16_t rx_pkts;
+	uint16_t rx_err_drops;
+	uint16_t rx_inv_drops;
 	uint32_t timeouts;
 	bool flushing;
 };
@@ -55,6 +59,7 @@ struct card_eq {
 	uint32_t tail;
 };
 
+enum card_answer card_qp_of_rec(const struct rec *rec, struct card_qp *out);
 enum card_answer card_qp_of(const uint8_t *buf, uint32_t len, struct card_qp *out);
 enum card_answer card_cq_of(const uint8_t *buf, uint32_t len, uint32_t *pi);
 enum card_answer card_eq_of(const uint8_t *buf, uint32_t len, struct card_eq *out);

@@ -224,6 +224,8 @@ struct ctx {
  * @OPT_LIST: --list
  * @OPT_ONLY: --only
  * @OPT_YES: --yes
+ * @OPT_BY: --by
+ * @OPT_BATCH: --batch
  * @OPT_MAX: their number
  */
 enum opt_id {
@@ -233,6 +235,7 @@ enum opt_id {
 	OPT_INTERVAL, OPT_COUNT, OPT_LIVE, OPT_STYLE, OPT_WRITE,
 	OPT_REDACT, OPT_QP, OPT_CQN, OPT_FOR, OPT_DRY_RUN, OPT_KIND, OPT_FOLLOW, OPT_LIST, OPT_ONLY, OPT_YES,
 	OPT_KEEP_GOING, OPT_HISTORY,
+	OPT_BY, OPT_BATCH,
 	OPT_MAX
 };
 
@@ -510,6 +513,7 @@ int cmd_dump_cmdq(struct ctx *c, const struct args *a);
 int cmd_stat(struct ctx *c, const struct args *a);
 int cmd_recover_dev(struct ctx *c, const struct args *a);
 int cmd_metrics(struct ctx *c, const struct args *a);
+int cmd_top(struct ctx *c, const struct args *a);
 int cmd_debug_level(struct ctx *c, const struct args *a);
 int cmd_snapshot(struct ctx *c, const struct args *a);
 int cmd_log(struct ctx *c, const struct args *a);

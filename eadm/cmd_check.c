@@ -5,6 +5,12 @@
 #include "cmd.h"
 #include "emit.h"
 
+/* The rows of the table */
+static const struct schema *rows_of(const struct schema *s)
+{
+	return s->view == VIEW_STAT ? s->fields[s->entries].sub : s;
+}
+
 static int check_columns(struct ctx *c)
 {
 	static const struct schema *const entries[] = {
@@ -17,8 +23,7 @@ static int check_columns(struct ctx *c)
 
 	if (!c->opt.columns)
 		return 0;
-	if (s->view == VIEW_STAT)
-		s = &schema_counter;
+	s = rows_of(s);
 	if (columns_known(s, c->opt.columns, &bad))
 		return 0;
 	for (i = 0; s->view == VIEW_RING && i < COUNT_OF(entries); i++)
@@ -32,7 +37,7 @@ static int check_sort(struct ctx *c, const struct args *a)
 {
 	const char *key = a->opt[OPT_SORT];
 
-	if (!key || schema_field(c->cmd->schema, key + (key[0] == '-')) >= 0)
+	if (!key || schema_field(rows_of(c->cmd->schema), key + (key[0] == '-')) >= 0)
 		return 0;
 	return ctx_usage(c, "use the heading of a column or a JSON key; '-' in front turns the "
 			 "order round.", "cannot sort by '%s'", key + (key[0] == '-'));

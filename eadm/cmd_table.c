@@ -100,6 +100,16 @@ static const struct opt_def stat_opts[] = {
 	{ 0 }
 };
 
+static const struct opt_def top_opts[] = {
+	{ OPT_INTERVAL, "interval", 'i', "TIME", NULL, "time between two readings; default 1s" },
+	{ OPT_COUNT, "count", 'n', "N", NULL, "stop after N intervals" },
+	{ OPT_BY, "by", 0, "WHAT", "dev|qp|pid|cgroup", "what a row is: a device, a queue pair, a "
+	  "process, a control group; default qp" },
+	SORT,
+	{ OPT_BATCH, "batch", 'b', NULL, NULL, "a block per interval, as in a pipe; no terminal needed" },
+	{ 0 }
+};
+
 static const struct opt_def log_opts[] = {
 	{ OPT_KIND, "kind", 0, "KIND,...", NULL, "only these kinds of entries" },
 	{ OPT_COUNT, "count", 'n', "N", NULL,
@@ -268,6 +278,17 @@ const struct cmd cmd_table[] = {
 		  "a loss of the device,\nan attempt to connect, a verb. The exit status says nothing of "
 		  "what was found.",
 	  .schema = &schema_summary, .takes = BLOCK & ~TAKES_MORE, .run = cmd_summary },
+	{ .verb = "top", .operands = "", .opts = top_opts, .section = COUNT,
+	  .help = "who is busy now: queue pairs, processes, control groups, devices",
+	  .more = "On a terminal a table that is drawn again and again; 'q' ends it. What did nothing "
+		  "is left out\nwithout -v. Rates of queue pairs are those of the device's contexts. It is "
+		  "asked for as many of them\nas cost well under a hundredth of a core: those that move in "
+		  "every interval, the others in turn.\nOLD stands for rates that were measured longer ago. "
+		  "The contexts count with 16 bits; if those may\nhave gone round, rates are estimates (EST) by a "
+		  "second context soon after the first. Contexts have no\nbytes: only --by dev shows bits. "
+		  "SEND/S and RECV/S count completions, POST/S blocks and receives\nthat the driver sees "
+		  "posted. Numbers of processes and names of groups are those of the caller.",
+	  .schema = &schema_top, .takes = LIST & ~TAKES_FILE, .run = cmd_top },
 	{ .verb = "why", .operands = "[QPN...] [FILE...]", .max = -1, .opts = info_qp_opts,
 	  .operand = OPERAND_QP, .section = ANSWER,
 	  .help = "why nothing goes on: the facts of both ends, a verdict, and what to do next",

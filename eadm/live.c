@@ -171,6 +171,13 @@ void live_next(struct live *l, unsigned int flags)
 	struct live_dev *d;
 
 	c->data = (struct list){ 0 };
+	/* What the first reading said is shown with the first interval */
+	if (!l->begun && !any_gone(l)) {
+		l->mark = pool_mark(&c->pool);
+		l->begun = true;
+		return;
+	}
+	l->begun = true;
 	c->problems = c->last_problem = NULL;
 	if (!any_gone(l)) {
 		pool_release(&c->pool, l->mark);

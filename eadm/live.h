@@ -46,6 +46,7 @@ struct live_dev {
  * @interval_ns: time between two readings
  * @count: intervals wanted, 0: no limit
  * @done: intervals that are over
+ * @begun: there was an interval
  * @keys: standard input is looked at
  * @next_ns: when the next interval begins
  * @base: memory in front of the devices
@@ -57,6 +58,7 @@ struct live {
 	uint64_t interval_ns;
 	uint32_t count;
 	uint32_t done;
+	bool begun;
 	bool keys;
 	uint64_t next_ns;
 	struct pool_block *base;

@@ -79,6 +79,8 @@ int process_read(uint32_t pid, struct process *out)
 	if (!read_stat(folder, out))
 		return -ENOENT;
 	file_value(folder, "status", "Name", out->comm, sizeof(out->comm));
+	/* The line of version 2 has no controller: "0::/system.slice/app.service" */
+	file_value(folder, "cgroup", "0::", out->cgroup, sizeof(out->cgroup));
 	file_value(folder, "status", "VmPin", out->pinned, sizeof(out->pinned));
 	file_value(folder, "limits", "Max locked memory", out->limits, sizeof(out->limits));
 	out->net_ns = namespace_of(folder, "net");

@@ -177,13 +177,13 @@ const char *schema_key_part(const char *key, char *part, size_t size);
 
 extern const struct schema schema_dev_list, schema_dev_info, schema_qp_list, schema_cq_list,
 	schema_eq_list, schema_qp_info, schema_cq_info, schema_eq_info, schema_cmdq_info,
-	schema_qp_dump, schema_cq_dump, schema_eq_dump, schema_cmdq_dump, schema_stat,
+	schema_qp_dump, schema_cq_dump, schema_eq_dump, schema_cmdq_dump, schema_stat, schema_top,
 	schema_debug, schema_log, schema_diff, schema_snapshot, schema_ver, schema_version, schema_names,
 	schema_explain, schema_why, schema_doctor, schema_summary, schema_recover,
 	schema_metrics, schema_metric_sample, schema_metric_label;
 extern const struct schema schema_qp_side, schema_cq_side, schema_eq_side, schema_wqe,
 	schema_rqe, schema_cqe, schema_ccqe, schema_ceqe, schema_aeqe, schema_cmd, schema_sge,
-	schema_counter, schema_why_end, schema_why_finding;
+	schema_counter, schema_top_row, schema_why_end, schema_why_finding;
 /* Of the documents themselves */
 extern const struct schema schema_doc, schema_source, schema_warning,
 	schema_error_doc, schema_warning_line;
@@ -384,6 +384,20 @@ enum {
 enum {
 	SC_GROUP, SC_NAME, SC_VALUE, SC_DELTA, SC_RATE, SC_NATIVE, SC_TEXT,
 	SC_COUNT
+};
+
+/* top; the rates are in the order of enum top_rate */
+enum {
+	TP_TIME, TP_BY, TP_INTERVAL, TP_QPS, TP_MOVED, TP_ASKED, TP_ROWS,
+	TP_COUNT
+};
+
+enum {
+	TR_DEV, TR_INDEX, TR_QPN, TR_STATE, TR_PEER_ADDR, TR_PEER_PORT, TR_PID, TR_COMM, TR_KERNEL,
+	TR_CGROUP_ID, TR_CGROUP, TR_QPS, TR_MEASURED, TR_TX_BITS, TR_RX_BITS, TR_TX, TR_RX,
+	TR_SENDS, TR_RECVS, TR_POSTS, TR_TIMEOUTS, TR_DROPS, TR_EVENTS, TR_CMDS, TR_SQ_USED,
+	TR_SQ_DEPTH, TR_ESTIMATE, TR_OLD,
+	TR_COUNT
 };
 
 /* debug-level */

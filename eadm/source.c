@@ -429,6 +429,64 @@ int source_list(struct source *src, struct dev *dev, uint32_t obj, uint32_t firs
 	}
 }
 
+/* Records of one reply with those of the device, each with the number of its object */
+static int list_hw_reply(struct source *src, const uint8_t *buf, const struct erdma_diag_list *l,
+			 const struct list_walk *w)
+{
+	uint32_t pos = 0, id = 0;
+	struct rec rec;
+	int ret;
+
+	if (l->out_len > l->buf_len)
+		return broken(src, "more bytes than there was room for");
+	while ((ret = rec_next(buf, l->out_len, &pos, &rec, &src->why)) == 1) {
+		if (rec.type < ERDMA_DIAG_REC_QP_HW || rec.type > ERDMA_DIAG_REC_EQ_HW)
+			id = rec_id(&rec);
+		if (id >= w->first && id <= w->last)
+			w->fn(w->arg, id, &rec);
+	}
+	return ret;
+}
+
+/**
+ * source_list_hw - records of objects in a range, each with that of the device
+ * @src: source
+ * @dev: open device
+ * @l: obj, start_id and hw_budget_ms are set: one call; on return next_id and more are
+ * @last: highest number
+ * @n: number of objects there are in this range; not many more are asked about
+ * @fn: called for each record, with the number of its object
+ * @arg: its first argument
+ *
+ * The device is asked until the time is over; objects may come without its record.
+ *
+ * Return: 0 or -errno.
+ */
+int source_list_hw(struct source *src, struct dev *dev, struct erdma_diag_list *l, uint32_t last,
+		   uint32_t n, void (*fn)(void *arg, uint32_t id, const struct rec *rec), void *arg)
+{
+	const uint32_t one = 2 * sizeof(struct erdma_diag_rec) + sizeof(struct erdma_diag_qp) +
+			     sizeof(struct erdma_diag_hw);
+	struct list_walk w = { l->start_id, last, fn, arg };
+	uint32_t size = n < LIST_BUF / one ? n * one : LIST_BUF;
+	uint8_t *buf;
+	int ret;
+
+	for (;;) {
+		buf = pool_alloc(src->pool, size);
+		l->size = sizeof(*l);
+		l->flags = ERDMA_DIAG_LIST_HW;
+		l->buf = (uintptr_t)buf;
+		l->buf_len = size;
+		ret = source_call(src, dev, ERDMA_DIAG_LIST, l, sizeof(*l));
+		/* Records of a newer driver are longer */
+		if (ret != -EMSGSIZE || l->out_len <= size || l->out_len > LIST_BUF)
+			break;
+		size = LIST_BUF;
+	}
+	return ret ? ret : list_hw_reply(src, buf, l, &w);
+}
+
 /* ---- CONTEXT ------------------------------------------------------------ */
 
 /**

@@ -20,6 +20,7 @@
 
 #define DEV_NAME_LEN	64
 #define DEV_PATH_LEN	280
+#define PROC_CGROUP_LEN	128
 
 /**
  * enum dev_state - what is known of an adapter
@@ -128,6 +129,7 @@ struct res {
  * @state: letter of /proc/PID/stat: R, S, D, T, t, Z ...; 0 if unknown
  * @utime: CPU time in user mode, in clock ticks
  * @stime: CPU time in the kernel, in clock ticks
+ * @cgroup: path of its control group (cgroup v2), "" if unknown
  * @pinned: VmPin of /proc/PID/status, "" if unknown: "16384 kB"
  * @limits: "Max locked memory" of /proc/PID/limits, "" if unknown
  * @net_ns: network namespace, 0 if unknown
@@ -138,6 +140,7 @@ struct process {
 	char state;
 	uint64_t utime;
 	uint64_t stime;
+	char cgroup[PROC_CGROUP_LEN];
 	char pinned[32];
 	char limits[80];
 	uint64_t net_ns;
@@ -220,6 +223,7 @@ struct worker;
  * @netlink_err: why rdma netlink is of no use, 0 if it works
  * @timeout_ms: budget of one call
  * @no_hw: never make the device work
+ * @port_only: counters of the port will do: those of the RDMA device are a file each
  * @chosen: a file for which objects were chosen: there were more
  * @pseudonyms: a file in which they stand for keys and addresses
  * @joined: several files, of several hosts
@@ -235,6 +239,7 @@ struct source {
 	int netlink_err;
 	unsigned int timeout_ms;
 	bool no_hw;
+	bool port_only;
 	bool chosen;
 	bool pseudonyms;
 	bool joined;
@@ -302,6 +307,8 @@ int source_call(struct source *src, struct dev *dev, unsigned int cmd, void *arg
 int source_reset(struct source *src, struct dev *dev);
 int source_list(struct source *src, struct dev *dev, uint32_t obj, uint32_t first, uint32_t last,
 		void (*fn)(void *arg, uint32_t id, const struct rec *rec), void *arg);
+int source_list_hw(struct source *src, struct dev *dev, struct erdma_diag_list *l, uint32_t last,
+		   uint32_t n, void (*fn)(void *arg, uint32_t id, const struct rec *rec), void *arg);
 int source_context(struct source *src, struct dev *dev, uint32_t obj, uint32_t id, bool hw,
 		   const uint8_t **buf, uint32_t *len);
 int source_snapshot(struct source *src, struct dev *dev, struct erdma_diag_snapshot *s,

@@ -358,7 +358,7 @@ static int kernel_counters(struct source *src, struct dev *dev, unsigned int por
 		ret = netlink_counters(src, dev, port, fn, arg);
 	else
 		ret = port_counters(src, dev, port, fn, arg);
-	if (ret)
+	if (ret || src->port_only)
 		return ret;
 	/* Those of the RDMA device are not in rdma netlink; other drivers have none */
 	snprintf(dir, sizeof(dir), "%s/class/infiniband/%s/hw_counters", root_sysfs(), dev->name);

@@ -54,3 +54,60 @@ export TZ=UTC
 	[[ "$out" == 00:48:29* ]]
 	[ "$(cat "$BATS_TEST_TMPDIR/status")" = "status 1" ]
 }
+
+# --- top
+
+@test "top: queue pairs, the busiest first; counts of 16 bits go round once" {
+	golden live-top.txt live-busy top -n 2
+}
+@test "top --by pid, cgroup, dev" {
+	golden live-top-pid.txt live-busy top -n 1 --by pid
+	golden live-top-cgroup.txt live-busy top -n 1 --by cgroup
+	golden live-top-dev.txt live-busy top -n 1 --by dev
+}
+@test "top -j" {
+	golden_json live-top.json live-busy top -n 1
+}
+@test "top: a million packets per second is more than 16 bits have" {
+	run --separate-stderr fake live-round top -n 2 -o jsonl
+	[ "${#lines[@]}" -eq 2 ]
+	jq -s -e '[.[].rows[0] | .tx_pkts_rate, .send_completions_rate] == [1000000,1000000,1000000,1000000]
+		and all(.[]; .rows[0].estimate and .contexts == 2)' <<< "$output"
+	[[ "$(fake live-round top -n 1)" == *"  EST"*"  yes"* ]]
+}
+@test "top without contexts: what the driver sees posted, with one note" {
+	golden live-top-unasked.txt live-unasked top -n 2
+	expect 0 live-unasked top -n 2
+	[ "$(grep -c 'does not answer questions about queue pairs' <<< "$stderr")" -eq 1 ]
+	expect 0 live-busy top -n 2 --no-hw
+	[ "$(grep -c 'the device is not asked' <<< "$stderr")" -eq 1 ]
+	fake live-unasked top -n 1 -o jsonl | jq -e 'has("contexts") | not' | head -1
+}
+@test "top of a device that does not answer: no rates, one note, an end" {
+	expect 0 live-silent top -n 2 -v -o jsonl
+	jq -e '.rows == null or all(.rows[]; .unknown | index("tx_pkts_rate"))' <<< "$output"
+	[ "$(grep -c '"SILENT"' <<< "$output")" -eq 1 ]
+}
+@test "top goes on with a fresh device of the same name" {
+	expect 0 live-lost-card top -n 5 -v -o jsonl
+	[ "$(jq -c '.warning.code // [.qps, .rows[0].tx_pkts_rate]' <<< "$output" | tr '\n' ' ')" = \
+		'[5,10] [0,null] "GONE" [0,null] [5,null] "BACK" [5,0] ' ]
+}
+@test "top --sort takes a heading or a key of the rows" {
+	[ "$(fake live-busy top -n 1 -j --sort -tx_pkts_rate | jq -c '[.data[0].rows[].qpn]')" = '[17,20,18,19]' ]
+	[ "$(fake live-busy top -n 1 -j --sort qpn | jq -c '[.data[0].rows[].qpn]')" = '[17,18,19,20]' ]
+	[ "$(fake live-busy top -n 1 -j --sort RTO/S -v | jq -c '[.data[0].rows[].qpn] | last')" = 19 ]
+	expect 2 live-busy top -n 1 --sort nonsense
+	expect 2 live-busy top -n 1 --by disk
+	expect 2 live-busy top -n 1 -i 1us
+	[ "$(fake live-busy top -n 1 --columns QPN,tx_pkts_rate --no-header | tail -n +2 | head -1 | tr -s ' ')" = " 18 10" ]
+}
+@test "top leaves out who did nothing, but with -v" {
+	[ "$(fake live-busy top -n 1 -j | jq '.data[0].rows | length')" -eq 4 ]
+	[ "$(fake live-busy top -n 1 -j -v | jq '.data[0].rows | length')" -eq 5 ]
+}
+@test "top of what may not be listed: permission denied" {
+	expect 4 denied-list top -n 1
+	expect 5 no-node top -n 1
+	expect 0 no-node top -n 1 --by dev
+}

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from mkscenario import OUT, adapter, second, scenario
+from mkscenario import OUT, adapter, info, qp, qpc, queue, scenario, second
 
 HERE = {k: adapter()[k] for k in ('name', 'node')}
 AWAY = {'name': None, 'node': None, 'counters_errno': 'ENODEV'}
@@ -39,8 +39,89 @@ def counters():
     LIVE['replaced'] = scenario(replaced())
 
 
+# --- queue pairs -----------------------------------------------------------------
+
+def view(qpn, n, pkts, cqes, waits=3, **kw):
+    """A context: blocks consumed and waiting, packets and completions, each modulo 2^16."""
+    def u16(pair):
+        return tuple(x & 0xffff for x in pair)
+    return {'hw': {'data': qpc(qpn, (6, (n + waits) & 0xffff, n & 0xffff), (6, 9, 9), 3, (5, 5), None,
+                               pkts=u16(pkts), cqes=u16(cqes), **kw).hex()}}
+
+
+def owned(qpn, pid, comm, cgroup, moments, **kw):
+    """A queue pair with its contexts from one moment to the next."""
+    return qp(qpn, **queue('sq', depth=64, valid=1, pi=3), **queue('rq', depth=64, valid=1, pi=9),
+              **{'owner.pid': pid, 'owner.comm': comm, 'owner_more.cgroup_id': cgroup},
+              **moments[0], then=moments[1:], **kw)
+
+
+def traffic(*counts):
+    """Counters of the port, (packets, bytes), from one moment to the next."""
+    at = [{'counters': [['tx_pkts', p], ['rx_pkts', p // 2], ['tx_bytes', b], ['rx_bytes', b // 4],
+                        ['tx_bps_limit_drops', p // 100], ['ceq_events', p // 10],
+                        ['cmdq_completed', 50 + 10 * n]]} for n, (p, b) in enumerate(counts)]
+    return {**at[0], 'then': at[1:]}
+
+
+def proc(pid, comm, cgroup):
+    return {'pid': pid, 'comm': comm, 'state': 'S', 'cgroup': cgroup}
+
+
+def busy(**kw):
+    """Two processes of three queue pairs, the kernel, one that does nothing; a retransmission."""
+    a = {**adapter(), 'info': dict(info(), n_qp=5, abi_flags=3), 'cq': [], 'mr': [], 'rings': []}
+    a['qp'] = [
+        owned(17, 4711, 'app', 77, [view(17, 10 * n, (65000 + 1000 * n, 20 * n), (900 * n, 5 * n))
+                                    for n in range(4)]),
+        owned(18, 4711, 'app', 77, [view(18, n, (300 + 10 * n, 4000 * n), (n, 4000 * n))
+                                    for n in range(4)]),
+        owned(19, 4800, 'other', 78, [view(19, n, (7 * n, 0), (0, 0), rto=3 * n) for n in range(4)]),
+        owned(20, 0, 'nvme_rdma', 0, [view(20, n, (50 * n, 60 * n), (50 * n, 60 * n), err=n)
+                                      for n in range(4)], **{'owner.kernel': 1}),
+        owned(21, 4800, 'other', 78, [view(21, 5, (8, 8), (8, 8), 0)]),
+    ]
+    a['proc'] = [proc(4711, 'app', '/system.slice/app.service'), proc(4800, 'other', '/user.slice')]
+    return {**a, **traffic((0, 0), (1000, 4 << 20), (2000, 8 << 20), (3000, 12 << 20)), **kw}
+
+
+def unasked():
+    """A device that does not answer questions: the driver sees what is posted."""
+    a = busy(info=dict(info(), n_qp=5, abi_flags=0))
+    for q in a['qp']:
+        q.pop('hw')
+        q['then'] = [{'sq.pi': (3 + 40 * q['qpn'] * n) & 0xffff} for n in range(1, 4)]
+    a['qp'][4].pop('then')
+    return a
+
+
+def round_once(steps):
+    """A million packets per second: their 16-bit counts go round between two intervals, and not
+    within the 5 ms to a second context."""
+    a = busy()
+    a['qp'] = [owned(17, 4711, 'app', 77, [view(17, n // 4, (n, 0), (n, 0)) for n in steps])]
+    return {**a, **traffic(*[(n, 100 * n) for n in steps])}
+
+
+def replaced_card():
+    a = busy()
+    gone = {'name': None, 'node': None, 'rules': [{'call': 'list', 'errno': 'ENODEV'}]}
+    return {**a, 'then': [a['then'][0], {**a['then'][1], **gone}, {},
+                          {**HERE, **a['then'][2], 'rules': []}]}
+
+
+def queue_pairs():
+    LIVE['busy'] = scenario(busy())
+    LIVE['unasked'] = scenario(unasked())
+    LIVE['silent'] = scenario(busy(qp=[{**q, 'hw': {'status': 'ETIMEDOUT'}, 'then': []}
+                                       for q in busy()['qp']]))
+    LIVE['round'] = scenario(round_once([0, 1_000_000, 1_005_000, 2_000_000, 2_005_000]))
+    LIVE['lost-card'] = scenario(replaced_card())
+
+
 def main():
     counters()
+    queue_pairs()
     out = sys.argv[1] if len(sys.argv) > 1 else OUT
     for name, data in LIVE.items():
         with open(os.path.join(out, f'live-{name}.json'), 'w', encoding='ascii') as f:

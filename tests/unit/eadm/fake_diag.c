@@ -354,14 +354,18 @@ static int call_list(json_object *a, struct erdma_diag_list *l)
 	size_t i, n = list ? json_object_array_length(list) : 0;
 	uint8_t rec[2048];
 	uint32_t len;
+	int hw;
 
-	l->out_len = l->out_count = l->more = 0;
+	l->out_len = l->out_count = l->more = l->out_hw = 0;
 	for (i = 0; i < n; i++) {
 		o = json_object_array_get_idx(list, i);
 		id = (uint32_t)fake_number(o, k->id, 0);
 		if (id < l->start_id)
 			continue;
 		len = put_object(rec, k, o);
+		hw = (l->flags & ERDMA_DIAG_LIST_HW) && get(o, "hw");
+		if (hw)
+			len += put_hw(rec + len, k, get(o, "hw"));
 		if (l->out_count == page || l->out_len + len > l->buf_len) {
 			l->more = 1;
 			l->next_id = id;
@@ -370,6 +374,7 @@ static int call_list(json_object *a, struct erdma_diag_list *l)
 		memcpy((uint8_t *)(uintptr_t)l->buf + l->out_len, rec, len);
 		l->out_len += len;
 		l->out_count++;
+		l->out_hw += hw;
 	}
 	return 0;
 }
@@ -550,7 +555,7 @@ static struct call_desc describe(unsigned int cmd, void *arg)
 
 	switch (cmd) {
 	case ERDMA_DIAG_LIST:
-		return (struct call_desc){ "list", l->obj, l->start_id, 0,
+		return (struct call_desc){ "list", l->obj, l->start_id, (int)l->flags,
 					   (uint8_t *)(uintptr_t)l->buf, list_out };
 	case ERDMA_DIAG_CONTEXT:
 		return (struct call_desc){ "context", c->obj, c->id, (int)c->flags,

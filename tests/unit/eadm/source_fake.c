@@ -197,6 +197,7 @@ static int fake_process(struct source *src, const struct dev *dev, uint32_t pid,
 		state = fake_string(o, "state");
 		out->state = state ? state[0] : 'S';
 		set_string(out->comm, sizeof(out->comm), o, "comm");
+		set_string(out->cgroup, sizeof(out->cgroup), o, "cgroup");
 		set_string(out->pinned, sizeof(out->pinned), o, "pinned");
 		set_string(out->limits, sizeof(out->limits), o, "locked_limits");
 		set_number(&out->utime, o, "utime");

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """eadm on a terminal: columns that do not fit, and what is red."""
+import contextlib
 import fcntl
 import json
 import os
 import pty
 import re
+import select
+import signal
 import struct
 import subprocess
 import termios
+import time
 
 import pytest
 
@@ -136,3 +140,126 @@ def test_what_moved_is_cut_to_the_width(width, shown, more):
     out, _ = run('stat', '-l', '-n', '1', scenario='live-counting', width=width)
     assert out.count('/s)') == shown and re.findall(r'\+(\d+) more', out) == ([more] if more else [])
     assert not width or len(out.rstrip('\n')) <= width
+
+
+# --- top on a terminal
+
+HOME, REST, SHOW = '\x1b[H', '\x1b[J', '\x1b[?25h\x1b[?7h'
+
+
+class Terminal:
+    """eadm top with a terminal as standard input and output; an interval takes 50 ms."""
+
+    def __init__(self, *words, rows=24, width=160, scenario='live-busy'):
+        self.mine, self.its = pty.openpty()
+        self.resize(rows, width)
+        self.before = termios.tcgetattr(self.its)
+        self.out = ''
+        self.proc = subprocess.Popen(
+            [os.path.join(BUILD, 'eadm-fake'), 'top', *words],
+            env=environment(scenario, EADM_FAKE_STEP_MS='50', TZ='UTC'), stdin=self.its,
+            stdout=self.its, stderr=subprocess.PIPE, process_group=0)
+
+    def resize(self, rows, width):
+        fcntl.ioctl(self.its, termios.TIOCSWINSZ, struct.pack('HHHH', rows, width, 0, 0))
+
+    def read(self, seconds=0.1):
+        if select.select([self.mine], [], [], seconds)[0]:
+            self.out += os.read(self.mine, 65536).decode()
+
+    def pictures(self):
+        return [x.partition(REST)[0].replace('\r\n', '\n')
+                for x in self.out.split(HOME)[1:] if REST in x]
+
+    def wait_picture(self, fits=lambda text: 'TX-PKT/S' in text):
+        """The first new picture that fits."""
+        start, end = len(self.pictures()), time.monotonic() + 60
+        while time.monotonic() < end:
+            self.read()
+            found = [x for x in self.pictures()[start:] if fits(x)]
+            if found:
+                return found[0]
+        raise AssertionError(self.out)
+
+    def end(self):
+        """Exit status, after all that was written."""
+        end = time.monotonic() + 60
+        while self.proc.poll() is None and time.monotonic() < end:
+            self.read()
+        self.read(0)
+        return self.proc.wait(1)
+
+
+@contextlib.contextmanager
+def top(*words, **kw):
+    terminal = Terminal(*words, **kw)
+    yield terminal
+    if terminal.proc.poll() is None:
+        terminal.proc.kill()
+    terminal.proc.wait()
+    terminal.proc.stderr.close()
+    os.close(terminal.mine)
+    os.close(terminal.its)
+
+
+def test_top_draws_the_table_again_and_again_and_q_ends_it():
+    with top() as t:
+        assert 'app' in t.wait_picture() and 'app' in t.wait_picture()
+        raw = termios.tcgetattr(t.its)
+        assert not raw[3] & (termios.ICANON | termios.ECHO)
+        os.write(t.mine, b'xq')
+        assert t.end() == 0
+        assert t.out.rstrip().endswith(SHOW), repr(t.out[-60:])
+        assert termios.tcgetattr(t.its) == t.before
+        assert not t.proc.stderr.read()
+
+
+@pytest.mark.parametrize('sig,status', [
+    (signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGHUP, 130), (signal.SIGQUIT, -3),
+    (signal.SIGABRT, -6)])
+def test_terminal_is_as_before_after_a_signal(sig, status):
+    with top() as t:
+        t.wait_picture()
+        t.proc.send_signal(sig)
+        assert t.end() == status
+        assert SHOW in t.out and termios.tcgetattr(t.its) == t.before
+
+
+def test_top_stops_and_goes_on():
+    with top() as t:
+        t.wait_picture()
+        t.proc.send_signal(signal.SIGTSTP)
+        end = time.monotonic() + 60
+        while os.waitpid(t.proc.pid, os.WUNTRACED | os.WNOHANG) == (0, 0):
+            assert time.monotonic() < end
+            t.read(0.01)
+        t.read(0)
+        assert t.out.rstrip().endswith(SHOW) and termios.tcgetattr(t.its) == t.before
+        t.proc.send_signal(signal.SIGCONT)
+        t.wait_picture()
+        assert not termios.tcgetattr(t.its)[3] & termios.ICANON
+        t.proc.send_signal(signal.SIGINT)
+        assert t.end() == 130
+
+
+def test_top_fits_the_terminal_also_when_its_size_changes():
+    with top(rows=4, width=160) as t:
+        assert len(t.wait_picture().splitlines()) == 3
+        t.resize(30, 70)
+        t.proc.send_signal(signal.SIGWINCH)
+        picture = t.wait_picture(lambda text: len(text.splitlines()) > 3)
+        assert max(len(plain(x).replace('\x1b[K', '')) for x in picture.splitlines()[1:]) <= 70
+        os.write(t.mine, b'q')
+        assert t.end() == 0
+
+
+def test_top_ends_after_so_many_intervals():
+    with top('-n', '2') as t:
+        assert t.end() == 0 and len(t.pictures()) == 2
+        assert termios.tcgetattr(t.its) == t.before
+
+
+def test_top_in_blocks_leaves_the_terminal_alone():
+    with top('-b', '-n', '2') as t:
+        assert t.end() == 0
+        assert HOME not in t.out and t.out.count('TX-PKT/S') == 2 and 'DROP/S' in t.out

@@ -28,6 +28,7 @@ int unit_redact(void);
 int unit_snap(void);
 int unit_rules(void);
 int unit_why(void);
+int unit_top(void);
 
 /* Memory of the test that runs; freed after it */
 extern struct pool test_pool;

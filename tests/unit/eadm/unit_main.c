@@ -78,5 +78,5 @@ int main(void)
 {
 	return unit_decode() + unit_decode_cmd() + unit_decode_ctx() + unit_decode_mem() +
 	       unit_ring() + unit_source() + unit_parse() + unit_emit() + unit_snap() + unit_redact() +
-	       unit_rules() + unit_why();
+	       unit_rules() + unit_why() + unit_top();
 }
