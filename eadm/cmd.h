@@ -26,8 +26,8 @@
  * @EX_UNSUPPORTED: driver, firmware or kernel cannot do it
  * @EX_PARTIAL: some objects failed, or changed meanwhile
  * @EX_NO_ANSWER: the device did not answer in time
- * @EX_WARNING: doctor: something should be looked at
- * @EX_FAULT: doctor: something is certainly wrong
+ * @EX_WARNING: doctor, watch: something should be looked at
+ * @EX_FAULT: doctor, watch: something is certainly wrong
  * @EX_INTERRUPTED: by a signal
  */
 enum exit_code {
@@ -57,8 +57,8 @@ enum exit_code {
 	  "partial: some objects failed, or changed while they were read") \
 	X(EX_NO_ANSWER, "no-answer", \
 	  "the device did not answer in time, or its command queue is down") \
-	X(EX_WARNING, "warning", "doctor: a warning, or a fault that is not certain") \
-	X(EX_FAULT, "fault", "doctor: a fault that is certain") \
+	X(EX_WARNING, "warning", "doctor, watch: a warning, or a fault that is not certain") \
+	X(EX_FAULT, "fault", "doctor, watch: a fault that is certain") \
 	X(EX_INTERRUPTED, "interrupted", "interrupted")
 
 /**
@@ -226,6 +226,8 @@ struct ctx {
  * @OPT_YES: --yes
  * @OPT_BY: --by
  * @OPT_BATCH: --batch
+ * @OPT_UNTIL: --until
+ * @OPT_THEN: --then
  * @OPT_MAX: their number
  */
 enum opt_id {
@@ -235,7 +237,7 @@ enum opt_id {
 	OPT_INTERVAL, OPT_COUNT, OPT_LIVE, OPT_STYLE, OPT_WRITE,
 	OPT_REDACT, OPT_QP, OPT_CQN, OPT_FOR, OPT_DRY_RUN, OPT_KIND, OPT_FOLLOW, OPT_LIST, OPT_ONLY, OPT_YES,
 	OPT_KEEP_GOING, OPT_HISTORY,
-	OPT_BY, OPT_BATCH,
+	OPT_BY, OPT_BATCH, OPT_UNTIL, OPT_THEN,
 	OPT_MAX
 };
 
@@ -514,6 +516,7 @@ int cmd_stat(struct ctx *c, const struct args *a);
 int cmd_recover_dev(struct ctx *c, const struct args *a);
 int cmd_metrics(struct ctx *c, const struct args *a);
 int cmd_top(struct ctx *c, const struct args *a);
+int cmd_watch(struct ctx *c, const struct args *a);
 int cmd_debug_level(struct ctx *c, const struct args *a);
 int cmd_snapshot(struct ctx *c, const struct args *a);
 int cmd_log(struct ctx *c, const struct args *a);

@@ -110,6 +110,15 @@ static const struct opt_def top_opts[] = {
 	{ 0 }
 };
 
+static const struct opt_def watch_opts[] = {
+	{ OPT_UNTIL, "until", 0, "RULE,...", NULL, "names of rules, or warning (or worse), or fault" },
+	{ OPT_FOR, "for", 0, "TIME", NULL, "end after this time; without it there is no limit" },
+	{ OPT_INTERVAL, "interval", 'i', "TIME", NULL, "time from one look to the next; default 5s" },
+	{ OPT_THEN, "then", 0, "WHAT", "snapshot", "snapshot: write all that can be known then to a file" },
+	{ OPT_WRITE, "write", 0, "FILE", NULL, "its name; default: eadm-RULE-TIME.snap" },
+	{ 0 }
+};
+
 static const struct opt_def log_opts[] = {
 	{ OPT_KIND, "kind", 0, "KIND,...", NULL, "only these kinds of entries" },
 	{ OPT_COUNT, "count", 'n', "N", NULL,
@@ -270,6 +279,17 @@ const struct cmd cmd_table[] = {
 		  "7.",
 	  .schema = &schema_metrics, .takes = TAKES_DEV | TAKES_DOC | TAKES_CALLS | TAKES_FILE,
 	  .run = cmd_metrics },
+	{ .verb = "top", .operands = "", .opts = top_opts, .section = COUNT,
+	  .help = "who is busy now: queue pairs, processes, control groups, devices",
+	  .more = "On a terminal a table that is drawn again and again; 'q' ends it. What did nothing "
+		  "is left out\nwithout -v. Rates of queue pairs are those of the device's contexts. The "
+		  "device is asked for\nas many of them as cost well under a hundredth of a core: in every "
+		  "interval for those of queue\npairs that move, in turn for the others. OLD stands for rates that were measured longer ago. "
+		  "The contexts count with 16 bits; if those may\nhave gone round, rates are estimates (EST) by a "
+		  "second context soon after the first. Contexts have no\nbytes: only --by dev shows bits. "
+		  "SEND/S and RECV/S count completions, POST/S blocks and receives\nthat the driver sees "
+		  "posted. Numbers of processes and names of groups are those of the caller.",
+	  .schema = &schema_top, .takes = LIST & ~TAKES_FILE, .run = cmd_top },
 	{ .verb = CMD_ALONE, .operands = "", .section = ANSWER,
 	  .help = "devices at a glance: health, queue pairs, errors, the last failure; also eadm alone",
 	  .more = "What counts errors is read twice, a second apart, and so are queue pairs: stuck is one "
@@ -278,17 +298,6 @@ const struct cmd cmd_table[] = {
 		  "a loss of the device,\nan attempt to connect, a verb. The exit status says nothing of "
 		  "what was found.",
 	  .schema = &schema_summary, .takes = BLOCK & ~TAKES_MORE, .run = cmd_summary },
-	{ .verb = "top", .operands = "", .opts = top_opts, .section = COUNT,
-	  .help = "who is busy now: queue pairs, processes, control groups, devices",
-	  .more = "On a terminal a table that is drawn again and again; 'q' ends it. What did nothing "
-		  "is left out\nwithout -v. Rates of queue pairs are those of the device's contexts. It is "
-		  "asked for as many of them\nas cost well under a hundredth of a core: those that move in "
-		  "every interval, the others in turn.\nOLD stands for rates that were measured longer ago. "
-		  "The contexts count with 16 bits; if those may\nhave gone round, rates are estimates (EST) by a "
-		  "second context soon after the first. Contexts have no\nbytes: only --by dev shows bits. "
-		  "SEND/S and RECV/S count completions, POST/S blocks and receives\nthat the driver sees "
-		  "posted. Numbers of processes and names of groups are those of the caller.",
-	  .schema = &schema_top, .takes = LIST & ~TAKES_FILE, .run = cmd_top },
 	{ .verb = "why", .operands = "[QPN...] [FILE...]", .max = -1, .opts = info_qp_opts,
 	  .operand = OPERAND_QP, .section = ANSWER,
 	  .help = "why nothing goes on: the facts of both ends, a verdict, and what to do next",
@@ -318,6 +327,14 @@ const struct cmd cmd_table[] = {
 		  "possible. Exit status 10: a warning, a fault that is not\ncertain, or a failure of "
 		  "the past; 11: a fault that is certain.",
 	  .schema = &schema_doctor, .takes = BLOCK & ~TAKES_MORE, .run = cmd_doctor },
+	{ .verb = "watch", .operands = "", .opts = watch_opts, .section = ANSWER,
+	  .help = "wait until a rule of 'why' holds; show its verdict, and write a snapshot",
+	  .more = "'eadm explain rule' has the names. A look takes two seconds, and is that of 'doctor': "
+		  "all devices,\nat most 64 queue pairs. A rule that doctor does not show, as 'works', is "
+		  "looked for as 'why' does.\nExit status 0: the time of --for is over, and none of them "
+		  "held; 10 and 11 as with doctor; 10 for\na rule that is no warning. Once watch has begun, "
+		  "devices may come and go.",
+	  .schema = &schema_watch, .takes = BLOCK & ~(TAKES_MORE | TAKES_FILE), .run = cmd_watch },
 	{ .verb = "log", .operands = "", .opts = log_opts, .section = EVIDENCE,
 	  .help = "what the driver recorded, as one timeline",
 	  .more = "Kinds: cmd, event, cm, fail, key, reset, link, debug; and only if they are named: "

@@ -103,6 +103,21 @@ bool rule_is_bad(const struct rule *r)
 }
 
 /**
+ * rule_exit - how bad is it if a rule holds?
+ * @r: rule
+ *
+ * Return: EX_FAULT for a fault that is there and certain, EX_WARNING for anything else that
+ * doctor reports, else EX_DONE.
+ */
+enum exit_code rule_exit(const struct rule *r)
+{
+	if (!rule_is_bad(r))
+		return EX_DONE;
+	return r->level == LEVEL_FAULT && r->sure == SURE_CERTAIN && !is_past(r) ? EX_FAULT :
+	       EX_WARNING;
+}
+
+/**
  * findings_keep_bad - leave what doctor reports
  * @f: findings
  * @only: the rules that are asked about, by number; NULL: all
@@ -142,16 +157,12 @@ void findings_move(struct findings *to, struct findings *from)
  */
 enum exit_code findings_exit(const struct findings *f)
 {
-	enum exit_code code = EX_DONE;
+	enum exit_code code = EX_DONE, one;
 	const struct finding *n;
 
 	for (n = f->first; n; n = n->next) {
-		if (!rule_is_bad(n->rule))
-			continue;
-		if (n->rule->level == LEVEL_FAULT && n->rule->sure == SURE_CERTAIN &&
-		    !is_past(n->rule))
-			return EX_FAULT;
-		code = EX_WARNING;
+		one = rule_exit(n->rule);
+		code = one > code ? one : code;
 	}
 	return code;
 }

@@ -75,6 +75,7 @@ int live_begin(struct live *l, struct ctx *c, uint64_t ms, uint32_t count)
 	for (i = 0; i < COUNT_OF(signals); i++)
 		sigaction(signals[i], &act, NULL);
 	l->base = l->mark = pool_mark(&c->pool);
+	l->next_ns = source_mono_ns(&c->src);
 	return 0;
 }
 
@@ -107,7 +108,6 @@ int live_find(struct live *l, unsigned int flags)
 	int ret = ctx_each_dev(l->c, flags, add_dev, l);
 
 	l->mark = pool_mark(&l->c->pool);
-	l->next_ns = source_mono_ns(&l->c->src);
 	return ret;
 }
 
@@ -248,17 +248,20 @@ static enum live_event pass(struct live *l, uint64_t ns)
 enum live_event live_wait(struct live *l)
 {
 	struct source *src = &l->c->src;
-	uint64_t now = source_mono_ns(src), left;
+	uint64_t now = source_mono_ns(src), until, left;
 	enum live_event e = LIVE_TICK;
 
 	if (l->count && l->done == l->count)
 		return LIVE_DONE;
-	while (l->next_ns <= now)
-		l->next_ns += l->interval_ns;
-	while (e == LIVE_TICK && (now = source_mono_ns(src)) < l->next_ns) {
-		left = l->next_ns - now;
+	if (l->next_ns <= now)
+		l->next_ns += ((now - l->next_ns) / l->interval_ns + 1) * l->interval_ns;
+	until = l->end_ns && l->end_ns < l->next_ns ? l->end_ns : l->next_ns;
+	while (e == LIVE_TICK && (now = source_mono_ns(src)) < until) {
+		left = until - now;
 		e = src->ops->pass ? pass(l, left) : wait_ms(l, (int)((left + 999999) / 1000000));
 	}
+	if (e == LIVE_TICK && until != l->next_ns)
+		return LIVE_DONE;
 	if (e == LIVE_TICK)
 		l->done++;
 	return e;

@@ -13,7 +13,7 @@
  * @LIVE_TICK: the next interval begins
  * @LIVE_RESIZED: the terminal has another size
  * @LIVE_KEY: there is something to read on standard input
- * @LIVE_DONE: there were as many intervals as were asked for
+ * @LIVE_DONE: there were as many intervals as were asked for, or the time is over
  * @LIVE_INTERRUPTED: a signal asks for the end
  * @LIVE_CLOSED: nobody reads standard output any more
  */
@@ -49,6 +49,7 @@ struct live_dev {
  * @begun: there was an interval
  * @keys: standard input is looked at
  * @next_ns: when the next interval begins
+ * @end_ns: when the time is over, 0: never
  * @base: memory in front of the devices
  * @mark: memory behind the devices; what comes later is that of one interval
  * @devs: devices
@@ -61,6 +62,7 @@ struct live {
 	bool begun;
 	bool keys;
 	uint64_t next_ns;
+	uint64_t end_ns;
 	struct pool_block *base;
 	struct pool_block *mark;
 	struct live_dev *devs;

@@ -157,6 +157,23 @@ void pool_free(struct pool *p)
 }
 
 /**
+ * pool_take - what is in one pool belongs to another one from now on
+ * @p: pool
+ * @from: the other, empty afterwards
+ */
+void pool_take(struct pool *p, struct pool *from)
+{
+	struct pool_block **end = &from->blocks;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = p->blocks;
+	p->blocks = from->blocks;
+	p->left = 0;
+	*from = (struct pool){ 0 };
+}
+
+/**
  * obj_new - object without any facts
  * @p: pool
  * @schema: what its fields mean

@@ -34,6 +34,7 @@ char *pool_strdup(struct pool *p, const char *s);
 char *pool_printf(struct pool *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *pool_vprintf(struct pool *p, const char *fmt, va_list ap);
 void pool_free(struct pool *p);
+void pool_take(struct pool *p, struct pool *from);
 struct pool_block *pool_mark(struct pool *p);
 void pool_release(struct pool *p, struct pool_block *mark);
 

@@ -564,7 +564,7 @@ static const struct schema *const all_schemas[] = {
 	&schema_pd_list, &schema_ctx_list, &schema_cm_list, &schema_dev_info,
 	&schema_qp_info, &schema_cq_info, &schema_eq_info, &schema_cmdq_info, &schema_qp_dump,
 	&schema_cq_dump, &schema_eq_dump, &schema_cmdq_dump, &schema_stat, &schema_top,
-	&schema_debug, &schema_log, &schema_diff, &schema_why, &schema_doctor, &schema_summary, &schema_recover,
+	&schema_debug, &schema_log, &schema_diff, &schema_why, &schema_doctor, &schema_watch, &schema_summary, &schema_recover,
 	&schema_metrics,
 	&schema_snapshot, &schema_ver, &schema_version, &schema_names, &schema_explain, &schema_qp_side,
 	&schema_cq_side, &schema_eq_side, &schema_wqe, &schema_rqe, &schema_cqe, &schema_ccqe,

@@ -179,7 +179,7 @@ extern const struct schema schema_dev_list, schema_dev_info, schema_qp_list, sch
 	schema_eq_list, schema_qp_info, schema_cq_info, schema_eq_info, schema_cmdq_info,
 	schema_qp_dump, schema_cq_dump, schema_eq_dump, schema_cmdq_dump, schema_stat, schema_top,
 	schema_debug, schema_log, schema_diff, schema_snapshot, schema_ver, schema_version, schema_names,
-	schema_explain, schema_why, schema_doctor, schema_summary, schema_recover,
+	schema_explain, schema_why, schema_doctor, schema_watch, schema_summary, schema_recover,
 	schema_metrics, schema_metric_sample, schema_metric_label;
 extern const struct schema schema_qp_side, schema_cq_side, schema_eq_side, schema_wqe,
 	schema_rqe, schema_cqe, schema_ccqe, schema_ceqe, schema_aeqe, schema_cmd, schema_sge,
@@ -429,7 +429,10 @@ enum {
 enum {
 	WY_DEV, WY_INDEX, WY_SUBJECT, WY_QPN, WY_PID, WY_PEER_ADDR, WY_PEER_PORT, WY_HERE_QPN,
 	WY_HERE_DEV, WY_SAMPLES, WY_SPAN, WY_ENDS, WY_ALSO, WY_VERDICT,
-	WY_COUNT
+	WY_COUNT,
+	/* watch */
+	WY_SNAPSHOT = WY_COUNT,
+	WY_WATCH_COUNT
 };
 
 /* A device at a glance */

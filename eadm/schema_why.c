@@ -49,11 +49,17 @@ static const struct field why_fields[] = {
 	[WY_ENDS] = { "ends", "ends of the connection", T_LIST, .sub = &schema_why_end },
 	[WY_ALSO] = { "also", "other findings", T_LIST, .sub = &schema_why_finding },
 	[WY_VERDICT] = { "verdict", "verdict", T_OBJ, .sub = &schema_why_finding },
+	[WY_SNAPSHOT] = { "snapshot", "snapshot file", T_STR },
 };
 
 /* The same facts; only what is wrong */
 const struct schema schema_doctor = {
 	.name = NAME("doctor"), FIELDS(why_fields, WY_COUNT), .view = VIEW_ANSWER,
+};
+
+/* The same, and the file that was written then */
+const struct schema schema_watch = {
+	.name = NAME("watch"), FIELDS(why_fields, WY_WATCH_COUNT), .view = VIEW_ANSWER,
 };
 
 static const struct field summary_fields[] = {

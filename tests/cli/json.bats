@@ -6,7 +6,7 @@ load helper
 
 ALL=("list dev" "list qp" "list cq" "list eq" "list mr" "list pd" "list ctx" "list cm"
      "info" "info dev" "info qp 17,18" "info cq 5" "info eq 1" "info cmdq" "dump qp" "dump qp 17" "dump cq 5,6" "dump eq aeq" "dump eq cmdq"
-     "dump cmdq" "stat" "stat --style vendor" "debug-level" "why" "why 17" "doctor" "doctor --list" "summary" "recover dev --dry-run" "explain" "version" "ver" "schema")
+     "dump cmdq" "stat" "stat -l -n 1" "top -n 1" "top -n 1 --by dev" "stat --style vendor" "debug-level" "why" "why 17" "doctor" "doctor --list" "summary" "recover dev --dry-run" "explain" "version" "ver" "schema")
 
 # One document, with a schema; data, or an error and the exit status in it
 valid()

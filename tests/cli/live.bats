@@ -111,3 +111,80 @@ export TZ=UTC
 	expect 5 no-node top -n 1
 	expect 0 no-node top -n 1 --by dev
 }
+
+# --- watch
+
+watch()
+{
+	local scenario=$1
+	shift
+	EADM_FAKE_ONE=1 fake "$scenario" watch "$@"
+}
+
+@test "watch ends when a rule holds, with its verdict and the status of doctor" {
+	run --separate-stderr watch live-link-down --until cmdq-dead,link-down --for 60
+	show
+	[ "$status" -eq 11 ]
+	[[ "$output" == *"VERDICT  the port of erdma_0 is down"* ]]
+	run --separate-stderr watch live-nearly-full --until limit-near -j
+	[ "$status" -eq 10 ]
+	jq -e '.schema == "eadm.watch/2" and .exit == 10 and ([.data[].verdict.rule] | index("limit-near"))' <<< "$output"
+}
+@test "watch --until warning, fault" {
+	run --separate-stderr watch live-link-down --until fault --for 60
+	[ "$status" -eq 11 ]
+	run --separate-stderr watch live-nearly-full --until warning --for 60
+	[ "$status" -eq 10 ]
+	run --separate-stderr watch live-nearly-full --until fault --for 60
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+@test "watch --for: the time is over and nothing held" {
+	run --separate-stderr watch live-link-down --until link-down --for 1 -j
+	[ "$status" -eq 0 ]
+	jq -e '.ok and .exit == 0 and .data == []' <<< "$output"
+}
+@test "watch waits for a rule that is no fault, too" {
+	run --separate-stderr watch why-works --until works --for 60
+	[ "$status" -eq 10 ]
+	[[ "$output" == *"VERDICT"*" works: "* ]]
+}
+@test "watch --then snapshot writes a file that eadm reads" {
+	local file=$BATS_TEST_TMPDIR/then
+	run --separate-stderr watch live-link-down --until link-down --then snapshot --write "$file" -j
+	[ "$status" -eq 11 ]
+	[ "$(jq -r '.data[0].snapshot' <<< "$output")" = "$file" ]
+	[ "$("$EADM" --from "$file" list dev -j | jq -r '.data[0] | .dev, .link' | tr '\n' ' ')" = "erdma_0 down " ]
+	cd "$BATS_TEST_TMPDIR"
+	run --separate-stderr watch live-link-down --until link-down --then snapshot
+	[ "$status" -eq 11 ]
+	ls eadm-link-down-20261121-004*.snap
+	[[ "$output" == *"FILE     eadm-link-down-20261121-004"* ]]
+}
+@test "watch: the verdict is shown although the snapshot cannot be written" {
+	run --separate-stderr watch live-link-down --until link-down --then snapshot --write /nowhere/x
+	[ "$status" -eq 11 ]
+	[[ "$output" == *"VERDICT"* && "$output" != *"FILE "* ]]
+	[[ "$stderr" == *"/nowhere/x"* ]]
+}
+@test "watch checks what it is asked before it starts" {
+	expect 2 basic watch
+	expect 2 basic watch --until card-goe
+	[[ "$stderr" == *"no rule 'card-goe'"*"card-gone"* ]]
+	expect 2 basic watch --until ,
+	expect 2 basic watch --until fault --for never
+	expect 2 basic watch --until fault --write x
+	expect 2 basic watch --until fault --then dance
+	expect 3 none watch --until fault
+}
+@test "watch ends with an interrupt, status 130, and when nobody reads" {
+	local pid i status=0 scenario=$SCENARIOS/why-healthy.json
+	EADM_FAKE_ONE=1 EADM_FAKE_STEP_MS=20 EADM_SCENARIO=$scenario "$FAKE" watch --until fault > /dev/null 2>&1 3>&- &
+	pid=$!
+	sleep 1
+	kill -INT "$pid"
+	wait "$pid" || status=$?
+	[ "$status" -eq 130 ]
+	EADM_FAKE_ONE=1 EADM_FAKE_STEP_MS=20 EADM_SCENARIO=$scenario timeout 60 "$FAKE" watch --until fault 3>&- 2>&1 | true
+	[ "${PIPESTATUS[0]}" -eq 1 ]
+}

@@ -6,6 +6,7 @@ import os
 import sys
 
 from mkscenario import OUT, adapter, info, qp, qpc, queue, scenario, second
+from mkwhy import base
 
 HERE = {k: adapter()[k] for k in ('name', 'node')}
 AWAY = {'name': None, 'node': None, 'counters_errno': 'ENODEV'}
@@ -119,9 +120,25 @@ def queue_pairs():
     LIVE['lost-card'] = scenario(replaced_card())
 
 
+# --- what is waited for ----------------------------------------------------------
+
+def later(n, **kw):
+    """A device without a fault, until time was let pass so often."""
+    a = base()
+    a['info'] = dict(a['info'], then=[{}] * (n - 1) + [kw])
+    return a
+
+
+def waited_for():
+    # A look lets time pass three times, and the wait behind it once
+    LIVE['link-down'] = scenario(later(5, link_up=0))
+    LIVE['nearly-full'] = scenario(later(5, n_cq=120_000))
+
+
 def main():
     counters()
     queue_pairs()
+    waited_for()
     out = sys.argv[1] if len(sys.argv) > 1 else OUT
     for name, data in LIVE.items():
         with open(os.path.join(out, f'live-{name}.json'), 'w', encoding='ascii') as f:
