@@ -285,8 +285,8 @@ const struct cmd cmd_table[] = {
 		  "is left out\nwithout -v. Rates of queue pairs are those of the device's contexts. The "
 		  "device is asked for\nas many of them as cost well under a hundredth of a core: in every "
 		  "interval for those of queue\npairs that move, in turn for the others. OLD stands for rates that were measured longer ago. "
-		  "The contexts count with 16 bits; if those may\nhave gone round, rates are estimates (EST) by a "
-		  "second context soon after the first. Contexts have no\nbytes: only --by dev shows bits. "
+		  "The contexts count with 16 bits; if those may\nhave gone round, rates are estimates (EST) by "
+		  "two more contexts soon after the first. Contexts have no\nbytes: only --by dev shows bits. "
 		  "SEND/S and RECV/S count completions, POST/S blocks and receives\nthat the driver sees "
 		  "posted. Numbers of processes and names of groups are those of the caller.",
 	  .schema = &schema_top, .takes = LIST & ~TAKES_FILE, .run = cmd_top },

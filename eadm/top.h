@@ -72,12 +72,13 @@ struct top_view {
  * @qp: record of the driver
  * @ns: when that was read
  * @view: newest context
- * @next: the one of this interval, until it is known whether counts went round
+ * @next: the first one of this interval, until it is known whether counts went round
+ * @soon: one soon after @next
  * @rates: newest rates
  * @rates_ns: when the context's were measured, 0: not yet
  * @asked_ns: when the device was last asked, 0: not yet
  * @wanted: the device is to be asked in this interval
- * @again: ... and once more: counts may have gone round since @view
+ * @again: ... and more often: counts may have gone round since @view
  * @posting: its owner posted between the last two listings
  * @moving: the device did something for it between the last two contexts
  * @guess: counts may have gone round: the rates are estimates
@@ -87,6 +88,7 @@ struct top_qp {
 	uint64_t ns;
 	struct top_view view;
 	struct top_view next;
+	struct top_view soon;
 	struct top_rates rates;
 	uint64_t rates_ns;
 	uint64_t asked_ns;
@@ -121,6 +123,7 @@ struct top_budget {
  * @listed_ns: when the queue pairs were last listed, 0: not yet
  * @listed_packets: @packets at that time
  * @asked: questions in this interval
+ * @call_ns: longest call with questions in this interval
  * @silent: the device did not answer in time
  */
 struct top_dev {
@@ -134,6 +137,7 @@ struct top_dev {
 	uint64_t listed_ns;
 	uint64_t listed_packets;
 	uint32_t asked;
+	uint64_t call_ns;
 	bool silent;
 };
 
@@ -190,9 +194,9 @@ void budget_learn(struct top_budget *b, uint32_t asked, uint64_t ask_ns, uint64_
 uint32_t choose_asked(struct top_qp *qp, size_t n, uint32_t limit);
 
 /* top_rate.c */
-uint64_t rate_unwrap(uint16_t delta, uint64_t span_ns, uint16_t burst, uint64_t burst_ns);
+uint64_t rate_unwrap(uint16_t delta, uint64_t span_ns, uint64_t burst, uint64_t burst_ns);
 void rates_between(struct top_rates *r, const struct top_view *from, const struct top_view *to,
-		   const struct top_view *again);
+		   const struct top_view *soon, const struct top_view *later);
 void rate_set(struct top_rates *r, enum top_rate which, double delta, uint64_t ns);
 
 /* top_read.c */

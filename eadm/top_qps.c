@@ -15,11 +15,14 @@
 #define ASK_MS		50	/* the device may take so long for them */
 /* A request has up to four blocks: an index of a queue may have gone round with more packets */
 #define ROUND_BLOCKS	(ROUND_PACKETS / 4)
-#define AGAIN_NS	5000000	/* between two contexts in which no count goes round */
+#define SOON_NS		5000000	/* between two contexts in which no count goes round */
+#define LATER_PART	10	/* of an interval: to a third one, which shows the pace */
+#define LATER_MAX_NS	100000000
+#define CALLS		8	/* a pace over fewer times that of a call would be the call's */
 
 /* ---- the driver's records ----------------------------------------------------- */
 
-struct listing {
+struct qp_listing {
 	struct top_dev *td;
 	struct top_qp *old;
 	size_t n_old;
@@ -46,7 +49,7 @@ static void set_posts(struct top_qp *q, const struct erdma_diag_qp *now, uint64_
 		rate_set(&q->rates, RATE_POSTS, posted, ns - q->ns);
 }
 
-static struct top_qp *new_qp(struct listing *l)
+static struct top_qp *new_qp(struct qp_listing *l)
 {
 	struct top_dev *td = l->td;
 	struct top_qp *grown;
@@ -65,7 +68,7 @@ static struct top_qp *new_qp(struct listing *l)
 /* Both lists are in the order of the numbers; the same number may be another queue pair */
 static void list_one(void *arg, uint32_t id, const struct rec *rec)
 {
-	struct listing *l = arg;
+	struct qp_listing *l = arg;
 	struct erdma_diag_qp qp;
 	struct top_qp *q;
 
@@ -97,7 +100,7 @@ static void list_one(void *arg, uint32_t id, const struct rec *rec)
 int top_list(struct top *t, struct dev *dev, struct top_dev *td)
 {
 	struct source *src = &t->live.c->src;
-	struct listing l = { .td = td, .old = td->qp, .n_old = td->n,
+	struct qp_listing l = { .td = td, .old = td->qp, .n_old = td->n,
 			     .ns = source_mono_ns(src),
 			     .calm = few_packets(td->listed_packets, td->packets, ROUND_BLOCKS) };
 	uint64_t rare = t->list_ns * LIST_PART, from = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -117,6 +120,9 @@ int top_list(struct top *t, struct dev *dev, struct top_dev *td)
 }
 
 /* ---- the device's contexts ---------------------------------------------------- */
+
+/* An interval has one question, or three */
+enum turn { FIRST, SOON, LATER };
 
 struct answer {
 	uint32_t qpn;
@@ -170,13 +176,13 @@ static bool may_be_round(const struct top_view *from, const struct top_view *to)
 	return !few_packets(from->packets, to->packets, ROUND_PACKETS);
 }
 
-static void set_rates(struct top_qp *q, const struct top_view *again)
+static void set_rates(struct top_qp *q, const struct top_view *soon, const struct top_view *later)
 {
-	rates_between(&q->rates, &q->view, &q->next, again);
+	rates_between(&q->rates, &q->view, &q->next, soon, later);
 	q->moving = counts_differ(&q->view.card, &q->next.card);
-	q->guess = again->ns != q->next.ns;
-	q->rates_ns = again->ns;
-	q->view = *again;
+	q->guess = later->ns != q->next.ns;
+	q->rates_ns = later->ns;
+	q->view = *later;
 }
 
 /* The first context of a queue pair has nothing to be compared with */
@@ -188,11 +194,11 @@ static void take_first(struct top_qp *q, const struct top_view *v)
 	else if (may_be_round(&q->view, v) && counts_differ(&q->view.card, &v->card))
 		q->again = true;
 	else
-		set_rates(q, v);
+		set_rates(q, v, v);
 }
 
 /* The questions of a call were asked one after the other */
-static void take_answers(struct asking *a, uint64_t from, uint64_t to, bool again)
+static void take_answers(struct asking *a, uint64_t from, uint64_t to, enum turn turn)
 {
 	struct top_view v = { .packets = a->td->packets };
 	struct top_qp *q;
@@ -202,49 +208,53 @@ static void take_answers(struct asking *a, uint64_t from, uint64_t to, bool agai
 		q = qp_called(a->td, a->of[i].qpn);
 		if (!q)
 			continue;
-		v.ns = from + (to - from) * (i + 1) / a->n;
+		v.ns = from + (to - from) * (2 * i + 1) / (2 * a->n);
 		v.card = a->of[i].card;
 		q->asked_ns = v.ns;
 		if (!a->of[i].answered)
 			q->view.ns = q->rates_ns = 0;
-		else if (again)
-			set_rates(q, &v);
-		else
+		else if (turn == FIRST)
 			take_first(q, &v);
-		q->again &= !again;
+		else if (turn == SOON)
+			q->soon = v;
+		else
+			set_rates(q, &q->soon, &v);
+		q->again &= a->of[i].answered && turn != LATER;
 	}
 }
 
 static int ask_chunk(struct top *t, struct dev *dev, struct top_dev *td, size_t first, size_t n,
-		     bool again)
+		     enum turn turn)
 {
 	struct erdma_diag_list l = { .obj = ERDMA_DIAG_OBJ_QP, .start_id = td->qp[first].qp.qpn,
 				     .hw_budget_ms = ASK_MS };
 	struct source *src = &t->live.c->src;
 	struct asking a = { .td = td };
-	uint64_t from = source_mono_ns(src);
+	uint64_t from = source_mono_ns(src), to;
 	int ret;
 
 	ret = source_list_hw(src, dev, &l, td->qp[first + n - 1].qp.qpn, (uint32_t)n, take_answer, &a);
 	if (ret)
 		return ret;
-	take_answers(&a, from, source_mono_ns(src), again);
+	to = source_mono_ns(src);
+	td->call_ns = to - from > td->call_ns ? to - from : td->call_ns;
+	take_answers(&a, from, to, turn);
 	td->asked += (uint32_t)a.n;
 	return 0;
 }
 
 /* Neighbours in one call */
-static int ask_all(struct top *t, struct dev *dev, struct top_dev *td, bool again)
+static int ask_all(struct top *t, struct dev *dev, struct top_dev *td, enum turn turn)
 {
 	size_t i, n;
 	int ret = 0;
 
 	for (i = 0; !ret && !td->silent && i < td->n; i += n ? n : 1) {
 		for (n = 0; n < ASK_CHUNK && i + n < td->n; n++)
-			if (!(again ? td->qp[i + n].again : td->qp[i + n].wanted))
+			if (!(turn == FIRST ? td->qp[i + n].wanted : td->qp[i + n].again))
 				break;
 		if (n)
-			ret = ask_chunk(t, dev, td, i, n, again);
+			ret = ask_chunk(t, dev, td, i, n, turn);
 	}
 	return ret;
 }
@@ -282,14 +292,31 @@ static void forget_unasked(struct top_dev *td)
 		}
 }
 
+/* Who may have gone round is asked about twice more */
+static int ask_again(struct top *t, struct dev *dev, struct top_dev *td)
+{
+	uint64_t later = t->live.interval_ns / LATER_PART, soon = CALLS * td->call_ns;
+	struct source *src = &t->live.c->src;
+	int ret;
+
+	later = later < LATER_MAX_NS ? later : LATER_MAX_NS;
+	soon = soon < SOON_NS ? SOON_NS : soon < later ? soon : later;
+	let_pass(src, soon);
+	ret = ask_all(t, dev, td, SOON);
+	if (ret)
+		return ret;
+	let_pass(src, later > 2 * soon ? later - soon : soon);
+	return ask_all(t, dev, td, LATER);
+}
+
 /**
  * top_ask - ask the device about queue pairs, as many as an interval may have
  * @t: run
  * @dev: open device that answers such questions
  * @td: its queue pairs
  *
- * If a count of 16 bits may have gone round since the last context, a second one, soon after the
- * first, shows the pace.
+ * If a count of 16 bits may have gone round since the last context, two more within a tenth of
+ * the interval show the pace.
  *
  * Return: 0 or -errno, not reported.
  */
@@ -300,14 +327,13 @@ int top_ask(struct top *t, struct dev *dev, struct top_dev *td)
 	int ret;
 
 	td->asked = 0;
+	td->call_ns = 0;
 	td->silent = false;
-	choose_asked(td->qp, td->n, td->calm ? limit : limit / 2);
-	ret = ask_all(t, dev, td, false);
-	if (!ret && any_again(td)) {
-		let_pass(&t->live.c->src, AGAIN_NS);
-		ret = ask_all(t, dev, td, true);
-		forget_unasked(td);
-	}
+	choose_asked(td->qp, td->n, td->calm ? limit : limit / 3);
+	ret = ask_all(t, dev, td, FIRST);
+	if (!ret && any_again(td))
+		ret = ask_again(t, dev, td);
+	forget_unasked(td);
 	t->ask_ns += clock_ns(CLOCK_PROCESS_CPUTIME_ID) - from;
 	t->asked += td->asked;
 	return ret;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Rates of two contexts. Most of their counts have 16 bits, and go round within a second. */
+#include <string.h>
+
 #include "top.h"
 
 /**
@@ -11,7 +13,7 @@
  *
  * Return: of the values that fit @delta the one that is nearest to the pace of @burst.
  */
-uint64_t rate_unwrap(uint16_t delta, uint64_t span_ns, uint16_t burst, uint64_t burst_ns)
+uint64_t rate_unwrap(uint16_t delta, uint64_t span_ns, uint64_t burst, uint64_t burst_ns)
 {
 	double expected = burst_ns ? (double)burst * (double)span_ns / (double)burst_ns : 0;
 
@@ -35,12 +37,24 @@ void rate_set(struct top_rates *r, enum top_rate which, double delta, uint64_t n
 	r->v[which] = delta * 1e9 / (double)ns;
 }
 
-static void set_16(struct top_rates *r, enum top_rate which, uint16_t from, uint16_t to,
-		   uint16_t again, uint64_t span_ns, uint64_t burst_ns)
-{
-	uint16_t delta = (uint16_t)(to - from), burst = (uint16_t)(again - to);
+static const struct {
+	enum top_rate rate;
+	size_t at;
+} counts[] = {
+	{ RATE_TX, offsetof(struct card_qp, tx_pkts) },
+	{ RATE_RX, offsetof(struct card_qp, rx_pkts) },
+	{ RATE_SENDS, offsetof(struct card_qp, sq_cqes) },
+	{ RATE_RECVS, offsetof(struct card_qp, rq_cqes) },
+};
 
-	rate_set(r, which, (double)rate_unwrap(delta, span_ns, burst, burst_ns), span_ns);
+/* How far a count went from one context to another, modulo 2^16 */
+static uint16_t went(const struct top_view *from, const struct top_view *to, size_t at)
+{
+	uint16_t a, b;
+
+	memcpy(&a, (const char *)&from->card + at, sizeof(a));
+	memcpy(&b, (const char *)&to->card + at, sizeof(b));
+	return (uint16_t)(b - a);
 }
 
 /**
@@ -48,21 +62,27 @@ static void set_16(struct top_rates *r, enum top_rate which, uint16_t from, uint
  * @r: rates; those that contexts have are set
  * @from: older context
  * @to: newer context
- * @again: another one, soon after @to, if counts may have gone round between the two;
- *	else the same as @to
+ * @soon: one so soon after @to that no count goes round; the same as @to if none went round
+ *	since @from either
+ * @later: one a little later, ditto: the pace until @soon shows how often counts went round
+ *	until here, and the pace until here how often they did since @from
  */
 void rates_between(struct top_rates *r, const struct top_view *from, const struct top_view *to,
-		   const struct top_view *again)
+		   const struct top_view *soon, const struct top_view *later)
 {
-	const struct card_qp *a = &from->card, *b = &to->card, *c = &again->card;
-	uint64_t span = to->ns - from->ns, burst = again->ns - to->ns;
+	uint64_t span = to->ns - from->ns, burst = soon->ns - to->ns, pause = later->ns - to->ns;
+	const struct card_qp *a = &from->card, *b = &to->card;
 	uint16_t drops = (uint16_t)(b->rx_err_drops - a->rx_err_drops);
+	uint64_t n;
+	size_t i;
 
+	for (i = 0; i < COUNT_OF(counts); i++) {
+		n = rate_unwrap(went(to, later, counts[i].at), pause, went(to, soon, counts[i].at),
+				burst);
+		n = rate_unwrap(went(from, to, counts[i].at), span, n, pause);
+		rate_set(r, counts[i].rate, (double)n, span);
+	}
 	drops = (uint16_t)(drops + b->rx_inv_drops - a->rx_inv_drops);
-	set_16(r, RATE_TX, a->tx_pkts, b->tx_pkts, c->tx_pkts, span, burst);
-	set_16(r, RATE_RX, a->rx_pkts, b->rx_pkts, c->rx_pkts, span, burst);
-	set_16(r, RATE_SENDS, a->sq_cqes, b->sq_cqes, c->sq_cqes, span, burst);
-	set_16(r, RATE_RECVS, a->rq_cqes, b->rq_cqes, c->rq_cqes, span, burst);
 	rate_set(r, RATE_DROPS, drops, span);
 	/* A count of 32 bits that went down was reset */
 	if (b->timeouts >= a->timeouts)

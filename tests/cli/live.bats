@@ -72,7 +72,7 @@ export TZ=UTC
 	run --separate-stderr fake live-round top -n 2 -o jsonl
 	[ "${#lines[@]}" -eq 2 ]
 	jq -s -e '[.[].rows[0] | .tx_pkts_rate, .send_completions_rate] == [1000000,1000000,1000000,1000000]
-		and all(.[]; .rows[0].estimate and .contexts == 2)' <<< "$output"
+		and all(.[]; .rows[0].estimate and .contexts == 3)' <<< "$output"
 	[[ "$(fake live-round top -n 1)" == *"  EST"*"  yes"* ]]
 }
 @test "top without contexts: what the driver sees posted, with one note" {

@@ -46,8 +46,9 @@ def view(qpn, n, pkts, cqes, waits=3, **kw):
     """A context: blocks consumed and waiting, packets and completions, each modulo 2^16."""
     def u16(pair):
         return tuple(x & 0xffff for x in pair)
-    return {'hw': {'data': qpc(qpn, (6, (n + waits) & 0xffff, n & 0xffff), (6, 9, 9), 3, (5, 5), None,
-                               pkts=u16(pkts), cqes=u16(cqes), **kw).hex()}}
+    sq = (6, (n + waits) & 0xffff, n & 0xffff)
+    return {'hw': {'data': qpc(qpn, sq, (6, 9, 9), 3, (5, 5), None, pkts=u16(pkts),
+                               cqes=u16(cqes), **kw).hex()}}
 
 
 def owned(qpn, pid, comm, cgroup, moments, **kw):
@@ -77,7 +78,8 @@ def busy(**kw):
                                     for n in range(4)]),
         owned(18, 4711, 'app', 77, [view(18, n, (300 + 10 * n, 4000 * n), (n, 4000 * n))
                                     for n in range(4)]),
-        owned(19, 4800, 'other', 78, [view(19, n, (7 * n, 0), (0, 0), rto=3 * n) for n in range(4)]),
+        owned(19, 4800, 'other', 78, [view(19, n, (7 * n, 0), (0, 0), rto=3 * n)
+                                      for n in range(4)]),
         owned(20, 0, 'nvme_rdma', 0, [view(20, n, (50 * n, 60 * n), (50 * n, 60 * n), err=n)
                                       for n in range(4)], **{'owner.kernel': 1}),
         owned(21, 4800, 'other', 78, [view(21, 5, (8, 8), (8, 8), 0)]),
@@ -98,7 +100,7 @@ def unasked():
 
 def round_once(steps):
     """A million packets per second: their 16-bit counts go round between two intervals, and not
-    within the 5 ms to a second context."""
+    within the 5 ms to a second context; once within the 100 ms to a third one."""
     a = busy()
     a['qp'] = [owned(17, 4711, 'app', 77, [view(17, n // 4, (n, 0), (n, 0)) for n in steps])]
     return {**a, **traffic(*[(n, 100 * n) for n in steps])}
@@ -116,7 +118,8 @@ def queue_pairs():
     LIVE['unasked'] = scenario(unasked())
     LIVE['silent'] = scenario(busy(qp=[{**q, 'hw': {'status': 'ETIMEDOUT'}, 'then': []}
                                        for q in busy()['qp']]))
-    LIVE['round'] = scenario(round_once([0, 1_000_000, 1_005_000, 2_000_000, 2_005_000]))
+    LIVE['round'] = scenario(round_once([
+        0, 1_000_000, 1_005_000, 1_100_000, 2_000_000, 2_005_000, 2_100_000]))
     LIVE['lost-card'] = scenario(replaced_card())
 
 

@@ -11,7 +11,7 @@ static void counts_that_went_round_are_made_good(void **state)
 	static const struct {
 		uint16_t delta;
 		uint64_t span;
-		uint16_t burst;
+		uint64_t burst;
 		uint64_t burst_ns;
 		uint64_t want;
 	} cases[] = {
@@ -39,13 +39,31 @@ static void rates_go_over_the_end_of_16_bits(void **state)
 	struct top_rates r = { 0 };
 
 	(void)state;
-	rates_between(&r, &a, &b, &b);
+	rates_between(&r, &a, &b, &b, &b);
 	assert_int_equal(r.v[RATE_TX], 500);
 	assert_int_equal(r.v[RATE_RX], 0);
 	assert_int_equal(r.v[RATE_TIMEOUTS], 2);
 	assert_int_equal(r.v[RATE_DROPS], 3);
-	rates_between(&r, &b, &a, &a);
+	rates_between(&r, &b, &a, &a, &a);
 	assert_false(r.known >> RATE_TIMEOUTS & 1);	/* 32 bits that went down were reset */
+}
+
+/* The first pace is a tenth too high; the second one, that of twenty times the time, is not */
+static void two_paces_are_better_than_one(void **state)
+{
+	const uint64_t ms = 1000000;
+	struct top_view from = { .ns = 0 }, to = { .ns = SECOND };
+	struct top_view soon = { .ns = SECOND + 5 * ms }, later = { .ns = SECOND + 100 * ms };
+	struct top_rates r = { 0 };
+
+	(void)state;
+	to.card.tx_pkts = 3000000 & 0xffff;
+	soon.card.tx_pkts = (3000000 + 16500) & 0xffff;
+	later.card.tx_pkts = (3000000 + 300000) & 0xffff;
+	rates_between(&r, &from, &to, &soon, &later);
+	assert_int_equal(r.v[RATE_TX], 3000000);
+	rates_between(&r, &from, &to, &soon, &soon);
+	assert_int_not_equal(r.v[RATE_TX], 3000000);
 }
 
 /* How often each of @n is asked about in so many rounds of @limit */
@@ -126,6 +144,7 @@ int unit_top(void)
 	const struct CMUnitTest tests[] = {
 		TEST(counts_that_went_round_are_made_good),
 		TEST(rates_go_over_the_end_of_16_bits),
+		TEST(two_paces_are_better_than_one),
 		TEST(few_are_all_asked_about),
 		TEST(busy_ones_are_asked_about_always_and_others_in_turn),
 		TEST(a_quarter_is_for_others_although_all_are_busy),
