@@ -250,7 +250,7 @@ static int stat_again(struct live *l, struct live_dev *d, const struct stat_run 
 	if (!d->dev)
 		return 0;
 	ret = stat_sample(l->c, d->dev, run, &s);
-	if (ret == -ENODEV && before) {
+	if (ret == -ENODEV && l->done) {
 		counter_set_free(&s);
 		stat_drop(before);
 		d->priv = NULL;
