@@ -20,7 +20,8 @@ COMMANDS = '''
     info dev; info qp 17,18; info cq 5; info eq 1; info eq aeq; info cmdq;
     dump qp; dump qp 17 18 --last 99; dump qp 17 --hex; dump cq 5,6; dump eq 1 --last 99;
     dump eq aeq --last 99; dump eq cmdq; dump cmdq --last 99; stat; stat --style vendor;
-    stat -i 100ms -n 1; stat --u64 string; debug-level; debug-level cm=dbg --dry-run; explain; ver;
+    stat -i 100ms -n 1; stat -l -n 1; top -n 1; top -n 1 -v --by dev; top -n 1 -v --by cgroup;
+    watch --until warning,works --for 1; stat --u64 string; debug-level; debug-level cm=dbg --dry-run; explain; ver;
     version; schema; list nonsense; info qp 99; log; why; why 17; why --no-hw; doctor; summary; recover dev --dry-run; recover dev --yes; snapshot --write FILE; diff FILE FILE
 '''
 #: They make no calls: --timeout has no effect on them.
