@@ -103,8 +103,7 @@ static const struct opt_def stat_opts[] = {
 static const struct opt_def top_opts[] = {
 	{ OPT_INTERVAL, "interval", 'i', "TIME", NULL, "time between two readings; default 1s" },
 	{ OPT_COUNT, "count", 'n', "N", NULL, "stop after N intervals" },
-	{ OPT_BY, "by", 0, "WHAT", "dev|qp|pid|cgroup", "what a row is: a device, a queue pair, a "
-	  "process, a control group; default qp" },
+	{ OPT_BY, "by", 0, "WHAT", "dev|qp|pid|cgroup", "what a row is; default qp" },
 	SORT,
 	{ OPT_BATCH, "batch", 'b', NULL, NULL, "a block per interval, as in a pipe; no terminal needed" },
 	{ 0 }
@@ -284,11 +283,12 @@ const struct cmd cmd_table[] = {
 	  .more = "On a terminal a table that is drawn again and again; 'q' ends it. What did nothing "
 		  "is left out\nwithout -v. Rates of queue pairs are those of the device's contexts. The "
 		  "device is asked for\nas many of them as cost well under a hundredth of a core: in every "
-		  "interval for those of queue\npairs that move, in turn for the others. OLD stands for rates that were measured longer ago. "
-		  "The contexts count with 16 bits; if those may\nhave gone round, rates are estimates (EST) by "
-		  "two more contexts soon after the first. Contexts have no\nbytes: only --by dev shows bits. "
-		  "SEND/S and RECV/S count completions, POST/S blocks and receives\nthat the driver sees "
-		  "posted. Numbers of processes and names of groups are those of the caller.",
+		  "interval for those of queue\npairs that move, in turn for the others. OLD stands for "
+		  "rates that were measured longer ago.\nThe contexts count with 16 bits; if those may have "
+		  "gone round, rates are estimates (EST) by two\nmore contexts soon after the first. "
+		  "Contexts have no bytes: only --by dev shows bits. SEND/S and\nRECV/S count completions, "
+		  "POST/S blocks and receives that the driver sees posted. Numbers of\nprocesses and names "
+		  "of groups are those of the caller.",
 	  .schema = &schema_top, .takes = LIST & ~TAKES_FILE, .run = cmd_top },
 	{ .verb = CMD_ALONE, .operands = "", .section = ANSWER,
 	  .help = "devices at a glance: health, queue pairs, errors, the last failure; also eadm alone",
