@@ -22,10 +22,12 @@ COMMANDS = '''
     dump eq aeq --last 99; dump eq cmdq; dump cmdq --last 99; stat; stat --style vendor;
     stat -i 100ms -n 1; stat -l -n 1; top -n 1; top -n 1 -v --by dev; top -n 1 -v --by cgroup;
     watch --until warning,works --for 1; stat --u64 string; debug-level; debug-level cm=dbg --dry-run; explain; ver;
-    version; schema; list nonsense; info qp 99; log; why; why 17; why --no-hw; doctor; summary; recover dev --dry-run; recover dev --yes; snapshot --write FILE; diff FILE FILE
+    version; schema; list nonsense; info qp 99; log; why; why 17; why --no-hw; doctor; summary;
+    recover dev --dry-run; recover dev --yes; metrics; snapshot --write FILE; diff FILE FILE;
+    match FILE FILE
 '''
 #: They make no calls: --timeout has no effect on them.
-NO_CALLS = ('diff', 'explain', 'ver', 'version', 'schema')
+NO_CALLS = ('diff', 'match', 'explain', 'ver', 'version', 'schema')
 SCENARIOS = '''
     basic two all-counters pod no-node no-driver none no-access denied-ring masked hidden
     broken-rings nasty-comm intree old-driver pair why-no-receive why-key-deregistered
