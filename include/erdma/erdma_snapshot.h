@@ -73,7 +73,7 @@ ERDMA_SIZE_IS(struct erdma_snap_rec, 32);
 #define ERDMA_SNAP_PROBLEM	0x109	/* lines: what could not be taken, and the errno */
 #define ERDMA_SNAP_OBJECT	0x10a	/* lines: a QP or CQ of rdma netlink, without a node */
 #define ERDMA_SNAP_TOGETHER	0x10b	/* lines: what was read by one ERDMA_DIAG_SNAPSHOT */
-#define ERDMA_SNAP_MOMENT	0x10c	/* lines: records of what may stand still follow, once more */
+#define ERDMA_SNAP_MOMENT	0x10c	/* lines: what may stand still follows, once more */
 #define ERDMA_SNAP_END		0x1ff	/* struct erdma_snap_end: the last record */
 
 /**
