@@ -425,7 +425,8 @@ def verbs():
 
 
 def main():
-    for part in (hosts, surroundings, devices, stops, connections, no_receives, completions, paths, states, verbs):
+    for part in (hosts, surroundings, devices, stops, connections, no_receives, completions, paths,
+                 states, verbs):
         part()
     out = sys.argv[1] if len(sys.argv) > 1 else OUT
     os.makedirs(out, exist_ok=True)

@@ -21,7 +21,8 @@ TOOLS = {f'gcc-12-{TRIPLET}': '', f'cpp-12-{TRIPLET}': '', f'binutils-{TRIPLET}'
          f'libgcc-12-dev-{ARCH}-cross': '', f'libgcc-s1-{ARCH}-cross': '',
          'qemu-user-static': EMULATOR}
 #: For the other one.
-SYSROOT = 'libc6 libc6-dev linux-libc-dev libnl-3-200 libnl-3-dev libjson-c5 libjson-c-dev libreadline8 libreadline-dev libtinfo6 libncurses-dev'.split()
+SYSROOT = '''libc6 libc6-dev linux-libc-dev libnl-3-200 libnl-3-dev libjson-c5 libjson-c-dev
+    libreadline8 libreadline-dev libtinfo6 libncurses-dev'''.split()
 
 #: Programs that find their folder, which is renamed when it is complete.
 HERE = '#!/bin/sh\nhere=$(dirname "$(readlink -f "$0")")\n'
