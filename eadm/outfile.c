@@ -64,3 +64,13 @@ int outfile_finish(struct outfile *o)
 		unlink(o->temporary);
 	return -err;
 }
+
+/**
+ * outfile_drop - there is to be no file; what had its name stays
+ * @o: file, not to be used any more
+ */
+void outfile_drop(struct outfile *o)
+{
+	fclose(o->f);
+	unlink(o->temporary);
+}

@@ -22,5 +22,6 @@ struct outfile {
 
 int outfile_open(struct outfile *o, struct pool *p, const char *path, mode_t mode);
 int outfile_finish(struct outfile *o);
+void outfile_drop(struct outfile *o);
 
 #endif /* EADM_OUTFILE_H */

@@ -5,25 +5,26 @@
  */
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "erdma/erdma_snapshot.h"
 #include "uapi/erdma_diag.h"
 
 #include "clock.h"
+#include "outfile.h"
 #include "snap.h"
+
+#define FILE_MODE	0600
 
 struct snap_out {
 	struct pool *pool;
 	struct redact *redact;
 	FILE *f;
+	struct outfile file;
 	const char *path;
-	char *temporary;
 	char *mem;
 	size_t mem_len;
 	uint32_t crc;
@@ -80,36 +81,6 @@ static void put_header(struct snap_out *s)
 	put(s, &h, sizeof(h));
 }
 
-/* Nothing but a regular file is replaced */
-static int check_target(const char *path)
-{
-	struct stat st;
-
-	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
-		return EEXIST;
-	return 0;
-}
-
-/* Both return 0 or a positive error number */
-static int open_temporary(struct snap_out *s)
-{
-	int fd, err = check_target(s->path);
-
-	if (err)
-		return err;
-	s->temporary = pool_printf(s->pool, "%s.XXXXXX", s->path);
-	fd = mkostemp(s->temporary, O_CLOEXEC);
-	if (fd < 0)
-		return errno;
-	s->f = fdopen(fd, "w");
-	if (s->f)
-		return 0;
-	err = errno;
-	close(fd);
-	unlink(s->temporary);
-	return err;
-}
-
 static int open_memory(struct snap_out *s)
 {
 	s->f = open_memstream(&s->mem, &s->mem_len);
@@ -130,7 +101,9 @@ struct snap_out *snap_create(struct pool *p, const char *path, struct redact *re
 	struct snap_out *s = pool_alloc(p, sizeof(*s));
 
 	*s = (struct snap_out){ .pool = p, .redact = redact, .path = path };
-	*err = path ? open_temporary(s) : open_memory(s);
+	*err = path ? -outfile_open(&s->file, p, path, FILE_MODE) : open_memory(s);
+	if (path)
+		s->f = s->file.f;
 	if (*err)
 		return NULL;
 	put_header(s);
@@ -189,13 +162,27 @@ void snap_put(struct snap_out *s, const struct snap_key *k, const void *body, si
 	s->records++;
 }
 
-/* What was written, and is closed, is not wanted */
-static void drop(struct snap_out *s)
+/* Both return a positive error number, or 0 */
+static int close_memory(struct snap_out *s)
 {
-	if (s->path)
-		unlink(s->temporary);
+	int err = fclose(s->f) ? errno : 0;
+
+	if (!s->err && !err)
+		return 0;
 	free(s->mem);
 	s->mem = NULL;
+	return s->err ? s->err : err;
+}
+
+/* It is on the disk before it gets its name */
+static int close_file(struct snap_out *s)
+{
+	if (!s->err && (fflush(s->f) || fsync(fileno(s->f))))
+		s->err = errno;
+	if (!s->err)
+		return -outfile_finish(&s->file);
+	outfile_drop(&s->file);
+	return s->err;
 }
 
 /**
@@ -210,15 +197,7 @@ int snap_finish(struct snap_out *s)
 	struct erdma_snap_end end = { .records = htole32(s->records), .crc = htole32(s->crc) };
 
 	snap_put(s, &key, &end, sizeof(end), NULL, 0);
-	if (!s->err && (fflush(s->f) || (s->path && fsync(fileno(s->f)))))
-		s->err = errno;
-	if (fclose(s->f) && !s->err)
-		s->err = errno;
-	if (!s->err && s->path && rename(s->temporary, s->path))
-		s->err = errno;
-	if (s->err)
-		drop(s);
-	return s->err;
+	return s->path ? close_file(s) : close_memory(s);
 }
 
 /**
@@ -234,7 +213,8 @@ uint8_t *snap_memory(struct snap_out *s, size_t *len)
 
 	memcpy(bytes, s->mem, s->mem_len);
 	*len = s->mem_len;
-	drop(s);
+	free(s->mem);
+	s->mem = NULL;
 	return bytes;
 }
 
@@ -244,8 +224,12 @@ uint8_t *snap_memory(struct snap_out *s, size_t *len)
  */
 void snap_abort(struct snap_out *s)
 {
+	if (s->path) {
+		outfile_drop(&s->file);
+		return;
+	}
 	fclose(s->f);
-	drop(s);
+	free(s->mem);
 }
 
 /**
