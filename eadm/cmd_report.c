@@ -201,7 +201,7 @@ static int report_file(struct ctx *c, struct report *r, enum redact_level want)
 		return ctx_usage(c, "'--redact none' shows it as it is.",
 				 "%s was written with --redact %s", c->opt.from, have);
 	report_begin(c, r, c->opt.from);
-	ret = source_from_file(&r->sub.src, c->opt.from, &damage);	/* which main() reported */
+	ret = source_from_file(&r->sub.src, c->opt.from, &damage);	/* which run_words() reported */
 	if (ret)
 		return ctx_problem(c, -ret, NULL, NULL, "cannot read %s: %s", c->opt.from,
 				   strerror(-ret));

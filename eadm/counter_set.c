@@ -6,13 +6,8 @@
 #include "counter_set.h"
 #include "counters.h"
 
-/**
- * counter_set_new - one more counter
- * @s: set
- *
- * Return: counter, all zero; NULL without memory.
- */
-struct counter *counter_set_new(struct counter_set *s)
+/* All zero; NULL without memory */
+static struct counter *new_counter(struct counter_set *s)
 {
 	struct counter *grown;
 
@@ -29,7 +24,7 @@ struct counter *counter_set_new(struct counter_set *s)
 
 static void add_counter(void *arg, const char *name, uint64_t value)
 {
-	struct counter *c = counter_set_new(arg);
+	struct counter *c = new_counter(arg);
 
 	if (!c)
 		return;
@@ -122,7 +117,7 @@ void counter_set_to_vendor(struct counter_set *s)
 		made = (struct counter){ 0 };
 		if (!vendor_value(s, v, &made))
 			continue;
-		c = counter_set_new(&theirs);
+		c = new_counter(&theirs);
 		if (!c)
 			break;
 		*c = made;

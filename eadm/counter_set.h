@@ -41,7 +41,6 @@ struct counter_set {
 	uint64_t time_ns;
 };
 
-struct counter *counter_set_new(struct counter_set *s);
 int counter_set_read(struct counter_set *s, struct source *src, struct dev *dev,
 		     unsigned int port);
 const struct counter *counter_set_find(const struct counter_set *s, const char *name);
