@@ -200,14 +200,24 @@ SECRETS = {
 }
 
 
+def has(data, secret):
+    """Whether a file has a secret: text anywhere, four binary bytes where a structure can
+    have them. Elsewhere they may be the middle of a time stamp."""
+    text = len(secret) != 4 or secret.isalnum()
+    step, at = 1 if text else 4, data.find(secret)
+    while at >= 0 and at % step:
+        at = data.find(secret, at + 1)
+    return at >= 0
+
+
 @pytest.mark.parametrize('what', SECRETS)
 def test_secrets_are_there_and_go(file, what):
     """Each in the file as it is, and in none that is redacted."""
     data = take(file)
-    assert any(x in data for x in SECRETS[what])
+    assert any(has(data, x) for x in SECRETS[what])
     for level in ('ids', 'full'):
         data = take(file, '--redact', level)
-        assert not [x for x in SECRETS[what] if x in data], level
+        assert not [x for x in SECRETS[what] if has(data, x)], level
 
 
 #: Where eadm shows keys, addresses and contents of applications.
