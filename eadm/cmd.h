@@ -445,6 +445,7 @@ void note_hidden(struct ctx *c, const struct dev *dev, enum target t, uint32_t s
 #define DEVS_NODE	(1 << 1)	/* the node is needed */
 #define DEVS_FALLBACK	(1 << 2)	/* without it rdma netlink will do: info.size is 0 */
 #define DEVS_ANY	(1 << 3)	/* also those that are of no use */
+#define DEVS_OTHERS	(1 << 4)	/* also RDMA devices of other drivers */
 
 int ctx_each_dev(struct ctx *c, unsigned int flags,
 		 int (*fn)(struct ctx *c, struct dev *dev, void *arg), void *arg);
@@ -452,6 +453,7 @@ int ctx_devices(struct ctx *c);
 void ctx_forget_devices(struct ctx *c);
 int ctx_open_dev(struct ctx *c, struct dev *d);
 const char *dev_title(const struct dev *dev);
+const char *ctx_others(struct ctx *c, unsigned int *n);
 uint64_t dev_wall_ns(const struct dev *dev, uint64_t mono_ns);
 const char *dev_foreign(struct ctx *c, const struct dev *d);
 
@@ -481,7 +483,8 @@ int info_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id);
 
 /* cmd_dev.c */
 struct obj *dev_row(struct ctx *c, struct dev *d);
-int each_adapter(struct ctx *c, int (*fn)(struct ctx *c, struct dev *d, void *arg), void *arg);
+int each_adapter(struct ctx *c, bool others, int (*fn)(struct ctx *c, struct dev *d, void *arg),
+		 void *arg);
 
 /* cmd_cmdq.c */
 int cmdq_context(struct ctx *c, struct dev *dev, struct erdma_diag_cmdq *cmdq, struct rec *rec);

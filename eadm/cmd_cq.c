@@ -50,7 +50,10 @@ static void cq_res_row(void *arg, const struct res *res)
 	struct cq_list *l = arg;
 	struct obj *o = cq_new_row(l);
 
-	fallback_cq(o, res);
+	if (l->dev->state == DEV_OTHER)
+		other_cq(o, l->dev, res);
+	else
+		fallback_cq(o, res);
 	if (filter_wants(l->f, o))
 		ctx_add(l->c, o);
 }
@@ -61,7 +64,8 @@ static int cq_list_res(struct cq_list *l)
 
 	if (ret)
 		return ctx_call_failed(l->c, l->dev, ret, TARGET_DEV, 0);
-	fallback_note(l->c, l->dev, "indices, events, ages, completion queues of other containers");
+	if (l->dev->state != DEV_OTHER)
+		fallback_note(l->c, l->dev, "indices, events, ages, completion queues of other containers");
 	return 0;
 }
 
@@ -92,7 +96,7 @@ int cmd_list_cq(struct ctx *c, const struct args *a)
 
 	if (ret)
 		return ret;
-	ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE | DEVS_FALLBACK, cq_list_dev, &f);
+	ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE | DEVS_FALLBACK | DEVS_OTHERS, cq_list_dev, &f);
 	sort_data(c, a);
 	return ret;
 }

@@ -35,12 +35,14 @@ static void row_reason(struct ctx *c, struct obj *o, const struct dev *d, int er
 		[DEV_NO_NODE] = "no-node",
 		[DEV_NO_RDMA] = "no-rdma",
 		[DEV_NO_DRIVER] = "no-driver",
+		[DEV_OTHER] = "other",
 	};
 	static const char *const reasons[] = {
 		[DEV_OK] = NULL,
 		[DEV_NO_NODE] = "its driver has no diagnostic node",
 		[DEV_NO_RDMA] = "its driver made no RDMA device",
 		[DEV_NO_DRIVER] = "no driver bound",
+		[DEV_OTHER] = NULL,
 	};
 
 	const char *foreign = dev_foreign(c, d);
@@ -57,15 +59,19 @@ static void row_reason(struct ctx *c, struct obj *o, const struct dev *d, int er
 
 static void row_state(struct ctx *c, struct obj *o, struct dev *d)
 {
-	struct dev_facts facts;
 	int ret = d->state == DEV_OK ? source_open_dev(&c->src, d) : -ENOENT;
+	struct dev_facts facts;
+	bool all;
 
 	row_reason(c, o, d, d->state == DEV_OK ? -ret : 0);
 	if (!ret) {
 		row_from_node(o, &d->info);
 		c->time_ns = d->info.time_real_ns;
-	} else if (d->name[0] && c->src.ops->facts(&c->src, d, &facts)) {
-		fallback_row(o, &facts);
+	} else if (d->name[0]) {
+		all = c->src.ops->facts(&c->src, d, &facts);
+		/* Of another driver what sysfs has is worth showing, too */
+		if (all || d->state == DEV_OTHER)
+			fallback_row(o, &facts);
 	}
 }
 
@@ -96,7 +102,8 @@ struct obj *dev_row(struct ctx *c, struct dev *d)
 		obj_str(o, DL_DEV, d->name);
 	if (d->index >= 0)
 		obj_u64(o, DL_INDEX, (uint64_t)d->index);
-	obj_str(o, DL_PCI, d->pci);
+	if (d->pci[0])
+		obj_str(o, DL_PCI, d->pci);
 	if (d->driver[0])
 		obj_str(o, DL_DRIVER, d->driver);
 	if (d->node[0])
@@ -116,46 +123,65 @@ static int list_dev(struct ctx *c, struct dev *d, void *arg)
 	return 0;
 }
 
-static bool any_rdma(const struct source *src)
+static bool any_rdma(const struct source *src, bool others)
 {
 	const struct dev *d;
 
+	if (others && src->others)
+		return true;
 	for (d = src->devs; d; d = d->next)
 		if (d->name[0])
 			return true;
 	return false;
 }
 
+/* Who sees no other devices hears of them */
+static void note_no_adapter(struct ctx *c, bool others)
+{
+	const char *more = "";
+	unsigned int n;
+
+	ctx_others(c, &n);
+	if (n && !others)
+		more = pool_printf(&c->pool, "; RDMA devices of other drivers: %u, see 'eadm list dev'",
+				   n);
+	ctx_note(c, "NO_ADAPTER", NULL, "no ERDMA adapter in this machine%s", more);
+}
+
 /**
  * each_adapter - do something for every adapter that is meant, if one has an RDMA device
  * @c: run
+ * @others: RDMA devices of other drivers are meant, too
  * @fn: what to do
  * @arg: for @fn
  *
- * Without an adapter there is a note, without any RDMA device an error.
+ * Without an adapter there is a note; without any RDMA device although there are adapters, an
+ * error.
  *
  * Return: 0, or the first error.
  */
-int each_adapter(struct ctx *c, int (*fn)(struct ctx *c, struct dev *d, void *arg), void *arg)
+int each_adapter(struct ctx *c, bool others, int (*fn)(struct ctx *c, struct dev *d, void *arg),
+		 void *arg)
 {
+	bool all = !c->opt.device || !strcmp(c->opt.device, "all");
 	struct dev *d;
 	int ret = ctx_devices(c);
 
 	if (ret)
 		return ret;
-	if (!c->src.devs && (!c->opt.device || !strcmp(c->opt.device, "all"))) {
-		ctx_note(c, "NO_ADAPTER", NULL, "no ERDMA adapter in this machine");
-		return 0;
-	}
-	if (!any_rdma(&c->src) || (c->opt.device && strcmp(c->opt.device, "all")))
-		return ctx_each_dev(c, DEVS_MANY, fn, arg);
+	if (!all || (c->src.devs && !any_rdma(&c->src, others)))
+		return ctx_each_dev(c, DEVS_MANY | (others ? DEVS_OTHERS : 0), fn, arg);
+	if (!c->src.devs)
+		note_no_adapter(c, others);
 	for (d = c->src.devs; d; d = d->next)
+		fn(c, d, arg);
+	for (d = others ? c->src.others : NULL; d; d = d->next)
 		fn(c, d, arg);
 	return 0;
 }
 
 /**
- * cmd_list_dev - all adapters, also those without a working driver
+ * cmd_list_dev - all adapters, also those without a working driver, then devices of other drivers
  * @c: run
  * @a: arguments
  *
@@ -163,7 +189,7 @@ int each_adapter(struct ctx *c, int (*fn)(struct ctx *c, struct dev *d, void *ar
  */
 int cmd_list_dev(struct ctx *c, const struct args *a)
 {
-	int ret = each_adapter(c, list_dev, NULL);
+	int ret = each_adapter(c, true, list_dev, NULL);
 
 	sort_data(c, a);
 	return ret;

@@ -5,6 +5,7 @@
 
 #include "decode_mem.h"
 #include "cmd.h"
+#include "fallback.h"
 
 union mem_record {
 	struct erdma_diag_mr mr;
@@ -21,6 +22,7 @@ struct mem_kind {
 	uint32_t (*there)(const struct erdma_diag_info *info);	/* NULL: nobody counts them */
 	void (*decode)(struct obj *o, const union mem_record *rec, uint64_t now_ns);
 	void (*hide)(struct obj *o);	/* NULL: nothing of it is ever hidden */
+	bool others;			/* other drivers' devices have it, too: it is an MR */
 };
 
 struct mem_list {
@@ -29,6 +31,16 @@ struct mem_list {
 	const struct mem_kind *kind;
 	uint32_t seen;
 };
+
+static struct obj *mem_new_row(const struct mem_list *l)
+{
+	struct obj *o = obj_new(&l->c->pool, l->kind->schema);
+
+	obj_str(o, ML_DEV, dev_title(l->dev));
+	if (l->dev->index >= 0)
+		obj_u64(o, ML_INDEX, (uint64_t)l->dev->index);
+	return o;
+}
 
 static void mem_row(void *arg, uint32_t id, const struct rec *rec)
 {
@@ -41,10 +53,7 @@ static void mem_row(void *arg, uint32_t id, const struct rec *rec)
 		return;
 	l->seen++;
 	rec_copy(rec, &r, sizeof(r));
-	o = obj_new(&l->c->pool, l->kind->schema);
-	obj_str(o, ML_DEV, dev_title(l->dev));
-	if (l->dev->index >= 0)
-		obj_u64(o, ML_INDEX, (uint64_t)l->dev->index);
+	o = mem_new_row(l);
 	l->kind->decode(o, &r, l->dev->info.time_mono_ns);
 	if (l->kind->hide && rec->flags & ERDMA_DIAG_REC_F_HIDDEN)
 		l->kind->hide(o);
@@ -53,11 +62,25 @@ static void mem_row(void *arg, uint32_t id, const struct rec *rec)
 	ctx_add(l->c, o);
 }
 
+static void other_row(void *arg, const struct res *res)
+{
+	struct mem_list *l = arg;
+	struct obj *o = mem_new_row(l);
+
+	other_mr(o, l->dev, res);
+	ctx_add(l->c, o);
+}
+
 static int mem_list_dev(struct ctx *c, struct dev *dev, void *arg)
 {
 	struct mem_list l = { .c = c, .dev = dev, .kind = arg };
-	int ret = list_objects(c, dev, l.kind->target, mem_row, &l);
+	int ret;
 
+	if (dev->state == DEV_OTHER) {
+		ret = c->src.ops->objects(&c->src, dev, RES_MR, other_row, &l);
+		return ret ? ctx_call_failed(c, dev, ret, TARGET_DEV, 0) : 0;
+	}
+	ret = list_objects(c, dev, l.kind->target, mem_row, &l);
 	/* Root sees all; what the driver counts may be numbers of objects that are gone */
 	if (!ret && l.kind->there && geteuid())
 		note_hidden(c, dev, l.kind->target, l.seen, l.kind->there(&dev->info));
@@ -66,7 +89,8 @@ static int mem_list_dev(struct ctx *c, struct dev *dev, void *arg)
 
 static int mem_list(struct ctx *c, const struct args *a, const struct mem_kind *kind)
 {
-	int ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE, mem_list_dev, (void *)kind);
+	unsigned int others = kind->others ? DEVS_OTHERS : 0;
+	int ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE | others, mem_list_dev, (void *)kind);
 
 	sort_data(c, a);
 	return ret;
@@ -92,7 +116,7 @@ static void mr_decode(struct obj *o, const union mem_record *rec, uint64_t now_n
 int cmd_list_mr(struct ctx *c, const struct args *a)
 {
 	static const struct mem_kind kind = { TARGET_MR, ERDMA_DIAG_REC_MR, &schema_mr_list,
-					      mr_there, mr_decode, decode_mr_hidden };
+					      mr_there, mr_decode, decode_mr_hidden, true };
 
 	return mem_list(c, a, &kind);
 }

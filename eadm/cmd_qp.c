@@ -88,7 +88,10 @@ static void qp_res_row(void *arg, const struct res *res)
 	struct qp_list *l = arg;
 	struct obj *o = qp_new_row(l);
 
-	fallback_qp(o, res);
+	if (l->dev->state == DEV_OTHER)
+		other_qp(o, l->dev, res);
+	else
+		fallback_qp(o, res);
 	if (filter_wants(l->f, o))
 		ctx_add(l->c, o);
 }
@@ -99,7 +102,8 @@ static int qp_list_res(struct qp_list *l)
 
 	if (ret)
 		return ctx_call_failed(l->c, l->dev, ret, TARGET_DEV, 0);
-	fallback_note(l->c, l->dev, "peers, use of the queues, ages, queue pairs of other containers");
+	if (l->dev->state != DEV_OTHER)
+		fallback_note(l->c, l->dev, "peers, use of the queues, ages, queue pairs of other containers");
 	return 0;
 }
 
@@ -226,7 +230,7 @@ int cmd_list_qp(struct ctx *c, const struct args *a)
 
 	if (ret)
 		return ret;
-	ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE | DEVS_FALLBACK, qp_list_dev, &l);
+	ret = ctx_each_dev(c, DEVS_MANY | DEVS_NODE | DEVS_FALLBACK | DEVS_OTHERS, qp_list_dev, &l);
 	qp_ask(&l);
 	peers_join(&l.peers, QL_HERE_QPN, QL_HERE_DEV);
 	if (f.state)

@@ -299,7 +299,7 @@ int cmd_summary(struct ctx *c, const struct args *a)
 	s->q = (struct inquiry){ .c = c, .choice = &everything, .any = true, .s.c = c };
 	if (c->src.timeout_ms > ONE_CALL_MS)
 		c->src.timeout_ms = ONE_CALL_MS;
-	ret = each_adapter(c, look, s);
+	ret = each_adapter(c, false, look, s);
 	if (s->first)
 		look_again(s);
 	for (g = s->first; g; g = g->next)

@@ -213,6 +213,8 @@ static int complete_names(struct ctx *c)
 	for (d = c->src.devs; d && !ret; d = d->next)
 		if (d->name[0])
 			fprintf(c->out, "%s\n", d->name);
+	for (d = c->src.others; d && !ret; d = d->next)
+		fprintf(c->out, "%s\n", d->name);
 	return ret;
 }
 
@@ -259,7 +261,7 @@ int cmd_complete(struct ctx *c, const struct args *a)
 	} else {
 		w.target = !strcmp(kind, "cq") ? TARGET_CQ : !strcmp(kind, "eq") ? TARGET_EQ :
 			   !strcmp(kind, "counter") ? TARGET_STAT : TARGET_QP;
-		ctx_each_dev(c, DEVS_MANY | (w.target == TARGET_STAT ? 0 : DEVS_NODE),
+		ctx_each_dev(c, DEVS_MANY | (w.target == TARGET_STAT ? DEVS_OTHERS : DEVS_NODE),
 			     complete_dev, &w);
 	}
 	c->problems = NULL;

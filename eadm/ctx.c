@@ -443,6 +443,26 @@ static const char *join_devs(struct ctx *c, bool (*want)(const struct dev *))
 	return s;
 }
 
+/**
+ * ctx_others - RDMA devices of other drivers, for messages
+ * @c: run that knows the devices
+ * @n: their number, or NULL
+ *
+ * Return: "mlx5_0, rxe0", "" without one.
+ */
+const char *ctx_others(struct ctx *c, unsigned int *n)
+{
+	const char *s = "";
+	unsigned int i = 0;
+	struct dev *d;
+
+	for (d = c->src.others; d; d = d->next, i++)
+		s = pool_printf(&c->pool, "%s%s%s", s, *s ? ", " : "", d->name);
+	if (n)
+		*n = i;
+	return s;
+}
+
 static bool has_no_driver(const struct dev *d)
 {
 	return d->state == DEV_NO_DRIVER;
@@ -480,6 +500,11 @@ static int dev_without_node(struct ctx *c, const struct dev *d, const char *text
 	const char *works = d->state == DEV_NO_RDMA ? "of this one eadm "
 			    "shows nothing." :
 			    "only 'stat' and 'list dev' work without the node.";
+
+	/* Its RDMA device, if there is one, is in the list of those of other drivers */
+	if (d->state == DEV_NO_RDMA && *ctx_others(c, NULL))
+		works = pool_printf(&c->pool, "of devices that are not the adapter's, %s, 'list' and "
+				    "'stat' work.", ctx_others(c, NULL));
 
 	return ctx_problem_exit(c, EX_NO_DRIVER, d->err ? d->err : ENODEV, dev_title(d),
 				pool_printf(&c->pool, "load the erdma driver that comes with eadm: "
@@ -565,8 +590,20 @@ static bool dev_falls_back(struct ctx *c, struct dev *d)
 	return c->src.ops->facts(&c->src, d, &facts);
 }
 
+/* What the kernel offers of any RDMA device is not enough for a command */
+static int dev_of_other_driver(struct ctx *c, const struct dev *d)
+{
+	return ctx_problem(c, EOPNOTSUPP, d->name, "of such a device there is what rdma netlink has: "
+			   "'list dev', 'list qp', 'list cq', 'list mr', 'stat', 'metrics', "
+			   "'top --by dev'.",
+			   "a device of %s%s: this command needs the diagnostic node of the erdma "
+			   "driver", d->driver[0] ? "the driver " : "another driver", d->driver);
+}
+
 static int dev_ready(struct ctx *c, struct dev *d, unsigned int flags)
 {
+	if (d->state == DEV_OTHER)
+		return flags & DEVS_OTHERS ? 0 : dev_of_other_driver(c, d);
 	if (flags & DEVS_ANY)
 		return 0;
 	if (d->state == DEV_NO_DRIVER || d->state == DEV_NO_RDMA)
@@ -607,6 +644,7 @@ void ctx_forget_devices(struct ctx *c)
 		d->fd = -1;
 	}
 	c->src.devs = NULL;
+	c->src.others = NULL;
 	c->looked = false;
 	c->driver = NULL;
 }
@@ -634,6 +672,42 @@ static bool all_without_driver(struct ctx *c)
 	return true;
 }
 
+static int no_adapter(struct ctx *c)
+{
+	const char *others = ctx_others(c, NULL);
+
+	return ctx_problem(c, ENODEV, NULL, *others ?
+			   pool_printf(&c->pool, "this needs one. Of the RDMA devices of other "
+				       "drivers, %s, there are 'list dev', 'stat', 'top --by dev'.",
+				       others) :
+			   "lspci -d 1ded:107f shows whether the machine has one.",
+			   "no ERDMA adapter in this machine");
+}
+
+struct each {
+	unsigned int flags;
+	const char *want;
+	int (*fn)(struct ctx *c, struct dev *dev, void *arg);
+	void *arg;
+	int first;
+	bool found;
+};
+
+static void each_of(struct ctx *c, struct dev *d, struct each *e)
+{
+	int ret;
+
+	for (; d; d = d->next) {
+		if (e->want && !dev_matches(d, e->want))
+			continue;
+		e->found = true;
+		ret = dev_ready(c, d, e->flags);
+		if (!ret)
+			ret = e->fn(c, d, e->arg);
+		e->first = e->first ? e->first : ret;
+	}
+}
+
 /**
  * ctx_each_dev - do something for every device that is meant
  * @c: run
@@ -641,40 +715,35 @@ static bool all_without_driver(struct ctx *c)
  * @fn: what to do; reports its problems itself
  * @arg: for @fn
  *
- * A device that fails does not keep the others from being asked.
+ * A device that fails does not keep the others from being asked. What -d names is an adapter if
+ * there is one of this name, interface or address, else a device of another driver.
  *
  * Return: 0, or the first error.
  */
 int ctx_each_dev(struct ctx *c, unsigned int flags,
 		 int (*fn)(struct ctx *c, struct dev *dev, void *arg), void *arg)
 {
-	const char *want = c->opt.device;
-	struct dev *d;
-	int ret = ctx_devices(c), first = 0;
-	bool found = false;
+	struct each e = { .flags = flags, .want = c->opt.device, .fn = fn, .arg = arg };
+	int ret = ctx_devices(c);
+	bool others;
 
 	if (ret)
 		return ret;
-	if (!c->src.devs)
-		return ctx_problem(c, ENODEV, NULL, "lspci -d 1ded:107f shows whether the machine "
-				   "has one.", "no ERDMA adapter in this machine");
-	if (want && !strcmp(want, "all"))
-		want = NULL;
-	else if (!want && !(flags & DEVS_MANY) && c->src.devs->next)
+	if (e.want && !strcmp(e.want, "all"))
+		e.want = NULL;
+	else if (!e.want && !(flags & DEVS_MANY) && c->src.devs && c->src.devs->next)
 		return several_devs(c);
-	if (!want && !(flags & DEVS_ANY) && all_without_driver(c))
-		return -ENODEV;
-	for (d = c->src.devs; d; d = d->next) {
-		if (want && !dev_matches(d, want))
-			continue;
-		found = true;
-		ret = dev_ready(c, d, flags);
-		if (!ret)
-			ret = fn(c, d, arg);
-		first = first ? first : ret;
-	}
-	if (found)
-		return first;
-	return ctx_problem(c, ENODEV, want, "'eadm list dev' shows the devices.",
-			   "no ERDMA device '%s'", want);
+	others = e.want || flags & DEVS_OTHERS;
+	if (!c->src.devs && !(others && c->src.others))
+		return no_adapter(c);
+	if (!e.want && !(flags & DEVS_ANY) && all_without_driver(c))
+		e.first = -ENODEV;
+	else
+		each_of(c, c->src.devs, &e);
+	if (e.want ? !e.found : others)
+		each_of(c, c->src.others, &e);
+	if (e.found || !e.want)
+		return e.first;
+	return ctx_problem(c, ENODEV, e.want, "'eadm list dev' shows the devices.",
+			   "no ERDMA device '%s'", e.want);
 }

@@ -100,7 +100,7 @@ struct obj *doc_build(struct ctx *c)
 	obj_u64(doc, DOC_OK, 1);
 	obj_u64(doc, DOC_EXIT, code);
 	src = obj_sub(doc, DOC_SOURCE);
-	obj_str(src, SRC_KIND, c->src.devs ? c->src.ops->kind : "none");
+	obj_str(src, SRC_KIND, c->src.devs || c->src.others ? c->src.ops->kind : "none");
 	if (c->driver) {
 		obj_str(src, SRC_DRIVER, c->driver);
 		obj_u64(src, SRC_ABI, 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Without the driver's node, as in a container that has only uverbs and rdma_cm: what
- * rdma netlink and sysfs know. What they do not know stays away, and a note says so.
+ * Without the driver's node, as in a container that has only uverbs and rdma_cm, and of devices
+ * of other drivers: what rdma netlink and sysfs know. What they do not know stays away; of an
+ * adapter a note says so.
  */
 #include <rdma/ib_user_ioctl_verbs.h>
 
@@ -10,6 +11,7 @@
 
 #include "fallback.h"
 #include "schema.h"
+#include "schema_mem.h"
 
 /**
  * fallback_note - say what is missing
@@ -133,6 +135,34 @@ static void set_owner(struct obj *o, unsigned int pid, unsigned int comm, unsign
 		REST_UNKNOWN(o, process);
 }
 
+/* Others, as UD, have no peer */
+static bool is_connected_type(uint8_t type)
+{
+	return type == IB_UVERBS_QPT_RC || type == IB_UVERBS_QPT_UC ||
+	       type == IB_UVERBS_QPT_XRC_INI || type == IB_UVERBS_QPT_XRC_TGT;
+}
+
+static void qp_facts(struct obj *o, const struct res *res)
+{
+	static const unsigned int unknown[] = {
+		QL_TYPE, QL_STATE, QL_STOPPED, QL_SQ_DEPTH, QL_SQ_PI, QL_SQ_CI, QL_SQ_USED,
+		QL_RQ_DEPTH, QL_RQ_PI, QL_RQ_CI, QL_RQ_USED, QL_SEND_CQN, QL_RECV_CQN, QL_PDN,
+		QL_AGE, QL_STATE_AGE, QL_ASYNC, QL_LAST_ASYNC,
+	};
+	static const unsigned int connection[] = {
+		QL_PEER_ADDR, QL_PEER_PORT, QL_LOCAL_ADDR, QL_LOCAL_PORT, QL_FAMILY, QL_ROLE,
+	};
+
+	set_known(o, QL_QPN, res->id);
+	set_known(o, QL_PDN, res->pdn);
+	set_known(o, QL_SEND_CQN, res->send_cqn);
+	set_known(o, QL_RECV_CQN, res->recv_cqn);
+	set_owner(o, QL_PID, QL_COMM, QL_KERNEL, res);
+	if (is_connected_type(res->type))
+		REST_UNKNOWN(o, connection);
+	REST_UNKNOWN(o, unknown);
+}
+
 /**
  * fallback_qp - a line of "list qp"
  * @o: object of schema_qp_list
@@ -140,24 +170,13 @@ static void set_owner(struct obj *o, unsigned int pid, unsigned int comm, unsign
  */
 void fallback_qp(struct obj *o, const struct res *res)
 {
-	static const unsigned int unknown[] = {
-		QL_TYPE, QL_STATE, QL_STOPPED, QL_PEER_ADDR, QL_PEER_PORT, QL_LOCAL_ADDR,
-		QL_LOCAL_PORT, QL_FAMILY, QL_ROLE, QL_SQ_DEPTH, QL_SQ_PI, QL_SQ_CI, QL_SQ_USED,
-		QL_RQ_DEPTH, QL_RQ_PI, QL_RQ_CI, QL_RQ_USED, QL_SEND_CQN, QL_RECV_CQN, QL_PDN,
-		QL_AGE, QL_STATE_AGE, QL_ASYNC, QL_LAST_ASYNC,
-	};
 	const char *state = state_name(res->state);
 
-	set_known(o, QL_QPN, res->id);
 	if (res->type == IB_UVERBS_QPT_RC)
 		obj_str(o, QL_TYPE, "RC");
 	if (state)
 		obj_str(o, QL_STATE, state);
-	set_known(o, QL_PDN, res->pdn);
-	set_known(o, QL_SEND_CQN, res->send_cqn);
-	set_known(o, QL_RECV_CQN, res->recv_cqn);
-	set_owner(o, QL_PID, QL_COMM, QL_KERNEL, res);
-	REST_UNKNOWN(o, unknown);
+	qp_facts(o, res);
 }
 
 /**
@@ -175,5 +194,114 @@ void fallback_cq(struct obj *o, const struct res *res)
 	set_known(o, CL_CQN, res->id);
 	set_known(o, CL_DEPTH, res->depth);
 	set_owner(o, CL_PID, CL_COMM, CL_KERNEL, res);
+	REST_UNKNOWN(o, unknown);
+}
+
+/* ---- devices of other drivers ------------------------------------------- */
+
+/* By enum ib_qp_type, as rdma(8) writes them */
+static const char *verbs_type(uint8_t type)
+{
+	static const char *const names[] = {
+		"SMI", "GSI", "RC", "UC", "UD", "RAW_IPV6", "RAW_ETHERTYPE", NULL, "RAW_PACKET",
+		"XRC_INI", "XRC_TGT",
+	};
+
+	if (type == IB_UVERBS_QPT_DRIVER)
+		return "DRIVER";
+	return type < COUNT_OF(names) ? names[type] : NULL;
+}
+
+/**
+ * fallback_verbs_state - name of a QP's state as the verbs have it
+ * @state: enum ib_qp_state
+ *
+ * Return: name, or NULL.
+ */
+const char *fallback_verbs_state(unsigned int state)
+{
+	static const char *const names[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
+
+	return state < COUNT_OF(names) ? names[state] : NULL;
+}
+
+/**
+ * other_driver - whose device it is
+ * @o: object
+ * @field: its field for the name of a driver
+ * @dev: device; an adapter has no such field
+ */
+void other_driver(struct obj *o, unsigned int field, const struct dev *dev)
+{
+	if (dev->state != DEV_OTHER)
+		return;
+	set_text(o, field, dev->driver);
+	obj_missing(o, field, V_UNKNOWN);
+}
+
+/**
+ * other_qp - a line of "list qp"
+ * @o: object of schema_qp_list
+ * @dev: device of another driver
+ * @res: what is known
+ */
+void other_qp(struct obj *o, const struct dev *dev, const struct res *res)
+{
+	other_driver(o, QL_DRIVER, dev);
+	if (verbs_type(res->type))
+		obj_str(o, QL_TYPE, verbs_type(res->type));
+	if (fallback_verbs_state(res->state))
+		obj_str(o, QL_STATE, fallback_verbs_state(res->state));
+	set_known(o, QL_REMOTE_QPN, res->remote_qpn);
+	qp_facts(o, res);
+}
+
+/**
+ * other_cq - a line of "list cq"
+ * @o: object of schema_cq_list
+ * @dev: device of another driver
+ * @res: what is known
+ *
+ * Its number is the one that rdma(8) shows.
+ */
+void other_cq(struct obj *o, const struct dev *dev, const struct res *res)
+{
+	other_driver(o, CL_DRIVER, dev);
+	set_known(o, CL_CQN, res->core_id);
+	fallback_cq(o, res);
+}
+
+static void set_key(struct obj *o, unsigned int field, int64_t key)
+{
+	if (key >= 0)
+		obj_u64(o, field, (uint64_t)key);
+	else
+		obj_missing(o, field, V_WITHHELD);
+}
+
+/**
+ * other_mr - a line of "list mr"
+ * @o: object of schema_mr_list
+ * @dev: device of another driver
+ * @res: what is known; the kernel shows keys to those with CAP_NET_ADMIN
+ */
+void other_mr(struct obj *o, const struct dev *dev, const struct res *res)
+{
+	static const unsigned int unknown[] = {
+		MR_INDEX, ML_RES_ID, MR_TYPE, MR_LENGTH, MR_IOVA, MR_MEMORY, MR_ACCESS, MR_PDN, MR_PAGES,
+		MR_PAGE_SIZE, ML_AGE,
+	};
+
+	other_driver(o, MR_DRIVER, dev);
+	set_known(o, MR_INDEX, res->core_id);
+	set_known(o, ML_RES_ID, res->core_id);
+	set_known(o, MR_PDN, res->pdn);
+	set_key(o, MR_LKEY, res->lkey);
+	set_key(o, MR_RKEY, res->rkey);
+	if (res->has_length)
+		obj_u64(o, MR_LENGTH, res->length);
+	if (res->has_iova)
+		obj_u64(o, MR_IOVA, res->iova);
+	set_owner(o, ML_PID, ML_COMM, ML_KERNEL, res);
 	REST_UNKNOWN(o, unknown);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What rdma netlink and sysfs know, as objects: for devices without a node. */
+/* What rdma netlink and sysfs know, as objects: for devices without a node, of any driver. */
 #ifndef EADM_FALLBACK_H
 #define EADM_FALLBACK_H
 
@@ -10,5 +10,10 @@ void fallback_row(struct obj *o, const struct dev_facts *f);
 void fallback_info(struct obj *o, const struct dev *dev, const struct dev_facts *f);
 void fallback_qp(struct obj *o, const struct res *res);
 void fallback_cq(struct obj *o, const struct res *res);
+const char *fallback_verbs_state(unsigned int state);
+void other_driver(struct obj *o, unsigned int field, const struct dev *dev);
+void other_qp(struct obj *o, const struct dev *dev, const struct res *res);
+void other_cq(struct obj *o, const struct dev *dev, const struct res *res);
+void other_mr(struct obj *o, const struct dev *dev, const struct res *res);
 
 #endif /* EADM_FALLBACK_H */

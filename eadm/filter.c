@@ -9,15 +9,20 @@
 #include "erdma/erdma_names.h"
 
 #include "decode.h"
+#include "fallback.h"
 #include "filter.h"
 #include "schema.h"
 
 static bool state_exists(const char *state)
 {
+	const char *name;
 	uint32_t i;
 
 	for (i = 0; i < ERDMA_QPS_COUNT; i++)
 		if (!strcasecmp(state, erdma_name_qp_state(i)))
+			return true;
+	for (i = 0; (name = fallback_verbs_state(i)); i++)
+		if (!strcasecmp(state, name))
 			return true;
 	return !strcasecmp(state, QP_DEAD);
 }
@@ -34,7 +39,8 @@ int filter_parse(struct ctx *c, const struct args *a, struct filter *f)
 {
 	*f = (struct filter){ .state = a->opt[OPT_STATE], .comm = a->opt[OPT_COMM] };
 	if (f->state && !state_exists(f->state))
-		return ctx_usage(c, "one of: IDLE, RTR, RTS, CLOSING, TERM, ERR, DEAD",
+		return ctx_usage(c, "one of: IDLE, RTR, RTS, CLOSING, TERM, ERR, DEAD; of other "
+				 "drivers' devices RESET, INIT, RTR, RTS, SQD, SQE, ERR",
 				 "no QP state '%s'", f->state);
 	f->by_pid = a->opt[OPT_PID];
 	if (f->by_pid && !parse_u32(a->opt[OPT_PID], &f->pid))

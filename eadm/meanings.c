@@ -200,6 +200,7 @@ static const struct meaning meanings[] = {
 	WORD("no-rdma", "its driver has no RDMA device that belongs to the adapter"),
 	WORD("no-driver", "no driver is bound"),
 	WORD("no-access", "the node may not be opened"),
+	WORD("other", "an RDMA device of another driver: what rdma netlink has of it is shown"),
 	WORD("broken-node", "the node cannot be used"),
 #undef SPACE
 #define SPACE "process-state"
@@ -246,6 +247,7 @@ static const struct meaning meanings[] = {
 	WORD("NO_MATCH", "no object is like --pid, --comm and --peer ask for"),
 	WORD("NO_ADAPTER", "the machine has no ERDMA adapter"),
 	WORD("NO_NODE", "shown is what rdma netlink and sysfs know"),
+	WORD("NO_COUNTERS", "the driver of this device offers no counters"),
 	WORD("NO_VERSION", "the driver is not loaded, or states no version"),
 	WORD("HIDDEN", "objects or keys were withheld for want of a right"),
 	WORD("IDLE", "nothing is in flight"),

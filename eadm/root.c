@@ -112,6 +112,35 @@ bool path_line(const char *dir, const char *file, char *out, size_t size)
 }
 
 /**
+ * path_target - last component of where a link leads to
+ * @dir: directory
+ * @file: link
+ * @out: result; unchanged without a link
+ * @size: its size
+ *
+ * Return: true if there is a link, and the name fits.
+ */
+bool path_target(const char *dir, const char *file, char *out, size_t size)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	const char *base;
+	ssize_t n;
+
+	if (!path_join(path, sizeof(path), dir, file))
+		return false;
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	base = strrchr(target, '/');
+	base = base ? base + 1 : target;
+	if (strlen(base) >= size)
+		return false;
+	strcpy(out, base);
+	return true;
+}
+
+/**
  * path_matches - first file below root_files() that a pattern matches
  * @pattern: as the shell's, beginning with a slash
  * @out: its path, or NULL

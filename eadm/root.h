@@ -17,6 +17,7 @@ const char *root_files(void);
 bool path_join(char *out, size_t size, const char *dir, const char *name);
 bool path_exists(const char *dir, const char *name);
 bool path_line(const char *dir, const char *file, char *out, size_t size);
+bool path_target(const char *dir, const char *file, char *out, size_t size);
 bool path_matches(const char *pattern, char *out, size_t size);
 
 #endif /* EADM_ROOT_H */

@@ -90,6 +90,8 @@ static const struct field qp_list_fields[] = {
 	[QL_HIDDEN] = { "hidden", "hidden", T_BOOL },
 	[QL_HERE_QPN] = { "peer_qpn", "peer on this host", T_NUM },
 	[QL_HERE_DEV] = { "peer_dev", "its device", T_STR },
+	[QL_DRIVER] = { "driver", "driver", T_STR },
+	[QL_REMOTE_QPN] = { "remote_qpn", "peer's QPN", T_NUM },
 };
 
 /* The peer, if it is on this host; with its device if that is another one */
@@ -111,10 +113,12 @@ static bool bad_qp_state(const char *cell)
 
 static const struct column qp_list_cols[] = {
 	{ "DEV", COL(QL_DEV) },
+	{ "DRIVER", COL(QL_DRIVER), .flags = COL_MAYBE, .drop = 8 },
 	{ "QPN", COL(QL_QPN) },
 	{ "TYPE", COL(QL_TYPE), .drop = 7 },
 	{ "STATE", COL(QL_STATE), .when = QL_STOPPED + 1, .word = QP_DEAD, .bad = bad_qp_state },
 	{ "PEER", COLS(QL_PEER_ADDR, ':', QL_PEER_PORT), .more = peer_here },
+	{ "RQPN", COL(QL_REMOTE_QPN), .flags = COL_MAYBE, .drop = 4 },
 	{ "SQ", COLS(QL_SQ_USED, '/', QL_SQ_DEPTH) },
 	{ "RQ", COLS(QL_RQ_USED, '/', QL_RQ_DEPTH) },
 	{ "SQPI", COL(QL_SQ_PI), .level = 1 },
@@ -159,10 +163,12 @@ static const struct field cq_list_fields[] = {
 	[CL_KERNEL] = { "owner.kernel", "kernel", T_BOOL },
 	[CL_TORN] = { "torn", "torn", T_BOOL },
 	[CL_HIDDEN] = { "hidden", "hidden", T_BOOL },
+	[CL_DRIVER] = { "driver", "driver", T_STR },
 };
 
 static const struct column cq_list_cols[] = {
 	{ "DEV", COL(CL_DEV) },
+	{ "DRIVER", COL(CL_DRIVER), .flags = COL_MAYBE, .drop = 7 },
 	{ "CQN", COL(CL_CQN) },
 	{ "DEPTH", COL(CL_DEPTH) },
 	{ "CI", COL(CL_CI) },
@@ -381,6 +387,7 @@ const struct schema schema_counter = {
 static const struct field stat_fields[] = {
 	[ST_DEV] = { "dev", "device", T_STR, F_TITLE | F_PLAIN },
 	[ST_INDEX] = { "dev_index", "device index", T_NUM },
+	[ST_DRIVER] = { "driver", "driver", T_STR, F_TITLE },
 	[ST_PORT] = { "port", "port", T_NUM, F_TITLE },
 	[ST_TIME] = { "time", "time", T_STR },
 	[ST_INTERVAL] = { "interval_ns", "over", T_NS, F_TITLE },

@@ -48,10 +48,12 @@ static const struct field mr_fields[] = {
 	[MR_MTT_TABLES] = { "mtt.tables", "MTT tables", T_NUM },
 	[MR_MTT_BYTES] = { "mtt.bytes", "MTT memory", T_SIZE },
 	[MR_DMA] = { "mtt.dma", "MTT bus address", T_HEX, F_KEY },
+	[MR_DRIVER] = { "driver", "driver", T_STR },
 };
 
 static const struct column mr_cols[] = {
 	{ "DEV", COL(ML_DEV) },
+	{ "DRIVER", COL(MR_DRIVER), .flags = COL_MAYBE, .drop = 6 },
 	{ "MR", COL(MR_INDEX) },
 	{ "TYPE", COL(MR_TYPE) },
 	{ "LENGTH", COL(MR_LENGTH) },

@@ -5,6 +5,7 @@
 static const struct field row_fields[] = {
 	[TR_DEV] = { "dev", "device", T_STR },
 	[TR_INDEX] = { "dev_index", "device index", T_NUM },
+	[TR_DRIVER] = { "driver", "driver", T_STR },
 	[TR_QPN] = { "qpn", "QP number", T_NUM },
 	[TR_STATE] = { "state", "state", T_STR },
 	[TR_PEER_ADDR] = { "peer.addr", "peer's address", T_STR },
@@ -36,6 +37,7 @@ static const struct field row_fields[] = {
 /* Which of them there are depends on what a row is */
 static const struct column row_cols[] = {
 	{ "DEV", COL(TR_DEV), .flags = COL_MAYBE },
+	{ "DRIVER", COL(TR_DRIVER), .flags = COL_MAYBE, .drop = 5 },
 	{ "QPN", COL(TR_QPN), .flags = COL_MAYBE },
 	{ "STATE", COL(TR_STATE), .flags = COL_MAYBE, .drop = 4 },
 	{ "PEER", COLS(TR_PEER_ADDR, ':', TR_PEER_PORT), .flags = COL_MAYBE, .drop = 7 },

@@ -28,26 +28,29 @@
  * @DEV_NO_NODE: RDMA device without one
  * @DEV_NO_RDMA: bound to a driver that made no RDMA device
  * @DEV_NO_DRIVER: adapter without a driver
+ * @DEV_OTHER: no adapter, but an RDMA device of another driver
  */
 enum dev_state {
 	DEV_OK,
 	DEV_NO_NODE,
 	DEV_NO_RDMA,
 	DEV_NO_DRIVER,
+	DEV_OTHER,
 };
 
 /**
- * struct dev - an adapter
+ * struct dev - an adapter, or an RDMA device of another driver
  * @next: next one
  * @name: RDMA device, "" without one
  * @index: RDMA index, -1 if unknown
- * @pci: dddd:bb:dd.f
- * @driver: bound driver, "" if none
+ * @pci: dddd:bb:dd.f; "" for a device of another driver that has no PCI function
+ * @driver: bound driver, "" if none; of another driver's device "" if unknown
  * @netdev: interface, "" if unknown
  * @node: path of the diagnostic node, "" without one
  * @rdev: its device number, 0 if unknown
  * @state: how usable it is
  * @err: why there is no node although the driver should have one; 0 if unknown
+ * @ports: number of ports, of DEV_OTHER; an adapter has one
  * @fd: of the node, -1 = not open
  * @info: ERDMA_DIAG_INFO, once open
  */
@@ -62,6 +65,7 @@ struct dev {
 	uint64_t rdev;
 	enum dev_state state;
 	int err;
+	unsigned int ports;
 	int fd;
 	struct erdma_diag_info info;
 };
@@ -96,29 +100,46 @@ struct dev_facts {
  * enum res_kind - objects that rdma netlink lists
  * @RES_QP: queue pairs
  * @RES_CQ: completion queues
+ * @RES_MR: memory regions
  */
-enum res_kind { RES_QP, RES_CQ };
+enum res_kind { RES_QP, RES_CQ, RES_MR };
 
 /**
  * struct res - an object as rdma netlink shows it
  * @id: its number; -1 if only the RDMA core has one, as for a CQ of another driver
+ * @core_id: number that the RDMA core gave a CQ or MR, which rdma(8) shows; -1 if unknown
  * @type: enum ib_qp_type
  * @state: enum ib_qp_state
- * @pdn: PD of a QP, -1 if unknown
+ * @remote_qpn: QPN of the peer of a connected QP, -1 if unknown
+ * @pdn: PD of a QP or MR, -1 if unknown
  * @send_cqn: CQ of a QP, ditto
  * @recv_cqn: CQ of a QP, ditto
  * @depth: entries of a CQ, -1 if unknown
+ * @has_length: @length is known
+ * @length: bytes of an MR
+ * @has_iova: @iova is known
+ * @iova: address of an MR
+ * @lkey: local key of an MR, -1: the kernel did not show it
+ * @rkey: remote key of an MR, ditto
  * @pid: owner, 0 if it is the kernel, or a process of another PID namespace
  * @comm: name of the owner, "" if unknown; of the kernel's it is known
  */
 struct res {
 	long id;
+	long core_id;
 	uint8_t type;
 	uint8_t state;
+	long remote_qpn;
 	long pdn;
 	long send_cqn;
 	long recv_cqn;
 	long depth;
+	bool has_length;
+	uint64_t length;
+	bool has_iova;
+	uint64_t iova;
+	int64_t lkey;
+	int64_t rkey;
 	uint32_t pid;
 	char comm[DEV_NAME_LEN];
 };
@@ -157,7 +178,7 @@ typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
  * struct source_ops - a backend
  * @kind: for the document: "kernel", "file" or "fake"
  * @fixed: what it has does not change: no call blocks, and a second one finds the same
- * @devices: fill @src->devs
+ * @devices: fill @src->devs and @src->others
  * @open: open the node of @dev
  * @call: one call of the node; may block
  * @reset: reset the PCI function of a device; may block
@@ -220,6 +241,7 @@ struct worker;
  * @ops: backend
  * @pool: memory
  * @devs: adapters, filled by ops->devices
+ * @others: RDMA devices of other drivers, ditto; a file has none
  * @netlink_err: why rdma netlink is of no use, 0 if it works
  * @timeout_ms: budget of one call
  * @no_hw: never make the device work
@@ -236,6 +258,7 @@ struct source {
 	const struct source_ops *ops;
 	struct pool *pool;
 	struct dev *devs;
+	struct dev *others;
 	int netlink_err;
 	unsigned int timeout_ms;
 	bool no_hw;
@@ -335,6 +358,7 @@ int nl_rdma_devices(struct nl_rdma *nl, void (*fn)(void *arg, uint32_t index, co
 int nl_rdma_netdev(struct nl_rdma *nl, uint32_t index, char *name, size_t size);
 int nl_rdma_chardev(struct nl_rdma *nl, uint32_t index, const char *type, char *name, size_t size,
 		    uint64_t *rdev);
+int nl_rdma_driver_id(struct nl_rdma *nl, uint32_t index);
 int nl_rdma_counters(struct nl_rdma *nl, uint32_t index, uint32_t port, counter_fn fn, void *arg);
 
 /* source_res.c: what netlink knows without the node */
@@ -343,7 +367,8 @@ int nl_parse_attrs(struct nlmsghdr *msg, struct nlattr **tb);
 int nl_parse_entry(struct nlattr *attr, struct nlattr **tb);
 int nl_rdma_ask(struct nl_rdma *nl, int op, int flags, uint32_t index, uint32_t port,
 		int (*parse)(void *arg, struct nlmsghdr *msg), void *arg);
-int nl_rdma_facts(struct nl_rdma *nl, uint32_t index, struct dev_facts *facts);
+int nl_rdma_ports(struct nl_rdma *nl, uint32_t index, unsigned int *ports);
+int nl_rdma_facts(struct nl_rdma *nl, uint32_t index, unsigned int ports, struct dev_facts *facts);
 int nl_rdma_exclusive(struct nl_rdma *nl);
 int nl_parse_exclusive(struct nlmsghdr *msg);
 int nl_rdma_objects(struct nl_rdma *nl, uint32_t index, enum res_kind kind, res_fn fn, void *arg);
@@ -353,6 +378,8 @@ int nl_parse_objects(struct nlmsghdr *msg, enum res_kind kind, res_fn fn, void *
 
 int nl_parse_device(struct nlmsghdr *msg, uint32_t *index, char *name, size_t size);
 int nl_parse_chardev(struct nlmsghdr *msg, char *name, size_t size, uint64_t *rdev);
+int nl_parse_driver_id(struct nlmsghdr *msg, int *id);
+int nl_parse_ports(struct nlmsghdr *msg, unsigned int *ports);
 int nl_parse_counters(struct nlmsghdr *msg, counter_fn fn, void *arg);
 
 #endif /* EADM_SOURCE_H */

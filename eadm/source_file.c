@@ -476,9 +476,13 @@ static int file_objects(struct source *src, const struct dev *dev, enum res_kind
 	const struct snap_item *i;
 	struct res res;
 
+	/* It is asked about devices of other drivers only, which no file has */
+	if (kind == RES_MR)
+		return -ENODATA;
 	n = number_of(src, dev);
 	for (id = 0; (i = snap_find(f->in, n, ERDMA_SNAP_OBJECT, obj, id)); id++) {
 		res = (struct res){
+			.core_id = -1, .remote_qpn = -1, .lkey = -1, .rkey = -1,
 			.id = line_number(i, "id", -1), .type = line_byte(i, "type"),
 			.state = line_byte(i, "state"), .pdn = line_number(i, "pdn", -1),
 			.send_cqn = line_number(i, "send_cqn", -1),

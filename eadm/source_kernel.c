@@ -24,6 +24,7 @@
 #include "proc.h"
 #include "root.h"
 #include "source.h"
+#include "source_other.h"
 
 #define NODE_TYPE "erdma_diag"
 
@@ -67,24 +68,6 @@ static bool first_entry(const char *dir, const char *sub, char *name, size_t siz
 	return found;
 }
 
-static void read_driver(const char *dir, char *driver, size_t size)
-{
-	char path[PATH_MAX], target[PATH_MAX];
-	const char *base;
-	ssize_t n;
-
-	if (!path_join(path, sizeof(path), dir, "driver"))
-		return;
-	n = readlink(path, target, sizeof(target) - 1);
-	if (n <= 0)
-		return;
-	target[n] = '\0';
-	base = strrchr(target, '/');
-	base = base ? base + 1 : target;
-	if (strlen(base) < size)
-		strcpy(driver, base);
-}
-
 /* "erdma!diag0", as the kernel writes a name with a slash */
 static void unbang(char *name)
 {
@@ -114,7 +97,7 @@ static struct dev *add_adapter(struct source *src, const char *dir, const char *
 	dev->index = -1;
 	dev->fd = -1;
 	strcpy(dev->pci, pci);
-	read_driver(dir, dev->driver, sizeof(dev->driver));
+	path_target(dir, "driver", dev->driver, sizeof(dev->driver));
 	first_entry(dir, "infiniband", dev->name, sizeof(dev->name));
 	dev->state = dev->name[0] ? DEV_NO_NODE : dev->driver[0] ? DEV_NO_RDMA : DEV_NO_DRIVER;
 	if (dev->name[0])
@@ -231,12 +214,13 @@ static int kernel_devices(struct source *src)
 	int ret;
 
 	ret = find_adapters(src);
-	if (ret || !src->devs)
+	if (ret)
 		return ret;
 	nl = src->priv ? src->priv : nl_rdma_open(src->timeout_ms, &src->netlink_err);
 	src->priv = nl;
 	if (nl)
 		ask_netlink(src, nl);
+	others_find(src, src->netlink_err ? NULL : nl);
 	for (d = src->devs; d; d = d->next)
 		if (d->node[0])
 			d->state = DEV_OK;
@@ -348,22 +332,43 @@ static int port_counters(const struct source *src, const struct dev *dev, unsign
 	return src->netlink_err ? src->netlink_err : -ENODEV;
 }
 
+/* Counters that the InfiniBand specification has for each port; some drivers have them, too */
+static int standard_counters(const struct dev *dev, unsigned int port, counter_fn fn, void *arg)
+{
+	char dir[PATH_MAX];
+
+	snprintf(dir, sizeof(dir), "%s/class/infiniband/%s/ports/%u/counters", root_sysfs(),
+		 dev->name, port);
+	return sysfs_counters(dir, fn, arg);
+}
+
+/* Those of the RDMA device are not in rdma netlink; not every driver has some */
+static int device_counters(const struct dev *dev, counter_fn fn, void *arg)
+{
+	char dir[PATH_MAX];
+
+	snprintf(dir, sizeof(dir), "%s/class/infiniband/%s/hw_counters", root_sysfs(), dev->name);
+	return sysfs_counters(dir, fn, arg);
+}
+
 static int kernel_counters(struct source *src, struct dev *dev, unsigned int port,
 			   counter_fn fn, void *arg)
 {
-	char dir[PATH_MAX];
+	bool known = src->priv && dev->index >= 0, other = dev->state == DEV_OTHER, more = false;
 	int ret;
 
-	if (src->priv && dev->index >= 0)
+	if (known)
 		ret = netlink_counters(src, dev, port, fn, arg);
 	else
 		ret = port_counters(src, dev, port, fn, arg);
-	if (ret || src->port_only)
+	if (other)
+		more = !standard_counters(dev, port, fn, arg);
+	/* A device of another driver may have only one kind of them */
+	if (ret && !(other && (ret == -EOPNOTSUPP || !known)))
 		return ret;
-	/* Those of the RDMA device are not in rdma netlink; other drivers have none */
-	snprintf(dir, sizeof(dir), "%s/class/infiniband/%s/hw_counters", root_sysfs(), dev->name);
-	sysfs_counters(dir, fn, arg);
-	return 0;
+	if (!src->port_only && port == 1)
+		more |= !device_counters(dev, fn, arg);
+	return more ? 0 : ret;
 }
 
 /* ---- without the node --------------------------------------------------- */
@@ -385,15 +390,19 @@ static bool kernel_facts(struct source *src, const struct dev *dev, struct dev_f
 
 	*facts = (struct dev_facts){ .link = -1, .numa = -1, .pci_rev = -1, .n_qp = -1,
 				     .n_cq = -1, .n_mr = -1, .n_pd = -1 };
-	kernel_driver_version(src, facts->driver_version, sizeof(facts->driver_version));
+	if (dev->state == DEV_OTHER)
+		other_facts(dev, facts);
+	else
+		kernel_driver_version(src, facts->driver_version, sizeof(facts->driver_version));
 	snprintf(dir, sizeof(dir), "%s/bus/pci/devices/%s", root_sysfs(), dev->pci);
-	if (path_line(dir, "numa_node", line, sizeof(line)))
+	if (dev->pci[0] && path_line(dir, "numa_node", line, sizeof(line)))
 		facts->numa = atoi(line);
-	if (read_hex(dir, "revision", &rev))
+	if (dev->pci[0] && read_hex(dir, "revision", &rev))
 		facts->pci_rev = (int)rev;
 	if (!src->priv || dev->index < 0)
 		return false;
-	return !nl_rdma_facts(src->priv, (uint32_t)dev->index, facts);
+	return !nl_rdma_facts(src->priv, (uint32_t)dev->index,
+			      dev->state == DEV_OTHER ? dev->ports : 1, facts);
 }
 
 struct named_objects {
@@ -422,7 +431,7 @@ static int kernel_objects(struct source *src, const struct dev *dev, enum res_ki
 	struct named_objects n = { fn, arg };
 
 	if (!src->priv || dev->index < 0)
-		return -ENODEV;
+		return src->netlink_err ? src->netlink_err : -ENODEV;
 	return nl_rdma_objects(src->priv, (uint32_t)dev->index, kind, name_owner, &n);
 }
 

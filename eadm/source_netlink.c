@@ -50,6 +50,13 @@ static struct nla_policy policy[RDMA_NLDEV_ATTR_MAX] = {
 	[RDMA_NLDEV_ATTR_RES_CQN] = { .type = NLA_U32 },
 	[RDMA_NLDEV_ATTR_DRIVER] = { .type = NLA_NESTED },
 	[RDMA_NLDEV_ATTR_RES_CQE] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_RES_RQPN] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_RES_MR] = { .type = NLA_NESTED },
+	[RDMA_NLDEV_ATTR_RES_MRN] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_RES_MRLEN] = { .type = NLA_U64 },
+	[RDMA_NLDEV_ATTR_RES_IOVA] = { .type = NLA_U64 },
+	[RDMA_NLDEV_ATTR_RES_LKEY] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_RES_RKEY] = { .type = NLA_U32 },
 	[RDMA_NLDEV_SYS_ATTR_NETNS_MODE] = { .type = NLA_U8 },
 	[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS] = { .type = NLA_NESTED },
 	[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME] = { .type = NLA_STRING },
@@ -126,6 +133,28 @@ int nl_parse_chardev(struct nlmsghdr *msg, char *name, size_t size, uint64_t *rd
 		return -EPROTO;
 	copy_string(name, size, tb[RDMA_NLDEV_ATTR_CHARDEV_NAME]);
 	*rdev = nla_get_u64(tb[RDMA_NLDEV_ATTR_CHARDEV]);
+	return 0;
+}
+
+/**
+ * nl_parse_driver_id - reply of RDMA_NLDEV_CMD_GET_CHARDEV about uverbs
+ * @msg: message
+ * @id: enum rdma_driver_id; unchanged if the message has none
+ *
+ * Return: 0 or -EPROTO.
+ */
+int nl_parse_driver_id(struct nlmsghdr *msg, int *id)
+{
+	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX], *attr;
+
+	if (nl_parse_attrs(msg, tb))
+		return -EPROTO;
+	attr = tb[RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID];
+	/* The header says 64 bits, kernels send 32 */
+	if (attr && nla_len(attr) == sizeof(uint32_t))
+		*id = (int)nla_get_u32(attr);
+	else if (attr && nla_len(attr) == sizeof(uint64_t))
+		*id = (int)nla_get_u64(attr);
 	return 0;
 }
 
@@ -388,6 +417,17 @@ static int on_chardev(void *arg, struct nlmsghdr *msg)
 	return nl_parse_chardev(msg, a->name, a->size, a->rdev);
 }
 
+static struct nl_msg *new_chardev_request(uint32_t index, const char *type)
+{
+	struct nl_msg *msg = new_request(RDMA_NLDEV_CMD_GET_CHARDEV, NLM_F_ACK, index, 0);
+
+	if (msg && nla_put_string(msg, RDMA_NLDEV_ATTR_CHARDEV_TYPE, type) < 0) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
 /**
  * nl_rdma_chardev - character device of a kind
  * @nl: handle
@@ -402,17 +442,43 @@ static int on_chardev(void *arg, struct nlmsghdr *msg)
 int nl_rdma_chardev(struct nl_rdma *nl, uint32_t index, const char *type, char *name, size_t size,
 		    uint64_t *rdev)
 {
-	struct nl_msg *msg = new_request(RDMA_NLDEV_CMD_GET_CHARDEV, NLM_F_ACK, index, 0);
+	struct nl_msg *msg = new_chardev_request(index, type);
 	struct name_arg a = { name, size, rdev };
-	int ret = -ENOMEM;
+	int ret;
 
 	if (!msg)
 		return -ENOMEM;
 	name[0] = '\0';
-	if (nla_put_string(msg, RDMA_NLDEV_ATTR_CHARDEV_TYPE, type) >= 0)
-		ret = request(nl, msg, on_chardev, &a);
+	ret = request(nl, msg, on_chardev, &a);
 	nlmsg_free(msg);
 	return ret || name[0] ? ret : -EPROTO;
+}
+
+static int on_driver_id(void *arg, struct nlmsghdr *msg)
+{
+	return nl_parse_driver_id(msg, arg);
+}
+
+/**
+ * nl_rdma_driver_id - which driver a device is of, as uverbs has it
+ * @nl: handle
+ * @index: RDMA index
+ *
+ * The kernel loads the module ib_uverbs for this request: ask only if it is loaded.
+ *
+ * Return: enum rdma_driver_id; -ENODATA: the driver is known by its PCI function only; or another
+ * negative error number.
+ */
+int nl_rdma_driver_id(struct nl_rdma *nl, uint32_t index)
+{
+	struct nl_msg *msg = new_chardev_request(index, "uverbs");
+	int ret, id = -ENODATA;
+
+	if (!msg)
+		return -ENOMEM;
+	ret = request(nl, msg, on_driver_id, &id);
+	nlmsg_free(msg);
+	return ret ? ret : id;
 }
 
 struct counters_arg {

@@ -29,8 +29,27 @@ int nl_parse_facts(struct nlmsghdr *msg, struct dev_facts *facts)
 		nla_strlcpy(facts->fw, tb[RDMA_NLDEV_ATTR_FW_VERSION], sizeof(facts->fw));
 	if (tb[RDMA_NLDEV_ATTR_NODE_GUID])
 		facts->node_guid = nla_get_u64(tb[RDMA_NLDEV_ATTR_NODE_GUID]);
-	if (tb[RDMA_NLDEV_ATTR_PORT_STATE])
+	/* Of several ports one is enough */
+	if (tb[RDMA_NLDEV_ATTR_PORT_STATE] && facts->link != 1)
 		facts->link = nla_get_u8(tb[RDMA_NLDEV_ATTR_PORT_STATE]) == PORT_ACTIVE;
+	return 0;
+}
+
+/**
+ * nl_parse_ports - reply of RDMA_NLDEV_CMD_GET: the number of ports
+ * @msg: message
+ * @ports: unchanged if the message has none
+ *
+ * Return: 0 or -EPROTO.
+ */
+int nl_parse_ports(struct nlmsghdr *msg, unsigned int *ports)
+{
+	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+
+	if (nl_parse_attrs(msg, tb))
+		return -EPROTO;
+	if (tb[RDMA_NLDEV_ATTR_PORT_INDEX])
+		*ports = nla_get_u32(tb[RDMA_NLDEV_ATTR_PORT_INDEX]);
 	return 0;
 }
 
@@ -80,20 +99,40 @@ static int on_summary(void *arg, struct nlmsghdr *msg)
 	return nl_parse_summary(msg, arg);
 }
 
+static int on_ports(void *arg, struct nlmsghdr *msg)
+{
+	return nl_parse_ports(msg, arg);
+}
+
 /**
- * nl_rdma_facts - identity, state of the port, numbers of objects
+ * nl_rdma_ports - number of ports of a device
  * @nl: handle
  * @index: RDMA index
+ * @ports: result
+ *
+ * Return: 0 or -errno.
+ */
+int nl_rdma_ports(struct nl_rdma *nl, uint32_t index, unsigned int *ports)
+{
+	return nl_rdma_ask(nl, RDMA_NLDEV_CMD_GET, NLM_F_ACK, index, 0, on_ports, ports);
+}
+
+/**
+ * nl_rdma_facts - identity, state of the ports, numbers of objects
+ * @nl: handle
+ * @index: RDMA index
+ * @ports: number of ports; the link is up if that of one of them is
  * @facts: result
  *
  * Return: 0 or -errno.
  */
-int nl_rdma_facts(struct nl_rdma *nl, uint32_t index, struct dev_facts *facts)
+int nl_rdma_facts(struct nl_rdma *nl, uint32_t index, unsigned int ports, struct dev_facts *facts)
 {
 	int ret = nl_rdma_ask(nl, RDMA_NLDEV_CMD_GET, NLM_F_ACK, index, 0, on_facts, facts);
+	unsigned int port;
 
-	if (!ret)
-		ret = nl_rdma_ask(nl, RDMA_NLDEV_CMD_PORT_GET, NLM_F_ACK, index, 1, on_facts,
+	for (port = 1; !ret && port <= ports; port++)
+		ret = nl_rdma_ask(nl, RDMA_NLDEV_CMD_PORT_GET, NLM_F_ACK, index, port, on_facts,
 				  facts);
 	if (!ret)
 		ret = nl_rdma_ask(nl, RDMA_NLDEV_CMD_RES_GET, NLM_F_ACK, index, 0, on_summary,
@@ -147,6 +186,7 @@ static const struct {
 } kinds[] = {
 	[RES_QP] = { RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_LQPN },
 	[RES_CQ] = { RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQN },
+	[RES_MR] = { RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MRN },
 };
 
 static long number_or_none(struct nlattr *attr)
@@ -184,12 +224,30 @@ static void fill_details(struct res *res, enum res_kind kind, struct nlattr *det
 	}
 }
 
+static void fill_mr(struct res *res, struct nlattr **entry)
+{
+	res->has_length = entry[RDMA_NLDEV_ATTR_RES_MRLEN];
+	if (res->has_length)
+		res->length = nla_get_u64(entry[RDMA_NLDEV_ATTR_RES_MRLEN]);
+	res->has_iova = entry[RDMA_NLDEV_ATTR_RES_IOVA];
+	if (res->has_iova)
+		res->iova = nla_get_u64(entry[RDMA_NLDEV_ATTR_RES_IOVA]);
+	res->lkey = number_or_none(entry[RDMA_NLDEV_ATTR_RES_LKEY]);
+	res->rkey = number_or_none(entry[RDMA_NLDEV_ATTR_RES_RKEY]);
+}
+
 static void fill_res(struct res *res, enum res_kind kind, struct nlattr **entry)
 {
-	*res = (struct res){ .id = -1, .send_cqn = -1, .recv_cqn = -1 };
-	/* The core's number of a CQ is its own */
+	*res = (struct res){ .id = -1, .core_id = -1, .send_cqn = -1, .recv_cqn = -1,
+			     .lkey = -1, .rkey = -1 };
+	/* The core's number of a CQ or MR is its own */
 	if (kind == RES_QP)
 		res->id = number_or_none(entry[RDMA_NLDEV_ATTR_RES_LQPN]);
+	else
+		res->core_id = number_or_none(entry[kinds[kind].id]);
+	if (kind == RES_MR)
+		fill_mr(res, entry);
+	res->remote_qpn = number_or_none(entry[RDMA_NLDEV_ATTR_RES_RQPN]);
 	res->pdn = number_or_none(entry[RDMA_NLDEV_ATTR_RES_PDN]);
 	res->depth = number_or_none(entry[RDMA_NLDEV_ATTR_RES_CQE]);
 	if (entry[RDMA_NLDEV_ATTR_RES_TYPE])
@@ -205,7 +263,7 @@ static void fill_res(struct res *res, enum res_kind kind, struct nlattr **entry)
 }
 
 /**
- * nl_parse_objects - reply of RDMA_NLDEV_CMD_RES_QP_GET or _CQ_GET
+ * nl_parse_objects - reply of RDMA_NLDEV_CMD_RES_QP_GET, _CQ_GET or _MR_GET
  * @msg: message
  * @kind: which of them
  * @fn: called for each object; those before a broken one are handed over

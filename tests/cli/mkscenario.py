@@ -549,6 +549,57 @@ def scenario(*adapters):
     return {"adapters": list(adapters)}
 
 
+def mlx5():
+    """A device of another driver, with two ports and the counters of the InfiniBand specification,
+    in each interval a million units of 4 bytes more."""
+    return {
+        "name": "mlx5_0", "index": 1, "pci": "0000:81:00.0", "driver": "mlx5_core",
+        "netdev": "ens1f0", "ports": 2,
+        "netlink": {
+            "driver_version": "23.10-1.1.9", "fw": "26.38.1002", "node_guid": "0xb8599f0300a1b2c3",
+            "link": 1, "numa": 1, "n_qp": 2, "n_cq": 1, "n_mr": 2, "n_pd": 2,
+            "qp": [{"id": 1, "type": 1, "state": 3, "comm": "mlx5_ib"},
+                   {"id": 1132, "type": 2, "state": 3, "pdn": 9, "remote_qpn": 1140, "pid": 812,
+                    "comm": "ib_write_bw"}],
+            "cq": [{"core_id": 3, "depth": 127, "pid": 812, "comm": "ib_write_bw"}],
+            "mr": [{"core_id": 0, "length": 65536, "pdn": 9, "lkey": 8448, "rkey": 8448,
+                    "iova": "0x7f2e00001000", "pid": 812, "comm": "ib_write_bw"},
+                   {"core_id": 1, "length": 4096, "pid": 813}]},
+        "counters": [["port_xmit_data", "25000000000", 1000000], ["port_rcv_data", 4000, 10],
+                     ["port_xmit_packets", 100000, 4000], ["port_rcv_packets", 70, 1],
+                     ["port_xmit_discards", 3], ["link_downed", 1], ["out_of_sequence", 12, 2],
+                     ["rx_write_requests", 5], ["link_downed", 99]],
+        "counters2": [["port_xmit_data", 40, 500000], ["port_rcv_data", 50], ["link_downed", 0]],
+    }
+
+
+def rxe():
+    return {
+        "name": "rxe0", "index": 2, "driver": "rdma_rxe", "netdev": "eth0",
+        "netlink": {"link": 1, "node_guid": "0x505400fffe123456", "n_qp": 3, "n_cq": 1, "n_mr": 0,
+                    "n_pd": 1, "mr": [],
+                    "qp": [{"id": 1, "type": 1, "state": 3, "comm": "ib_core"},
+                           {"id": 17, "type": 2, "state": 1, "pdn": 1, "remote_qpn": 0, "pid": 41,
+                            "comm": "rping"},
+                           {"id": 18, "type": 4, "state": 5, "pdn": 1, "pid": 7}],
+                    "cq": [{"core_id": 4, "depth": 255, "comm": "ib_core"}]},
+        "counters": [["sent_pkts", 5000, 250], ["rcvd_pkts", 4000, 200], ["send_err", 0],
+                     ["rdma_sends", 17]],
+    }
+
+
+def siw():
+    """Its driver has no counters, and nobody says which one it is."""
+    return {"name": "siw0", "index": 3, "netdev": "eth0", "counters_errno": "EOPNOTSUPP",
+            "netlink": {"link": 0, "n_qp": 0, "n_cq": 0, "n_mr": 0, "n_pd": 0, "qp": [], "cq": [],
+                        "mr": []}}
+
+
+def beside(*adapters):
+    """Adapters, and devices of other drivers."""
+    return dict(scenario(*adapters), others=[mlx5(), rxe(), siw()])
+
+
 def second():
     a = adapter()
     a.update({"pci": "0000:00:06.0", "name": "erdma_1", "index": 7, "netdev": "eth1",
@@ -656,6 +707,9 @@ SCENARIOS = {
     "none": scenario(),
     "basic": scenario(adapter()),
     "two": scenario(adapter(), second()),
+    "beside": beside(adapter()),
+    "only-others": beside(),
+    "idle-beside": beside({"pci": "0000:00:05.0"}, {"pci": "0000:00:06.0"}),
     "many": scenario(many()),
     "no-driver": scenario({"pci": "0000:00:05.0"}),
     "no-driver-2": scenario({"pci": "0000:00:05.0"}, {"pci": "0000:00:06.0"}),

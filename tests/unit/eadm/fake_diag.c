@@ -608,11 +608,11 @@ int fake_call(struct fake *f, size_t n, unsigned int cmd, void *arg)
 	return 0;
 }
 
-int fake_counters(struct fake *f, size_t n, void (*fn)(void *arg, const char *name, uint64_t v),
-		  void *arg)
+int fake_counters(json_object *dev, const char *member,
+		  void (*fn)(void *arg, const char *name, uint64_t v), void *arg)
 {
-	json_object *a = fake_adapter(f, n), *list = get(a, "counters"), *c;
-	const char *err = fake_string(a, "counters_errno");
+	const char *err = fake_string(dev, "counters_errno");
+	json_object *list = get(dev, member), *c;
 	uint64_t v;
 	size_t i;
 
@@ -643,25 +643,32 @@ static void next_moment(json_object *o)
 	json_object_put(next);
 }
 
-/* Time passes: of an adapter and of all its objects */
+/* Time passes: of a device and of all its objects */
+static void next_of_dev(json_object *a)
+{
+	size_t k;
+
+	next_moment(a);
+	json_object_object_foreach(a, key, v) {
+		(void)key;
+		for (k = 0; json_object_is_type(v, json_type_array) &&
+		     k < json_object_array_length(v); k++)
+			if (json_object_is_type(json_object_array_get_idx(v, k), json_type_object))
+				next_moment(json_object_array_get_idx(v, k));
+		if (json_object_is_type(v, json_type_object))
+			next_moment(v);
+	}
+}
+
 void fake_next(struct fake *f)
 {
 	json_object *a;
-	size_t i, k;
+	size_t i;
 
-	for (i = 0; (a = fake_adapter(f, i)); i++) {
-		next_moment(a);
-		json_object_object_foreach(a, key, v) {
-			(void)key;
-			for (k = 0; json_object_is_type(v, json_type_array) &&
-			     k < json_object_array_length(v); k++)
-				if (json_object_is_type(json_object_array_get_idx(v, k),
-							json_type_object))
-					next_moment(json_object_array_get_idx(v, k));
-			if (json_object_is_type(v, json_type_object))
-				next_moment(v);
-		}
-	}
+	for (i = 0; (a = fake_adapter(f, i)); i++)
+		next_of_dev(a);
+	for (i = 0; (a = fake_other(f, i)); i++)
+		next_of_dev(a);
 }
 
 struct fake *fake_parse(const char *text)
@@ -696,9 +703,19 @@ void fake_free(struct fake *f)
 	free(f);
 }
 
-json_object *fake_adapter(struct fake *f, size_t n)
+static json_object *member(struct fake *f, const char *key, size_t n)
 {
-	json_object *list = get(f->root, "adapters");
+	json_object *list = get(f->root, key);
 
 	return list ? json_object_array_get_idx(list, n) : NULL;
+}
+
+json_object *fake_adapter(struct fake *f, size_t n)
+{
+	return member(f, "adapters", n);
+}
+
+json_object *fake_other(struct fake *f, size_t n)
+{
+	return member(f, "others", n);
 }

@@ -43,6 +43,34 @@ static int fake_begin(struct source *src)
 	return 0;
 }
 
+static struct dev *new_dev(struct source *src, json_object *a)
+{
+	struct dev *d = pool_alloc(src->pool, sizeof(*d));
+
+	d->fd = -1;
+	d->index = (long)fake_number(a, "index", (uint64_t)-1);
+	set_string(d->name, sizeof(d->name), a, "name");
+	set_string(d->pci, sizeof(d->pci), a, "pci");
+	set_string(d->driver, sizeof(d->driver), a, "driver");
+	set_string(d->netdev, sizeof(d->netdev), a, "netdev");
+	set_string(d->node, sizeof(d->node), a, "node");
+	return d;
+}
+
+static void fake_others(struct source *src)
+{
+	struct dev **tail = &src->others, *d;
+	json_object *a;
+	size_t i;
+
+	for (i = 0; (a = fake_other(src->priv, i)); i++) {
+		d = *tail = new_dev(src, a);
+		tail = &d->next;
+		d->state = DEV_OTHER;
+		d->ports = (unsigned int)fake_number(a, "ports", 1);
+	}
+}
+
 static int fake_devices(struct source *src)
 {
 	struct dev **tail = &src->devs, *d;
@@ -51,16 +79,10 @@ static int fake_devices(struct source *src)
 
 	if (fake_begin(src))
 		return -ENOENT;
+	fake_others(src);
 	for (i = 0; (a = fake_adapter(src->priv, i)); i++) {
-		d = *tail = pool_alloc(src->pool, sizeof(*d));
+		d = *tail = new_dev(src, a);
 		tail = &d->next;
-		d->fd = -1;
-		d->index = (long)fake_number(a, "index", (uint64_t)-1);
-		set_string(d->name, sizeof(d->name), a, "name");
-		set_string(d->pci, sizeof(d->pci), a, "pci");
-		set_string(d->driver, sizeof(d->driver), a, "driver");
-		set_string(d->netdev, sizeof(d->netdev), a, "netdev");
-		set_string(d->node, sizeof(d->node), a, "node");
 		d->state = state_of(d);
 		if (fake_string(a, "netlink_errno"))
 			src->netlink_err = -fake_errno(fake_string(a, "netlink_errno"));
@@ -76,6 +98,19 @@ static size_t number_of(const struct source *src, const struct dev *dev)
 	for (d = src->devs; d != dev; d = d->next)
 		n++;
 	return n;
+}
+
+/* The member of the scenario that a device is made of */
+static json_object *object_of(struct source *src, const struct dev *dev)
+{
+	const struct dev *d;
+	size_t n = 0;
+
+	if (dev->state != DEV_OTHER)
+		return fake_adapter(src->priv, number_of(src, dev));
+	for (d = src->others; d != dev; d = d->next)
+		n++;
+	return fake_other(src->priv, n);
 }
 
 static int fake_open(struct source *src, struct dev *dev)
@@ -105,10 +140,14 @@ static int fake_reset(struct source *src, struct dev *dev)
 static int source_fake_counters(struct source *src, struct dev *dev, unsigned int port,
 				counter_fn fn, void *arg)
 {
-	(void)port;
+	json_object *a = object_of(src, dev);
+	char member[32] = "counters";
+
 	if (src->netlink_err)
 		return src->netlink_err;
-	return fake_counters(src->priv, number_of(src, dev), fn, arg);
+	if (port > 1)
+		snprintf(member, sizeof(member), "counters%u", port);
+	return fake_counters(a, member, fn, arg);
 }
 
 static int fake_driver_version(struct source *src, char *out, size_t size)
@@ -129,7 +168,7 @@ static json_object *netlink_of(struct source *src, const struct dev *dev)
 {
 	json_object *o = NULL;
 
-	json_object_object_get_ex(fake_adapter(src->priv, number_of(src, dev)), "netlink", &o);
+	json_object_object_get_ex(object_of(src, dev), "netlink", &o);
 	return o;
 }
 
@@ -141,7 +180,11 @@ static bool fake_facts(struct source *src, const struct dev *dev, struct dev_fac
 				     .n_cq = -1, .n_mr = -1, .n_pd = -1 };
 	if (!o)
 		return false;
-	fake_driver_version(src, facts->driver_version, sizeof(facts->driver_version));
+	if (dev->state == DEV_OTHER)
+		set_string(facts->driver_version, sizeof(facts->driver_version), o,
+			   "driver_version");
+	else
+		fake_driver_version(src, facts->driver_version, sizeof(facts->driver_version));
 	set_string(facts->fw, sizeof(facts->fw), o, "fw");
 	facts->node_guid = fake_number(o, "node_guid", 0);
 	facts->link = (int)fake_number(o, "link", (uint64_t)-1);
@@ -154,20 +197,33 @@ static bool fake_facts(struct source *src, const struct dev *dev, struct dev_fac
 	return true;
 }
 
+static bool fake_has(json_object *o, const char *key, uint64_t *v)
+{
+	*v = fake_number(o, key, 0);
+	return json_object_object_get_ex(o, key, NULL);
+}
+
 static int fake_objects(struct source *src, const struct dev *dev, enum res_kind kind,
 			res_fn fn, void *arg)
 {
+	static const char *const names[] = { "qp", "cq", "mr" };
 	json_object *list, *o;
 	struct res res;
 	size_t i;
 
-	if (!json_object_object_get_ex(netlink_of(src, dev), kind == RES_QP ? "qp" : "cq", &list))
+	if (!json_object_object_get_ex(netlink_of(src, dev), names[kind], &list))
 		return -ENODEV;
 	for (i = 0; i < json_object_array_length(list); i++) {
 		o = json_object_array_get_idx(list, i);
 		res = (struct res){ .id = (long)fake_number(o, "id", (uint64_t)-1) };
 		res.send_cqn = (long)fake_number(o, "send_cqn", (uint64_t)-1);
 		res.recv_cqn = (long)fake_number(o, "recv_cqn", (uint64_t)-1);
+		res.core_id = (long)fake_number(o, "core_id", (uint64_t)-1);
+		res.remote_qpn = (long)fake_number(o, "remote_qpn", (uint64_t)-1);
+		res.lkey = (int64_t)fake_number(o, "lkey", (uint64_t)-1);
+		res.rkey = (int64_t)fake_number(o, "rkey", (uint64_t)-1);
+		res.has_length = fake_has(o, "length", &res.length);
+		res.has_iova = fake_has(o, "iova", &res.iova);
 		res.type = (uint8_t)fake_number(o, "type", 0);
 		res.state = (uint8_t)fake_number(o, "state", 0);
 		res.pdn = (long)fake_number(o, "pdn", (uint64_t)-1);
