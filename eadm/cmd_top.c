@@ -15,7 +15,7 @@
 
 static unsigned int devices_of(const struct top *t)
 {
-	return DEVS_MANY | (t->by == BY_DEV ? 0 : DEVS_NODE);
+	return DEVS_MANY | (t->by == BY_DEV ? DEVS_OTHERS : DEVS_NODE);
 }
 
 /* ---- one interval ------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 
 #include "counter_set.h"
 #include "counters.h"
+#include "other_counters.h"
 
 /* All zero; NULL without memory */
 static struct counter *new_counter(struct counter_set *s)
@@ -35,8 +36,25 @@ static void add_counter(void *arg, const char *name, uint64_t value)
 	c->value = value;
 }
 
+/* Of another driver: a name is a name. What it has twice is one counter */
+static void add_other(void *arg, const char *name, uint64_t value)
+{
+	const struct other_counter *known = other_counter_find(name);
+	struct counter *c;
+
+	if (counter_set_find(arg, name))
+		return;
+	c = new_counter(arg);
+	if (!c)
+		return;
+	strncpy(c->name, name, sizeof(c->name) - 1);
+	c->group = known ? known->group : "other";
+	c->error = known && known->error;
+	c->value = value;
+}
+
 /**
- * counter_set_read - read all counters of a device
+ * counter_set_read - read all counters of a port
  * @s: empty set
  * @src: source
  * @dev: device
@@ -47,9 +65,38 @@ static void add_counter(void *arg, const char *name, uint64_t value)
 int counter_set_read(struct counter_set *s, struct source *src, struct dev *dev, unsigned int port)
 {
 	uint64_t from = source_mono_ns(src);
-	int ret = src->ops->counters(src, dev, port, add_counter, s);
+	bool other = dev->state == DEV_OTHER;
+	int ret = src->ops->counters(src, dev, port, other ? add_other : add_counter, s);
 
 	s->time_ns = from + (source_mono_ns(src) - from) / 2;
+	return ret;
+}
+
+/**
+ * counter_set_read_sum - read all counters of a device, sums of all of its ports
+ * @s: empty set
+ * @src: source
+ * @dev: device
+ *
+ * Return: 0, or the negative error number of the source; @s may have counters then, too.
+ */
+int counter_set_read_sum(struct counter_set *s, struct source *src, struct dev *dev)
+{
+	int ret = counter_set_read(s, src, dev, 1);
+	struct counter_set more;
+	const struct counter *c;
+	unsigned int port;
+	size_t i;
+
+	for (port = 2; !ret && port <= dev->ports; port++) {
+		more = (struct counter_set){ 0 };
+		ret = counter_set_read(&more, src, dev, port);
+		for (i = 0; i < s->n; i++) {
+			c = counter_set_find(&more, s->v[i].name);
+			s->v[i].value += c ? c->value : 0;
+		}
+		counter_set_free(&more);
+	}
 	return ret;
 }
 

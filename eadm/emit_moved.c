@@ -43,10 +43,11 @@ static bool fits(const struct ctx *c, size_t used, const char *text, size_t rest
  * @c: run
  * @o: object of schema_stat, with the counters that moved
  *
- * The device is named if there are several. A line for a pipe has all counters.
+ * The device is named if there are several, its port if that is not the first. A line for a pipe has all counters.
  */
 void moved_line(struct ctx *c, const struct obj *o)
 {
+	unsigned int port = (unsigned int)obj_get_u64(o, ST_PORT, 1);
 	const struct list *l = obj_val(o, ST_COUNTERS)->l;
 	const struct obj *row;
 	const char *text;
@@ -55,6 +56,8 @@ void moved_line(struct ctx *c, const struct obj *o)
 	used = (size_t)fprintf(c->out, "%s", clock_text(c));
 	if (c->data.n > 1)
 		used += (size_t)fprintf(c->out, " %s", obj_get_str(o, ST_DEV, "?"));
+	if (port > 1)
+		used += (size_t)fprintf(c->out, "/%u", port);
 	if (!left)
 		fputs("  nothing moved", c->out);
 	for (row = l->first; row; row = row->next, left--) {

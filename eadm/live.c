@@ -127,9 +127,20 @@ static bool is_usable(struct ctx *c, struct dev *dev, unsigned int flags)
 {
 	if (dev->state == DEV_NO_DRIVER || dev->state == DEV_NO_RDMA)
 		return false;
+	if (dev->state == DEV_OTHER)
+		return flags & DEVS_OTHERS;
 	if (!(flags & DEVS_NODE))
 		return true;
 	return dev->state == DEV_OK && !source_open_dev(&c->src, dev) && !ctx_open_dev(c, dev);
+}
+
+static struct dev *find_usable(struct live *l, struct dev *dev, const char *name,
+			       unsigned int flags)
+{
+	for (; dev; dev = dev->next)
+		if (!strcmp(dev_title(dev), name) && is_usable(l->c, dev, flags))
+			return dev;
+	return NULL;
 }
 
 static void find_again(struct live *l, struct live_dev *d, unsigned int flags)
@@ -137,9 +148,9 @@ static void find_again(struct live *l, struct live_dev *d, unsigned int flags)
 	bool was_gone = !d->dev;
 	struct dev *dev;
 
-	for (dev = l->c->src.devs; dev; dev = dev->next)
-		if (!strcmp(dev_title(dev), d->name) && is_usable(l->c, dev, flags))
-			break;
+	dev = find_usable(l, l->c->src.devs, d->name, flags);
+	if (!dev && flags & DEVS_OTHERS)
+		dev = find_usable(l, l->c->src.others, d->name, flags);
 	d->dev = dev;
 	if (was_gone && dev)
 		ctx_note(l->c, "BACK", d->name, "there is a fresh device");

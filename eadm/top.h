@@ -125,6 +125,7 @@ struct top_budget {
  * @asked: questions in this interval
  * @call_ns: longest call with questions in this interval
  * @silent: the device did not answer in time
+ * @qps: queue pairs of another driver's device, -1: not known
  */
 struct top_dev {
 	struct top_qp *qp;
@@ -139,6 +140,7 @@ struct top_dev {
 	uint32_t asked;
 	uint64_t call_ns;
 	bool silent;
+	long qps;
 };
 
 /**

@@ -10,8 +10,11 @@
 static const char *const drops[] = {
 	"tx_disable_drops", "tx_bps_limit_drops", "tx_pps_limit_drops",
 	"rx_disable_drops", "rx_bps_limit_drops", "rx_pps_limit_drops",
+	/* Of other drivers */
+	"rx_drops", "port_xmit_discards",
 };
 
+/* Of other drivers: what the InfiniBand specification has (in units of 4 bytes) comes last */
 static const struct {
 	const char *name;
 	enum top_rate rate;
@@ -20,6 +23,10 @@ static const struct {
 	{ "tx_bytes", RATE_TX_BITS, 8 }, { "rx_bytes", RATE_RX_BITS, 8 },
 	{ "tx_pkts", RATE_TX, 1 }, { "rx_pkts", RATE_RX, 1 },
 	{ "ceq_events", RATE_EVENTS, 1 }, { "cmdq_completed", RATE_CMDS, 1 },
+	{ "sent_bytes", RATE_TX_BITS, 8 }, { "rcvd_bytes", RATE_RX_BITS, 8 },
+	{ "sent_pkts", RATE_TX, 1 }, { "rcvd_pkts", RATE_RX, 1 },
+	{ "port_xmit_data", RATE_TX_BITS, 32 }, { "port_rcv_data", RATE_RX_BITS, 32 },
+	{ "port_xmit_packets", RATE_TX, 1 }, { "port_rcv_packets", RATE_RX, 1 },
 };
 
 /* ---- counters ----------------------------------------------------------------- */
@@ -70,7 +77,10 @@ static int read_counters(struct top *t, struct dev *dev, struct top_dev *td)
 	int ret;
 
 	t->live.c->src.port_only = true;
-	ret = counter_set_read(&now, &t->live.c->src, dev, PORT);
+	if (dev->state == DEV_OTHER)
+		ret = counter_set_read_sum(&now, &t->live.c->src, dev);
+	else
+		ret = counter_set_read(&now, &t->live.c->src, dev, PORT);
 	device_rates(td, &now);
 	td->packets = all_packets(&now);
 	td->calm = few_packets(before, td->packets, ROUND_PACKETS);
@@ -163,6 +173,15 @@ void top_dev_drop(void *priv)
 	free(td);
 }
 
+/* Of another driver's device there are numbers of objects; a row may have nothing else */
+static int read_other(struct top *t, struct dev *dev, struct top_dev *td, int counted)
+{
+	struct dev_facts facts;
+
+	td->qps = t->live.c->src.ops->facts(&t->live.c->src, dev, &facts) ? facts.n_qp : -1;
+	return counted == -EOPNOTSUPP ? 0 : counted;
+}
+
 static struct top_dev *new_dev(void)
 {
 	struct top_dev *td = calloc(1, sizeof(*td));
@@ -191,8 +210,11 @@ int top_read(struct top *t, struct live_dev *d)
 	if (!td)
 		return ctx_problem(t->live.c, ENOMEM, NULL, NULL, "out of memory");
 	counted = read_counters(t, d->dev, td);
-	ret = t->by == BY_DEV ? read_info(t, d->dev) : read_qps(t, d->dev, td);
-	if (!ret && t->by == BY_DEV)
+	if (d->dev->state == DEV_OTHER)
+		ret = read_other(t, d->dev, td, counted);
+	else
+		ret = t->by == BY_DEV ? read_info(t, d->dev) : read_qps(t, d->dev, td);
+	if (!ret && t->by == BY_DEV && d->dev->state != DEV_OTHER)
 		ret = counted;
 	if (ret == -ENODEV && t->live.done) {
 		top_dev_drop(td);

@@ -8,6 +8,7 @@
 #include "erdma/erdma_ring.h"
 
 #include "decode.h"
+#include "fallback.h"
 #include "schema.h"
 #include "top.h"
 
@@ -22,7 +23,7 @@ _Static_assert(TR_TX_BITS + RATE_CMDS == TR_CMDS, "rates are in the order of the
  * @dev: device, NULL if it is of several
  * @td: device
  * @qp: a queue pair of it; the only one with BY_QP
- * @qps: number of queue pairs
+ * @qps: number of queue pairs, UNKNOWN_QPS: not known
  * @measured: those whose context's rates are known
  * @rates: sums
  * @old_ns: age of the oldest of them
@@ -40,6 +41,8 @@ struct sum {
 	bool guess;
 	bool waits;
 };
+
+#define UNKNOWN_QPS	UINT32_MAX
 
 struct sums {
 	struct sum *v;
@@ -184,6 +187,13 @@ static void join(struct sums *s, int (*order)(const void *, const void *))
 	s->n = s->n ? n + 1 : 0;
 }
 
+static uint32_t qps_of(const struct dev *dev, const struct top_dev *td)
+{
+	if (dev->state != DEV_OTHER)
+		return dev->info.n_qp;
+	return td->qps < 0 || td->qps >= UNKNOWN_QPS ? UNKNOWN_QPS : (uint32_t)td->qps;
+}
+
 static void collect_dev(const struct top *t, const struct live_dev *d, struct sums *s)
 {
 	const struct top_dev *td = d->priv;
@@ -194,7 +204,7 @@ static void collect_dev(const struct top *t, const struct live_dev *d, struct su
 		return;
 	if (t->by == BY_DEV)
 		s->v[s->n++] = (struct sum){ .dev = d->dev, .td = td, .rates = td->rates,
-					     .qps = d->dev->info.n_qp };
+					     .qps = qps_of(d->dev, td) };
 	for (i = 0; t->by != BY_DEV && i < td->n; i++)
 		s->v[s->n++] = sum_of_qp(t, d->dev, td, &td->qp[i], now);
 }
@@ -303,6 +313,7 @@ static struct obj *row_of(struct top *t, const struct sum *s)
 		obj_str(o, TR_DEV, dev_title(s->dev));
 		if (s->dev->index >= 0)
 			obj_u64(o, TR_INDEX, (uint64_t)s->dev->index);
+		other_driver(o, TR_DRIVER, s->dev);
 	}
 	if (t->by == BY_QP)
 		fill_qp(o, s->qp, asks);
@@ -310,7 +321,9 @@ static struct obj *row_of(struct top *t, const struct sum *s)
 		fill_owner(o, &s->qp->qp.owner);
 	else if (t->by == BY_CGROUP)
 		fill_cgroup(t, o, s);
-	if (t->by != BY_QP)
+	if (t->by != BY_QP && s->qps == UNKNOWN_QPS)
+		obj_missing(o, TR_QPS, V_UNKNOWN);
+	else if (t->by != BY_QP)
 		obj_u64(o, TR_QPS, s->qps);
 	if (t->by != BY_QP && t->by != BY_DEV && s->measured != s->qps)
 		obj_u64(o, TR_MEASURED, s->measured);
