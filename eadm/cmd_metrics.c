@@ -12,7 +12,10 @@
 static int add_dev(struct ctx *c, struct dev *dev, void *arg)
 {
 	(void)c;
-	metrics_of_dev(arg, dev);
+	if (dev->state == DEV_OTHER)
+		metrics_of_other(arg, dev);
+	else
+		metrics_of_dev(arg, dev);
 	return 0;
 }
 
@@ -21,6 +24,7 @@ static int collect(struct ctx *c)
 {
 	struct metrics m;
 	const struct dev *d;
+	unsigned int others;
 	uint64_t n = 0;
 	int ret = ctx_devices(c);
 
@@ -30,8 +34,11 @@ static int collect(struct ctx *c)
 	for (d = c->src.devs; d; d = d->next)
 		n++;
 	metric_add(&m, METRIC_ADAPTERS, metric_u64(c, n), NULL);
-	if (n || (c->opt.device && strcmp(c->opt.device, "all")))
-		ret = ctx_each_dev(c, DEVS_MANY | DEVS_ANY, add_dev, &m);
+	ctx_others(c, &others);
+	if (others)
+		metric_add(&m, METRIC_OTHER_DEVICES, metric_u64(c, others), NULL);
+	if (n || others || (c->opt.device && strcmp(c->opt.device, "all")))
+		ret = ctx_each_dev(c, DEVS_MANY | DEVS_ANY | DEVS_OTHERS, add_dev, &m);
 	if (!ret)
 		metrics_finish(&m);
 	return ret;

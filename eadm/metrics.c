@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "metrics.h"
+#include "other_counters.h"
 #include "schema.h"
 
 static const struct {
@@ -15,11 +16,27 @@ static const struct {
 #define METRIC_ROW(id, name, type, labels, help) \
 	[METRIC_##id] = { METRIC_PREFIX name, METRIC_##type, labels, help },
 	METRICS(METRIC_ROW)
+#define OTHER_ROW(id, name, type, labels, help) \
+	[METRIC_##id] = { METRIC_OTHER name, METRIC_##type, labels, help },
+	OTHER_METRICS(OTHER_ROW)
 };
+
+#define OTHER_FIRST	METRIC_OTHER_DEVICES
 
 static const char *type_name(enum metric_type type)
 {
-	return type == METRIC_HISTOGRAM ? "histogram" : "gauge";
+	return type == METRIC_HISTOGRAM ? "histogram" : type == METRIC_COUNTS ? "counter" : "gauge";
+}
+
+/* Those that are metrics of their own come first */
+static size_t port_counters(void)
+{
+	const struct other_counter *oc;
+	size_t n = 0;
+
+	while ((oc = other_counter_at(n)) && oc->metric)
+		n++;
+	return n;
 }
 
 /**
@@ -31,6 +48,7 @@ void metrics_init(struct metrics *m, struct ctx *c)
 {
 	*m = (struct metrics){ .c = c };
 	m->counter = pool_alloc(&c->pool, counter_count() * sizeof(*m->counter));
+	m->port = pool_alloc(&c->pool, port_counters() * sizeof(*m->port));
 }
 
 /* ---- values ------------------------------------------------------------------- */
@@ -215,7 +233,52 @@ void metric_add_counter(struct metrics *m, const char *name, uint64_t value, con
 		add_label(sample, "port", port);
 }
 
+/* ---- counters of other drivers ------------------------------------------------ */
+
+static struct obj *port_family(struct metrics *m, const struct other_counter *oc)
+{
+	struct obj **family = &m->port[oc - other_counter_at(0)];
+
+	if (!*family)
+		*family = new_family(m->c, pool_printf(&m->c->pool, METRIC_OTHER "%s" METRIC_COUNTER,
+						       oc->metric), "counter", oc->text);
+	return *family;
+}
+
+/**
+ * metric_add_other_counter - a counter of another driver's device
+ * @m: metrics
+ * @name: the driver's name
+ * @value: number
+ * @device: name of the device
+ * @port: number of the port
+ */
+void metric_add_other_counter(struct metrics *m, const char *name, uint64_t value,
+			      const char *device, const char *port)
+{
+	const struct other_counter *oc = other_counter_find(name);
+	struct obj *sample;
+
+	if (!oc || !oc->metric) {
+		metric_add(m, METRIC_OTHER_COUNTER, metric_u64(m->c, value), "device", device,
+			   "port", port, "counter", name, NULL);
+		return;
+	}
+	sample = new_sample(port_family(m, oc), "", metric_u64(m->c, value * oc->factor));
+	add_label(sample, "device", device);
+	add_label(sample, "port", port);
+}
+
 /* ---- all of them -------------------------------------------------------------- */
+
+static void hand_over(struct metrics *m, struct obj **family, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (family[i])
+			ctx_add(m->c, family[i]);
+}
 
 /**
  * metrics_finish - hand the metrics over as objects of the run, in the order of the tables
@@ -224,19 +287,25 @@ void metric_add_counter(struct metrics *m, const char *name, uint64_t value, con
 void metrics_finish(struct metrics *m)
 {
 	struct obj *o, *next;
-	size_t i;
 
-	for (i = 0; i < METRIC_COUNT; i++)
-		if (m->family[i])
-			ctx_add(m->c, m->family[i]);
-	for (i = 0; i < counter_count(); i++)
-		if (m->counter[i])
-			ctx_add(m->c, m->counter[i]);
+	hand_over(m, m->family, OTHER_FIRST);
+	hand_over(m, m->counter, counter_count());
 	for (o = m->others.first; o; o = next) {
 		next = o->next;
 		o->next = NULL;
 		ctx_add(m->c, o);
 	}
+	hand_over(m, m->family + OTHER_FIRST, METRIC_COUNT - OTHER_FIRST);
+	hand_over(m, m->port, port_counters());
+}
+
+static void reference_rows(FILE *f, size_t from, size_t to)
+{
+	size_t i;
+
+	for (i = from; i < to; i++)
+		fprintf(f, "| `%s` | %s | %s | %s |\n", metrics[i].name,
+			type_name(metrics[i].type), metrics[i].labels, metrics[i].help);
 }
 
 /**
@@ -245,14 +314,19 @@ void metrics_finish(struct metrics *m)
  */
 void metrics_reference(FILE *f)
 {
+	const struct other_counter *oc;
 	const char *name;
 	size_t i;
 
 	fputs("| metric | type | labels | |\n|---|---|---|---|\n", f);
-	for (i = 0; i < METRIC_COUNT; i++)
-		fprintf(f, "| `%s` | %s | %s | %s |\n", metrics[i].name,
-			type_name(metrics[i].type), metrics[i].labels, metrics[i].help);
+	reference_rows(f, 0, OTHER_FIRST);
 	for (i = 0; (name = counter_at(i)); i++)
 		fprintf(f, "| `" METRIC_PREFIX "%s" METRIC_COUNTER "` | counter | %s | %s |\n", name,
 			counter_of_port(name) ? "device, port" : "device", counter_text(name));
+	reference_rows(f, OTHER_FIRST, METRIC_COUNT);
+	for (i = 0; i < port_counters(); i++) {
+		oc = other_counter_at(i);
+		fprintf(f, "| `" METRIC_OTHER "%s" METRIC_COUNTER "` | counter | device, port | %s |\n",
+			oc->metric, oc->text);
+	}
 }

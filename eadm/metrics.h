@@ -2,7 +2,8 @@
 /*
  * Metrics for Prometheus: one table of names, types and helps, from which the output and the
  * reference take them. Counters of "eadm stat" are metrics, too: their names are made of those
- * of include/erdma/erdma_counters.h.
+ * of include/erdma/erdma_counters.h. Devices of other drivers have metrics of their own, whose
+ * names do not depend on the driver: those of other_counters.h, and one for all other counters.
  */
 #ifndef EADM_METRICS_H
 #define EADM_METRICS_H
@@ -14,6 +15,7 @@
 
 #define METRIC_PREFIX	"erdma_"
 #define METRIC_COUNTER	"_total"
+#define METRIC_OTHER	"rdma_"	/* prefix: of other drivers */
 
 /* X(identifier, name, type, labels, help); names that exist stay: dashboards know them */
 #define METRICS(X) \
@@ -57,20 +59,32 @@
 	X(CMD_TIME, "command_duration_seconds", HISTOGRAM, "device, opcode", \
 	  "Time from the submission of a command to its answer; without those not answered")
 
+/* Ditto, of RDMA devices of other drivers; absent without one */
+#define OTHER_METRICS(X) \
+	X(OTHER_DEVICES, "devices", GAUGE, "", "RDMA devices of other drivers") \
+	X(OTHER_INFO, "info", GAUGE, "device, pci, netdev, driver, driver_version, fw, node_guid", \
+	  "Identity of a device of another driver; the value is 1") \
+	X(OTHER_LINK_UP, "link_up", GAUGE, "device", "1: a port of the device is active") \
+	X(OTHER_OBJECTS, "objects", GAUGE, "device, kind", "Objects in existence") \
+	X(OTHER_COUNTER, "hw_counter_total", COUNTS, "device, port, counter", \
+	  "A counter of the driver, by the driver's name; what belongs to the device is at port 1")
+
 /**
  * enum metric_type - type of a metric
  * @METRIC_GAUGE: a value that goes up and down
+ * @METRIC_COUNTS: a value that goes up
  * @METRIC_HISTOGRAM: buckets, sum and count
  */
-enum metric_type { METRIC_GAUGE, METRIC_HISTOGRAM };
+enum metric_type { METRIC_GAUGE, METRIC_COUNTS, METRIC_HISTOGRAM };
 
 /**
- * enum metric_id - metrics, in the order of the table
+ * enum metric_id - metrics, in the order of the tables
  * @METRIC_COUNT: their number
  */
 enum metric_id {
 #define METRIC_ENUM(id, ...) METRIC_##id,
 	METRICS(METRIC_ENUM)
+	OTHER_METRICS(METRIC_ENUM)
 #undef METRIC_ENUM
 	METRIC_COUNT
 };
@@ -81,12 +95,14 @@ enum metric_id {
  * @family: samples of each metric of the table; NULL: none yet
  * @counter: samples of each counter of counters.h, by counter_number()
  * @others: metrics of counters that counters.h does not have
+ * @port: samples of each counter of other_counters.h that is a metric of its own
  */
 struct metrics {
 	struct ctx *c;
 	struct obj *family[METRIC_COUNT];
 	struct obj **counter;
 	struct list others;
+	struct obj **port;
 };
 
 /* Labels are names and values in pairs, NULL at the end; values are in Prometheus' notation */
@@ -97,6 +113,8 @@ void metric_add_part(struct metrics *m, enum metric_id id, const char *suffix, c
 		     ...) __attribute__((sentinel));
 void metric_add_counter(struct metrics *m, const char *name, uint64_t value, const char *device,
 			const char *port);
+void metric_add_other_counter(struct metrics *m, const char *name, uint64_t value,
+			      const char *device, const char *port);
 void metrics_finish(struct metrics *m);
 const char *metric_u64(struct ctx *c, uint64_t v);
 const char *metric_seconds(struct ctx *c, uint64_t ns);
@@ -104,5 +122,8 @@ void metrics_reference(FILE *f);
 
 /* metrics_dev.c */
 void metrics_of_dev(struct metrics *m, struct dev *dev);
+
+/* metrics_other.c */
+void metrics_of_other(struct metrics *m, struct dev *dev);
 
 #endif /* EADM_METRICS_H */
