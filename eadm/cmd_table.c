@@ -194,23 +194,30 @@ static const char dump_more[] =
 
 const struct cmd cmd_table[] = {
 	{ .verb = "list", .object = "dev", .operands = "", .opts = list_opts, .section = SEE,
-	  .help = "all adapters, also those without a working driver",
+	  .help = "all adapters, also those without a working driver, and other RDMA devices",
+	  .more = "State 'other': an RDMA device of another driver (EFA, mlx5, rxe, siw, ...). Of such a "
+		  "device there\nis what rdma netlink and sysfs have: 'list dev|qp|cq|mr', 'stat', 'metrics' "
+		  "and 'top --by dev' show\nit beside the adapters. All other commands are about adapters; "
+		  "with -d and its name their exit\nstatus is 6.",
 	  .schema = &schema_dev_list, .takes = LIST, .run = cmd_list_dev },
 	{ .verb = "list", .object = "qp", .operands = "", .opts = list_qp_opts, .section = SEE,
 	  .help = "queue pairs: state, peer, use of the queues, owner",
 	  .more = "State DEAD: the device stopped it, whatever driver and application still think. "
 		  "Whether it\ndid, and the CI of applications' queues, is asked of the device for at "
 		  "most 64 queue pairs and\n100 ms. '=qp18' behind a peer: it is queue pair 18 of this "
-		  "host.",
+		  "host. Those of other drivers' devices\nhave the states of the verbs (RESET INIT RTR RTS "
+		  "SQD SQE ERR), and RQPN if they are connected;\nnetlink has nothing else of them.",
 	  .schema = &schema_qp_list, .takes = LIST, .run = cmd_list_qp },
 	{ .verb = "list", .object = "cq", .operands = "", .opts = list_cq_opts, .section = SEE,
-	  .help = "completion queues", .schema = &schema_cq_list, .takes = LIST, .run = cmd_list_cq },
+	  .help = "completion queues",
+	  .more = "CQN of other drivers' devices: the number that rdma(8) shows.",
+	  .schema = &schema_cq_list, .takes = LIST, .run = cmd_list_cq },
 	{ .verb = "list", .object = "eq", .operands = "", .opts = list_opts, .section = SEE,
 	  .help = "event queues and their interrupts",
 	  .schema = &schema_eq_list, .takes = LIST, .run = cmd_list_eq },
 	{ .verb = "list", .object = "mr", .operands = "", .opts = list_opts, .section = SEE,
 	  .help = "memory regions: keys, range, access, translation, owner",
-	  .more = "The keys need CAP_NET_ADMIN.",
+	  .more = "The keys need CAP_NET_ADMIN. MR of other drivers' devices: the number that rdma(8) shows.",
 	  .schema = &schema_mr_list, .takes = LIST & ~TAKES_HW, .run = cmd_list_mr },
 	{ .verb = "list", .object = "pd", .operands = "", .opts = list_opts, .section = SEE,
 	  .help = "protection domains and how much is in them",
@@ -267,15 +274,16 @@ const struct cmd cmd_table[] = {
 	  .more = "Counters may be named as this driver, the in-tree driver or the vendor's driver "
 		  "calls them.\nWith --live a line has what went wrong first, then traffic, the fastest "
 		  "first; '-' stands for a\ncounter that went down: it was reset. With an interval a "
-		  "device that is lost is waited for.",
+		  "device that is lost is waited for.\nOther drivers' devices have the driver's names, of "
+		  "each port; --style vendor leaves them out.",
 	  .schema = &schema_stat, .takes = LIST & ~TAKES_HW, .run = cmd_stat },
 	{ .verb = "metrics", .operands = "", .opts = metrics_opts, .section = COUNT,
-	  .help = "metrics of all adapters, for Prometheus",
+	  .help = "metrics of all adapters, and of other RDMA devices, for Prometheus",
 	  .more = "Counters, use and limits, health, the rules of 'doctor' that one look shows, times "
 		  "of\ncommands. The text is Prometheus' own, which node_exporter's textfile collector "
 		  "reads. The\ndevice is asked for nothing but its counters. A device that fails does "
 		  "not lose the others:\nerdma_up and erdma_part_up are 0 then, and the exit status is "
-		  "7.",
+		  "7.\nMetrics of other drivers' devices begin with rdma_.",
 	  .schema = &schema_metrics, .takes = TAKES_DEV | TAKES_DOC | TAKES_CALLS | TAKES_FILE,
 	  .run = cmd_metrics },
 	{ .verb = "top", .operands = "", .opts = top_opts, .section = COUNT,
@@ -288,7 +296,8 @@ const struct cmd cmd_table[] = {
 		  "gone round, rates are estimates (EST) by two\nmore contexts soon after the first. "
 		  "Contexts have no bytes: only --by dev shows bits. SEND/S and\nRECV/S count completions, "
 		  "POST/S blocks and receives that the driver sees posted. Numbers of\nprocesses and names "
-		  "of groups are those of the caller.",
+		  "of groups are those of the caller. Other drivers' devices are in --by dev only,\nwith the "
+		  "rates that their counters have.",
 	  .schema = &schema_top, .takes = LIST & ~TAKES_FILE, .run = cmd_top },
 	{ .verb = CMD_ALONE, .operands = "", .section = ANSWER,
 	  .help = "devices at a glance: health, queue pairs, errors, the last failure; also eadm alone",
