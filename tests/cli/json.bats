@@ -40,6 +40,8 @@ every_command()
 @test "every command, no driver" { every_command no-driver; }
 @test "every command, no node" { every_command no-node; }
 @test "every command, in a container" { every_command pod; }
+@test "every command, devices of other drivers beside an adapter" { every_command beside; }
+@test "every command, only devices of other drivers" { every_command only-others; }
 @test "every command, no permission" { every_command no-access; }
 @test "every command, rings denied" { every_command denied-ring; }
 @test "every command, driver that hangs" { every_command hangs; }
