@@ -32,7 +32,8 @@ def promtool(text):
 
 
 @pytest.mark.parametrize('name', ('basic', 'two', 'mixed', 'none', 'pod', 'no-driver', 'no-access',
-                                  'hangs', 'sick', 'lost', 'nasty-comm', 'intree', 'stock'))
+                                  'hangs', 'sick', 'lost', 'nasty-comm', 'intree', 'stock',
+                                  'beside', 'only-others'))
 def test_promtool_is_silent(name):
     assert promtool(metrics(os.path.join(SCENARIOS, f'{name}.json'))) == ''
 

@@ -517,6 +517,84 @@ static void netlink_details(void **state)
 	nlmsg_free(m);
 }
 
+/* Which driver a device is of, how many ports it has; of several, one that is active is enough */
+static void netlink_other_drivers(void **state)
+{
+	struct dev_facts f = { .link = -1 };
+	struct nl_msg *m = nlmsg_alloc_simple(0, 0);
+	unsigned int ports = 1;
+	int id = -1;
+
+	(void)state;
+	assert_int_equal(nl_parse_driver_id(nlmsg_hdr(m), &id), 0);
+	assert_int_equal(id, -1);
+	assert_int_equal(nl_parse_ports(nlmsg_hdr(m), &ports), 0);
+	assert_int_equal(ports, 1);
+	nla_put_u32(m, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, 14);
+	nla_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 2);
+	assert_int_equal(nl_parse_driver_id(nlmsg_hdr(m), &id), 0);
+	assert_int_equal(id, 14);
+	assert_int_equal(nl_parse_ports(nlmsg_hdr(m), &ports), 0);
+	assert_int_equal(ports, 2);
+	nla_put_u64(m, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, 18);
+	assert_int_equal(nl_parse_driver_id(nlmsg_hdr(m), &id), 0);
+	assert_int_equal(id, 18);
+	nla_put_u8(m, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, 3);	/* no such length */
+	assert_int_equal(nl_parse_driver_id(nlmsg_hdr(m), &id), 0);
+	assert_int_equal(id, 18);
+
+	nla_put_u8(m, RDMA_NLDEV_ATTR_PORT_STATE, 4);	/* ACTIVE */
+	assert_int_equal(nl_parse_facts(nlmsg_hdr(m), &f), 0);
+	nla_put_u8(m, RDMA_NLDEV_ATTR_PORT_STATE, 1);
+	assert_int_equal(nl_parse_facts(nlmsg_hdr(m), &f), 0);
+	assert_int_equal(f.link, 1);
+	nlmsg_free(m);
+}
+
+/* A message with one region, which has these attributes; @mrn may be missing: -1 */
+static struct nl_msg *region(int mrn, bool all)
+{
+	struct nl_msg *m = new_msg();
+	struct nlattr *table = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_MR);
+	struct nlattr *e = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_MR_ENTRY);
+
+	if (mrn >= 0)
+		nla_put_u32(m, RDMA_NLDEV_ATTR_RES_MRN, (uint32_t)mrn);
+	nla_put_u64(m, RDMA_NLDEV_ATTR_RES_MRLEN, 1ULL << 33);
+	if (all) {
+		nla_put_u32(m, RDMA_NLDEV_ATTR_RES_LKEY, 0xffffffff);
+		nla_put_u32(m, RDMA_NLDEV_ATTR_RES_RKEY, 0);
+		nla_put_u64(m, RDMA_NLDEV_ATTR_RES_IOVA, 4096);
+	}
+	nla_nest_end(m, e);
+	nla_nest_end(m, table);
+	return m;
+}
+
+/* Keys are there for those who may see them */
+static void netlink_regions(void **state)
+{
+	struct nl_msg *m = region(7, false);
+	struct res res = { 0 };
+
+	(void)state;
+	assert_int_equal(nl_parse_objects(nlmsg_hdr(m), RES_MR, keep_last, &res), 0);
+	assert_int_equal(res.core_id, 7);
+	assert_int_equal(res.id, -1);
+	assert_true(res.has_length && res.length == 1ULL << 33);
+	assert_false(res.has_iova);
+	assert_true(res.lkey == -1 && res.rkey == -1);
+	nlmsg_free(m);
+	m = region(8, true);
+	assert_int_equal(nl_parse_objects(nlmsg_hdr(m), RES_MR, keep_last, &res), 0);
+	assert_true(res.lkey == 0xffffffff && res.rkey == 0);
+	assert_true(res.has_iova && res.iova == 4096);
+	nlmsg_free(m);
+	m = region(-1, true);
+	assert_int_equal(nl_parse_objects(nlmsg_hdr(m), RES_MR, keep_last, &res), -EPROTO);
+	nlmsg_free(m);
+}
+
 /* What was understood before is not lost */
 static void netlink_objects_cut(void **state)
 {
@@ -586,7 +664,8 @@ int unit_source(void)
 		TEST(netlink_device), TEST(netlink_device_with_short_number), TEST(netlink_node),
 		TEST(netlink_counters), TEST(netlink_counters_cut), TEST(netlink_facts),
 		TEST(netlink_namespaces),
-		TEST(netlink_objects), TEST(netlink_details), TEST(netlink_objects_cut), TEST(netlink_random),
+		TEST(netlink_objects), TEST(netlink_details), TEST(netlink_other_drivers),
+		TEST(netlink_regions), TEST(netlink_objects_cut), TEST(netlink_random),
 	};
 
 	return cmocka_run_group_tests_name("source", tests, NULL, NULL);
