@@ -246,6 +246,12 @@ static int stat_check(struct ctx *c, struct dev *dev, unsigned int port,
 	return !ret || s->n ? missing_names(c, dev, run->a, s) : ret;
 }
 
+/* A device of another driver that has none of the counters that were named is left out */
+static bool shows(const struct dev *dev, const struct stat_run *run, struct obj *o)
+{
+	return dev->state != DEV_OTHER || !run->a->n || obj_list(o, ST_COUNTERS)->n;
+}
+
 static int stat_port(struct ctx *c, struct dev *dev, unsigned int port, struct stat_run *run)
 {
 	struct counter_set s;
@@ -256,7 +262,7 @@ static int stat_port(struct ctx *c, struct dev *dev, unsigned int port, struct s
 	if (s.n) {
 		o = stat_object(c, dev, port);
 		add_counters(c, dev, o, run, &s, NULL);
-		if (obj_list(o, ST_COUNTERS)->n || (!ret && (dev->state != DEV_OTHER || !run->a->n)))
+		if (obj_list(o, ST_COUNTERS)->n || (!ret && shows(dev, run, o)))
 			ctx_add(c, o);
 	}
 	counter_set_free(&s);
@@ -318,12 +324,13 @@ static void add_interval(struct ctx *c, struct dev *dev, unsigned int port,
 		add_moved(c, dev, o, run, s, before);
 	else
 		add_counters(c, dev, o, run, s, before);
-	ctx_add(c, o);
+	if (shows(dev, run, o))
+		ctx_add(c, o);
 }
 
 /*
- * One reading of all ports, compared with the one before, if there was one. A device that is gone
- * is reported by the first interval only.
+ * One reading of all ports, compared with the one before, if there was one. That a device is gone
+ * is a failure before the first interval only.
  */
 static int read_ports(struct live *l, struct dev *dev, const struct stat_run *run,
 		      struct readings *now, const struct readings *before)

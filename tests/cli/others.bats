@@ -143,6 +143,7 @@ load helper
 @test "stat COUNTER: what another driver does not have is missed only if its device was named" {
 	expect 0 beside stat tx_bytes
 	[[ "$output" == *tx_bytes* && "$output" != *mlx5_0* ]]
+	[ "$(fake beside stat tx_bytes -i 1 -n 1 -j | jq -c '[.data[].dev]')" = '["erdma_0"]' ]
 	expect 0 beside stat -d mlx5_0 out_of_sequence
 	[ "$(fake beside stat -d mlx5_0 port_xmit_data -j | jq -c '[.data[] | .port, .counters[0].value]')" = '[1,25000000000,2,40]' ]
 	expect 3 beside stat -d mlx5_0 tx_bytes

@@ -27,6 +27,7 @@ pytestmark = [
 ]
 
 NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--']
+PORT = 18515    # of ibv_rc_pingpong
 NEEDS_NODE = 'this command needs the diagnostic node of the erdma driver [EOPNOTSUPP]'
 
 
@@ -61,9 +62,11 @@ def fixture_traffic(beside):
     """Two programs that send to each other by rxe0 until the test ends; their process ids."""
     words = ['ibv_rc_pingpong', '-d', 'rxe0', '-g', ipv4_gid(beside), '-n', '100000000']
     server = beside.popen(words)
-    server.expect('local address')
+    beside.wait_until('the server to listen', f'ss -ltn | grep -q :{PORT}')
     client = beside.popen([*words, '127.0.0.1'])
-    client.expect('remote address')
+    sent = '/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts'
+    before = int(beside.read(sent))
+    beside.wait_until('packets', lambda: int(beside.read(sent)) > before + 100)
     yield {int(x) for x in beside.out('pgrep -x ibv_rc_pingpong').split()}
     for process in (client, server):
         process.stop()
