@@ -66,7 +66,7 @@
 	  "Identity of a device of another driver; the value is 1") \
 	X(OTHER_LINK_UP, "link_up", GAUGE, "device", "1: a port of the device is active") \
 	X(OTHER_OBJECTS, "objects", GAUGE, "device, kind", "Objects in existence") \
-	X(OTHER_COUNTER, "hw_counter_total", COUNTS, "device, port, counter", \
+	X(OTHER_COUNTER, "hw_statistic_total", COUNTS, "device, port, counter", \
 	  "A counter of the driver, by the driver's name; what belongs to the device is at port 1")
 
 /**

@@ -165,7 +165,7 @@ load helper
 	fake beside metrics > "$BATS_TEST_TMPDIR/m"
 	grep -qx 'rdma_port_data_transmitted_bytes_total{device="mlx5_0",port="1"} 100000000000' "$BATS_TEST_TMPDIR/m"
 	grep -qx 'rdma_port_data_transmitted_bytes_total{device="mlx5_0",port="2"} 160' "$BATS_TEST_TMPDIR/m"
-	grep -qx 'rdma_hw_counter_total{device="rxe0",port="1",counter="sent_pkts"} 5000' "$BATS_TEST_TMPDIR/m"
+	grep -qx 'rdma_hw_statistic_total{device="rxe0",port="1",counter="sent_pkts"} 5000' "$BATS_TEST_TMPDIR/m"
 	[ -z "$(grep -v '^#' "$BATS_TEST_TMPDIR/m" | sed 's/ [^ ]*$//' | sort | uniq -d)" ]
 	expect 0 beside metrics -d rxe0
 	[[ "$output" != *'device="erdma_0"'* && "$output" == *'rdma_info{device="rxe0"'* ]]
