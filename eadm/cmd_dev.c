@@ -135,7 +135,7 @@ static bool any_rdma(const struct source *src, bool others)
 	return false;
 }
 
-/* Who sees no other devices hears of them */
+/* A command that does not show other devices says how many there are */
 static void note_no_adapter(struct ctx *c, bool others)
 {
 	const char *more = "";
