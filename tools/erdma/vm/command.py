@@ -57,6 +57,11 @@ def _memory(spec, fd):
     return ['-m', str(spec.mem), '-object', f'memory-backend-{kind},id=mem,size={spec.mem}M']
 
 
+#: TCG runs "rep movsb" byte by byte, and vectors of 32 bytes by calls: a guest that believes in
+#: these features copies and clears pages several times slower. Page tables have four levels.
+EMULATED_CPU = 'max,-erms,-avx,-avx2,-la57'
+
+
 def cpus(spec):
     """Value of -smp. With one possible CPU TCG makes plain loads and stores of atomic
     instructions, and the atomics of a peer lose updates.
@@ -76,7 +81,7 @@ def qemu_command(vm, ports, memory):
            '-name', f'{vm.hosts.name}-{vm.index}', '-no-reboot',
            '-machine', 'q35,memory-backend=mem',
            '-accel', 'kvm' if mode == 'kvm' else 'tcg,thread=multi',
-           '-cpu', 'host' if mode == 'kvm' else 'max', '-smp', cpus(spec)]
+           '-cpu', 'host' if mode == 'kvm' else EMULATED_CPU, '-smp', cpus(spec)]
     cmd += _memory(spec, memory)
     cmd += ['-kernel', kernel, '-initrd', initrd, '-append', append,
             '-drive', spec.root_drive(image),
