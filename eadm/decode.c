@@ -48,13 +48,13 @@ uint64_t get_be(const void *p, size_t size)
  * decode_name - set a word for a code
  * @o: object
  * @field: field
- * @name: word, or NULL if the code has none
+ * @name: word, a constant, or NULL if the code has none
  * @code: code
  */
 void decode_name(struct obj *o, unsigned int field, const char *name, uint32_t code)
 {
 	if (name)
-		obj_str(o, field, name);
+		obj_const(o, field, name);
 	else
 		obj_strf(o, field, "unknown-%u", code);
 }
@@ -67,12 +67,22 @@ void decode_name(struct obj *o, unsigned int field, const char *name, uint32_t c
 void ipv4_text(const void *addr, char text[INET_ADDRSTRLEN])
 {
 	const uint8_t *b = addr;
+	unsigned int i;
 
-	if (b[0] == 240)
+	if (b[0] == 240) {
 		snprintf(text, INET_ADDRSTRLEN, "ip-%u",
 			 (unsigned int)(b[1] << 16 | b[2] << 8 | b[3]));
-	else
-		snprintf(text, INET_ADDRSTRLEN, "%u.%u.%u.%u", b[0], b[1], b[2], b[3]);
+		return;
+	}
+	/* Long lists have two in each row */
+	for (i = 0; i < 4; i++) {
+		if (b[i] > 99)
+			*text++ = (char)('0' + b[i] / 100);
+		if (b[i] > 9)
+			*text++ = (char)('0' + b[i] / 10 % 10);
+		*text++ = (char)('0' + b[i] % 10);
+		*text++ = i < 3 ? '.' : '\0';
+	}
 }
 
 /**

@@ -17,7 +17,7 @@ void emit_json_lines(struct ctx *c, const struct obj *doc);
 void emit_text(struct ctx *c);
 #define TIME_LEN 40
 void time_rfc3339(uint64_t ns, char text[TIME_LEN]);
-char *value_text(struct pool *p, enum field_type type, const struct val *v, bool exact);
+const char *value_text(struct pool *p, enum field_type type, const struct val *v, bool exact);
 
 /* emit_schema.c */
 void emit_json_schema(struct ctx *c, const struct schema *s);

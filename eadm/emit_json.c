@@ -103,7 +103,7 @@ static json_object *value_json(const struct ctx *c, enum field_type type, const 
 	case V_STR:
 		return json_object_new_string(v->s);
 	case V_BYTES:
-		return bytes_json(v->b.p, v->b.n);
+		return bytes_json(v->b, v->n);
 	case V_WORDS:
 		return words_json(v->w);
 	case V_LIST:

@@ -114,16 +114,16 @@ static unsigned int pick_columns(struct ctx *c, const struct schema *s, const st
 
 /* ---- cells -------------------------------------------------------------- */
 
+struct cell {
+	const char *s;
+	size_t len;
+};
+
 static const char *part(struct ctx *c, const struct obj *o, unsigned int a)
 {
-	const struct val *v;
-	const char *s;
+	const char *s = a ? value_text(&c->pool, o->schema->fields[a - 1].type, obj_val(o, a - 1),
+				       c->opt.exact) : "";
 
-	if (!a)
-		return NULL;
-	v = obj_val(o, a - 1);
-	s = v->kind == V_STR ? v->s : value_text(&c->pool, o->schema->fields[a - 1].type, v,
-						 c->opt.exact);
 	return *s ? s : NULL;
 }
 
@@ -181,38 +181,40 @@ static void put_head(struct ctx *c, const char *const *cells, const struct colum
 }
 
 /* A cell, red if it is bad; @to has room. Returns the bytes */
-static size_t put_cell(struct ctx *c, const struct column *col, const char *cell, char *to)
+static size_t put_cell(struct ctx *c, const struct column *col, const struct cell *cell, char *to)
 {
 	char *end = to;
 
-	if (!c->opt.color || !col->bad || !col->bad(cell))
-		return (size_t)(stpcpy(to, cell) - to);
+	if (!c->opt.color || !col->bad || !col->bad(cell->s)) {
+		memcpy(to, cell->s, cell->len);
+		return cell->len;
+	}
 	end = stpcpy(end, RED);
-	end = stpcpy(end, cell);
+	end = stpcpy(end, cell->s);
 	return (size_t)(stpcpy(end, PLAIN) - to);
 }
 
-/* In one piece: there may be many thousands. @line: room for it */
-static void put_row(struct ctx *c, const char *const *cells, const struct column *cols,
-		    const size_t *width, unsigned int n, unsigned int indent, char *line)
+/* In one piece: there may be many thousands. @line: @size bytes, room for it */
+static void put_row(struct ctx *c, const struct cell *cells, const struct column *cols,
+		    const size_t *width, unsigned int n, unsigned int indent, char *line,
+		    size_t size)
 {
-	size_t gap = indent, len, at = 0;
+	size_t gap = indent, at = 0;
 	unsigned int i;
 
+	memset(line, ' ', size);
 	for (i = 0; i < n; i++) {
 		if (cols[i].flags & COL_SKIP)
 			continue;
-		len = strlen(cells[i]);
 		if (cols[i].flags & COL_RIGHT)
-			gap += width[i] - len;
+			gap += width[i] - cells[i].len;
 		/* No blanks at the end of a line */
-		if (len) {
-			memset(line + at, ' ', gap);
+		if (cells[i].len) {
 			at += gap;
-			at += put_cell(c, &cols[i], cells[i], line + at);
+			at += put_cell(c, &cols[i], &cells[i], line + at);
 			gap = 0;
 		}
-		gap += 2 + (cols[i].flags & COL_RIGHT ? 0 : width[i] - len);
+		gap += 2 + (cols[i].flags & COL_RIGHT ? 0 : width[i] - cells[i].len);
 	}
 	while (at && line[at - 1] == ' ')
 		at--;
@@ -292,7 +294,7 @@ static void detail_field(struct detail *d, const struct field *f, const struct v
 		detail_list(d, f->label, v->l);
 		return;
 	case V_BYTES:
-		detail_dump(d, f->label, v->b.p, v->b.n);
+		detail_dump(d, f->label, v->b, v->n);
 		return;
 	default:
 		text = value_text(&d->c->pool, f->type, v, d->c->opt.exact);
@@ -327,9 +329,10 @@ static void put_details(struct ctx *c, const struct obj *o, unsigned int indent)
 void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 		unsigned int indent, bool details)
 {
-	const char **cells, *heads[MAX_COLS];
+	const char *heads[MAX_COLS];
+	struct cell *cells, *cell;
 	struct column cols[MAX_COLS];
-	size_t width[MAX_COLS], len, r = 0;
+	size_t width[MAX_COLS], len;
 	unsigned int i, n = pick_columns(c, s, rows, cols);
 	const struct obj *o;
 	char *line;
@@ -339,11 +342,11 @@ void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 		width[i] = c->opt.no_header ? 0 : strlen(cols[i].head);
 	}
 	cells = pool_alloc(&c->pool, (rows->n * n + 1) * sizeof(*cells));
-	for (o = rows->first; o; o = o->next, r++)
-		for (i = 0; i < n; i++) {
-			cells[r * n + i] = cell_text(c, o, &cols[i]);
-			len = strlen(cells[r * n + i]);
-			width[i] = len > width[i] ? len : width[i];
+	for (o = rows->first, cell = cells; o; o = o->next)
+		for (i = 0; i < n; i++, cell++) {
+			cell->s = cell_text(c, o, &cols[i]);
+			cell->len = strlen(cell->s);
+			width[i] = cell->len > width[i] ? cell->len : width[i];
 		}
 	fit_columns(c, cols, width, n, indent);
 	if (!c->opt.no_header)
@@ -351,8 +354,8 @@ void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 	for (i = 0, len = indent + 1; i < n; i++)
 		len += width[i] + 2 + strlen(RED PLAIN);
 	line = pool_alloc(&c->pool, len);
-	for (o = rows->first, r = 0; o; o = o->next, r++) {
-		put_row(c, cells + r * n, cols, width, n, indent, line);
+	for (o = rows->first, cell = cells; o; o = o->next, cell += n) {
+		put_row(c, cell, cols, width, n, indent, line, len);
 		if (details && !c->opt.columns)
 			put_details(c, o, indent);
 	}

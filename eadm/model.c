@@ -19,7 +19,7 @@
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #define POOL_BLOCK	0
 #else
-#define POOL_BLOCK	(64 * 1024)
+#define POOL_BLOCK	(256 * 1024)	/* mmap() has zeroes */
 #endif
 
 struct pool_block {
@@ -281,6 +281,17 @@ void obj_str(struct obj *o, unsigned int field, const char *s)
 }
 
 /**
+ * obj_const - set a string that is not copied
+ * @o: object
+ * @field: field
+ * @s: printable string that lives as long as the program
+ */
+void obj_const(struct obj *o, unsigned int field, const char *s)
+{
+	*slot(o, field) = (struct val){ .kind = V_STR, .s = s };
+}
+
+/**
  * obj_strf - set a formatted string
  * @o: object
  * @field: field
@@ -308,7 +319,7 @@ void obj_bytes(struct obj *o, unsigned int field, const void *p, size_t n)
 
 	if (n)
 		memcpy(copy, p, n);
-	*slot(o, field) = (struct val){ .kind = V_BYTES, .b = { copy, n } };
+	*slot(o, field) = (struct val){ .kind = V_BYTES, .b = copy, .n = (uint32_t)n };
 }
 
 /**

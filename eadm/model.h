@@ -97,26 +97,25 @@ struct list {
 /**
  * struct val - one value
  * @kind: which member holds it
+ * @n: V_BYTES: their number
  * @u: V_U64
  * @i: V_I64
  * @d: V_DBL
  * @s: V_STR
- * @b: V_BYTES: address and number
+ * @b: V_BYTES
  * @w: V_WORDS
  * @l: V_LIST
  * @o: V_OBJ
  */
 struct val {
 	enum val_kind kind;
+	uint32_t n;
 	union {
 		uint64_t u;
 		int64_t i;
 		double d;
 		const char *s;
-		struct {
-			const uint8_t *p;
-			size_t n;
-		} b;
+		const uint8_t *b;
 		struct words *w;
 		struct list *l;
 		struct obj *o;
@@ -144,6 +143,7 @@ void obj_u64(struct obj *o, unsigned int field, uint64_t v);
 void obj_i64(struct obj *o, unsigned int field, int64_t v);
 void obj_dbl(struct obj *o, unsigned int field, double v);
 void obj_str(struct obj *o, unsigned int field, const char *s);
+void obj_const(struct obj *o, unsigned int field, const char *s);
 void obj_strn(struct obj *o, unsigned int field, const void *s, size_t max);
 void obj_strf(struct obj *o, unsigned int field, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -294,7 +294,7 @@ static void set_stopped(struct ctx *c, struct obj *o, const struct rec *rec)
 	rec_copy(rec, &qp, sizeof(qp));
 	stopped = decode_qp_stopped(&qp);
 	if (stopped < 0 && raw)
-		stopped = decode_qp_flushing(raw->b.p, raw->b.n);
+		stopped = decode_qp_flushing(raw->b, raw->n);
 	if (stopped >= 0)
 		obj_u64(o, SI_STOPPED, (uint64_t)stopped);
 	else

@@ -6,23 +6,29 @@
 
 #include "emit.h"
 
-/* Decimal digits of a number, then @tail; what most cells of a long list are */
-static char *digits_text(struct pool *p, uint64_t v, const char *tail)
+/* Decimal digits of a number, then @tail */
+static const char *digits_text(struct pool *p, uint64_t v, const char *tail)
 {
-	char digits[20], *s;
-	size_t n = 0, len = strlen(tail);
+	/* What most cells of a long list are */
+	static const char small[][2] = { "0", "1", "2", "3", "4", "5", "6", "7", "8", "9" };
+	size_t n = 1, len = strlen(tail);
+	uint64_t rest;
+	char *s;
 
-	do {
-		digits[sizeof(digits) - ++n] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
+	if (v < COUNT_OF(small) && !len)
+		return small[v];
+	for (rest = v; rest > 9; rest /= 10)
+		n++;
 	s = pool_alloc(p, n + len + 1);
-	memcpy(s, digits + sizeof(digits) - n, n);
 	memcpy(s + n, tail, len);
+	do {
+		s[--n] = (char)('0' + v % 10);
+		v /= 10;
+	} while (n);
 	return s;
 }
 
-static char *size_text(struct pool *p, uint64_t v, bool exact)
+static const char *size_text(struct pool *p, uint64_t v, bool exact)
 {
 	static const char units[] = "KMGTPE";
 	int u = -1;
@@ -36,7 +42,7 @@ static char *size_text(struct pool *p, uint64_t v, bool exact)
 	return digits_text(p, v, u < 0 ? "" : (const char[]){ units[u], 'i', '\0' });
 }
 
-static char *duration_text(struct pool *p, uint64_t ns, bool exact)
+static const char *duration_text(struct pool *p, uint64_t ns, bool exact)
 {
 	uint64_t s = ns / 1000000000;
 
@@ -102,7 +108,7 @@ static char *bytes_text(struct pool *p, const uint8_t *b, size_t n)
 	return s;
 }
 
-static char *number_text(struct pool *p, enum field_type type, uint64_t v, bool exact)
+static const char *number_text(struct pool *p, enum field_type type, uint64_t v, bool exact)
 {
 	switch (type) {
 	case T_SIZE:
@@ -110,7 +116,7 @@ static char *number_text(struct pool *p, enum field_type type, uint64_t v, bool 
 	case T_NS:
 		return duration_text(p, v, exact);
 	case T_BOOL:
-		return pool_strdup(p, v ? "yes" : "no");
+		return v ? "yes" : "no";
 	case T_HEX:
 		return pool_printf(p, "0x%llx", (unsigned long long)v);
 	case T_HEX32:
@@ -129,9 +135,10 @@ static char *number_text(struct pool *p, enum field_type type, uint64_t v, bool 
  * @v: value
  * @exact: no units, no rounding
  *
- * Return: the text, "" if the value does not apply or is empty.
+ * Return: the text, "" if the value does not apply or is empty. It lives as long as the value
+ * and the memory.
  */
-char *value_text(struct pool *p, enum field_type type, const struct val *v, bool exact)
+const char *value_text(struct pool *p, enum field_type type, const struct val *v, bool exact)
 {
 	switch (v->kind) {
 	case V_U64:
@@ -141,19 +148,19 @@ char *value_text(struct pool *p, enum field_type type, const struct val *v, bool
 	case V_DBL:
 		return rate_text(p, v->d, exact);
 	case V_STR:
-		return pool_strdup(p, v->s);
+		return v->s;
 	case V_WORDS:
 		return words_text(p, v->w);
 	case V_BYTES:
-		return bytes_text(p, v->b.p, v->b.n);
+		return bytes_text(p, v->b, v->n);
 	case V_UNKNOWN:
-		return pool_strdup(p, "?");
+		return "?";
 	case V_WITHHELD:
-		return pool_strdup(p, "hidden");
+		return "hidden";
 	case V_UNASKED:
-		return pool_strdup(p, "-");
+		return "-";
 	default:
-		return pool_strdup(p, "");
+		return "";
 	}
 }
 

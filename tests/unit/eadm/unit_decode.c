@@ -23,8 +23,8 @@ static void send_inline(void **state)
 	has_num(o, W_SGL_LEN, 5);
 	has_num(o, W_LENGTH, 5);
 	has_words(o, W_FLAGS, "CE,INLINE");
-	assert_int_equal(obj_val(o, W_INLINE)->b.n, 5);
-	assert_memory_equal(obj_val(o, W_INLINE)->b.p, "hello", 5);
+	assert_int_equal(obj_val(o, W_INLINE)->n, 5);
+	assert_memory_equal(obj_val(o, W_INLINE)->b, "hello", 5);
 	has_none(o, W_IMM);
 	has_none(o, W_SGL);
 	has_none(o, W_PROBLEMS);
@@ -69,8 +69,8 @@ static void write_with_immediate(void **state)
 	has_words(o, W_FLAGS, "SE,INLINE");
 	has_num(o, W_IMM, 0x11223344);
 	has_num(o, W_REMOTE_ADDR, 0x0100000000006000);
-	assert_int_equal(obj_val(o, W_INLINE)->b.n, 4);
-	assert_memory_equal(obj_val(o, W_INLINE)->b.p, "\1\2\3\4", 4);
+	assert_int_equal(obj_val(o, W_INLINE)->n, 4);
+	assert_memory_equal(obj_val(o, W_INLINE)->b, "\1\2\3\4", 4);
 }
 
 static void send_with_immediate(void **state)
@@ -245,7 +245,7 @@ static void inline_longer_than_request(void **state)
 		"010040122a0000ff 00000000 ff000000 68656c6c6f00000000000000deadbeef");
 
 	(void)state;
-	assert_int_equal(obj_val(o, W_INLINE)->b.n, 16);
+	assert_int_equal(obj_val(o, W_INLINE)->n, 16);
 	has_words(o, W_PROBLEMS, "inline data longer than the request");
 }
 

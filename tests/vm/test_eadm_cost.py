@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What eadm costs beside thousands of queue pairs, and what starting it costs, in instructions of
+the guest: the clocks of a VM without KVM show more of the host than of the program."""
+import json
+
+import pytest
+
+from erdma import bench_control_cli
+from vm.test_control_cost import EADM, INSNS_PER_MS, counted_vm
+
+pytestmark = [
+    pytest.mark.group('long'),
+    pytest.mark.limit(600),
+    pytest.mark.kernel('stock'),
+    pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
+]
+
+QPS = 4000
+FASTER = 4              # than iproute2's rdma
+SAMPLED = 64            # queue pairs
+WHY_MS = 1000           # beside the two seconds of sampling
+HELP_MS = 10
+RUNS = 2
+
+
+@pytest.fixture(scope='module')
+def cost_of():
+    """A function: instructions of the best run of a command, on a processor that executes one
+    per ns, in ms; with a process that has the queue pairs.
+    """
+    with counted_vm('eadm-cost') as (vm, counted):
+        with bench_control_cli.many_qps(vm, QPS):
+            def cost(*command):
+                text = vm.out([f'{bench_control_cli.PROGS}/mark_run', 1, 'it', RUNS, *command], 300)
+                ms = counted(text)['it'].best / INSNS_PER_MS
+                print(f'{" ".join(map(str, command))}: {ms:.1f} ms')
+                return ms
+            cost.vm = vm
+            yield cost
+
+
+def test_a_listing_costs_a_quarter_of_that_of_iproute2(cost_of):
+    rdma, eadm = ['rdma', 'resource', 'show', 'qp'], [EADM, 'list', 'qp']
+    rows = json.loads(cost_of.vm.out([*eadm, '-j'], 120))['data']
+    assert len([x for x in rows if x['owner']['comm'] == 'many_qps']) == QPS
+    assert cost_of.vm.out(rdma, 120).count('comm many_qps') == QPS
+    assert FASTER * cost_of(*eadm) <= cost_of(*rdma)
+
+
+def test_why_of_a_process_takes_less_than_three_seconds(cost_of):
+    """It samples as many as can be asked in that time, and says of how many."""
+    pid = cost_of.vm.out(['pgrep', '-x', 'many_qps'])
+    said = cost_of.vm.run([EADM, 'why', '--pid', pid], 120, check=False)
+    assert said.status in (0, 10) and f'{SAMPLED} of {QPS}' in said.text, said
+    assert cost_of('sh', '-c', f'{EADM} why --pid {pid}; test $? -le 11') <= WHY_MS
+
+
+def test_help_takes_milliseconds(cost_of):
+    assert cost_of(EADM, '--help') <= HELP_MS
