@@ -10,11 +10,13 @@
  * that is read once and bounded; a wrong guess costs an event more than necessary,
  * which every consumer has to expect.
  */
+#include <linux/delay.h>
 #include <rdma/ib_umem.h>
 
 #include "erdma.h"
 
 #define CQS_PER_LOOK	1024	/* 10,000 CQs are looked at within a second */
+#define CQ_RECOVER_MS	20	/* for an event that is on its way */
 
 /* What the CQ was armed with last; false if it never was */
 static bool cq_read_arm(const struct erdma_cq *cq, u64 *arm)
@@ -72,7 +74,7 @@ static bool cq_hides(const struct erdma_cq *cq, u32 ci)
 	return !cq_is_written(cq, ci, &hdr) && cq_is_written(cq, ci - 1, &hdr);
 }
 
-static void cq_repeat_event(struct erdma_cq *cq)
+static bool cq_repeat_event(struct erdma_cq *cq)
 {
 	struct erdma_dev *dev = dev_of(cq->ibcq.device);
 	bool expected;
@@ -82,9 +84,10 @@ static void cq_repeat_event(struct erdma_cq *cq)
 	expected = erdma_cq_deliver(cq);
 	local_bh_enable();
 	if (!expected)
-		return;
+		return false;
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_CEQ_LOST_EVENTS);
 	erdma_dbg(dev, CQ, INFO, "cq %u: a completion event got lost\n", cq->cqn);
+	return true;
 }
 
 /* An event that is on its way is not lost: its interrupt may be */
@@ -127,6 +130,36 @@ void erdma_cq_look(struct erdma_cq *cq)
 	cq->look.arm = arm;
 	if (before == arm)
 		cq_repeat_event(cq);
+}
+
+/* Armed, without an event since */
+static bool cq_is_armed(const struct erdma_cq *cq, u64 *arm)
+{
+	return cq_read_arm(cq, arm) && *arm != READ_ONCE(cq->event_of);
+}
+
+/**
+ * erdma_cq_recover - deliver the completion event that a CQ lacks, by request
+ * @cq: CQ, held
+ * @armed: set: the CQ is armed, and no event came since
+ *
+ * Who asks knows more than erdma_cq_look(): the queue's interrupt may be lost, and any
+ * completion is good enough for a CQ that is armed for solicited ones.
+ *
+ * Context: process; sleeps for CQ_RECOVER_MS if an event seems to be missing. May run
+ * while erdma_cq_look() does: the worst is an event more than necessary.
+ * Return: true if the consumer got an event.
+ */
+bool erdma_cq_recover(struct erdma_cq *cq, bool *armed)
+{
+	u64 before, arm;
+	u32 hdr;
+
+	*armed = cq_is_armed(cq, &before);
+	if (!*armed || !cq_is_written(cq, FIELD_GET(ERDMA_CQ_DB_CI, before), &hdr))
+		return false;
+	msleep(CQ_RECOVER_MS);
+	return cq_is_armed(cq, &arm) && arm == before && cq_repeat_event(cq);
 }
 
 /**

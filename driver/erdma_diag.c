@@ -53,6 +53,7 @@ DIAG_BUF(snapshot)
 DIAG_BUF(log)
 DIAG_RSVD(ring_read)
 DIAG_RSVD(log)
+DIAG_RSVD(recover)
 
 /* The time for asking the device: for those who ask, and bounded. Return: 0 = it is right. */
 static u32 diag_budget_is_wrong(bool asks, u32 ms)
@@ -111,6 +112,7 @@ static const struct erdma_diag_op diag_ops[] = {
 	DIAG_OP(SNAPSHOT, snapshot, out_end_ns,
 		.flags = ERDMA_DIAG_SNAPSHOT_HW | ERDMA_DIAG_SNAPSHOT_RINGS,
 		.buf = diag_snapshot_buf, .rsvd = diag_snapshot_rsvd),
+	DIAG_OP(RECOVER, recover, rsvd, .sets = true, .rsvd = diag_recover_rsvd),
 };
 
 static_assert(ARRAY_SIZE(diag_ops) == ERDMA_DIAG_CMD_COUNT);
@@ -130,6 +132,7 @@ union diag_arg {
 	struct erdma_diag_debug debug;
 	struct erdma_diag_log log;
 	struct erdma_diag_snapshot snapshot;
+	struct erdma_diag_recover recover;
 };
 
 static DEFINE_IDA(diag_minors);
@@ -178,7 +181,7 @@ int erdma_diag_check_size(const struct erdma_diag_op *op, size_t size)
  * @who: caller
  *
  * Return: 0; -EOPNOTSUPP: unknown flag; -EINVAL: reserved field not zero;
- * -EPERM: a setting, and the caller may not.
+ * -EPERM: it changes something, and the caller may not.
  */
 int erdma_diag_check_arg(const struct erdma_diag_op *op, const void *arg,
 			 const struct erdma_diag_who *who)
@@ -189,7 +192,7 @@ int erdma_diag_check_arg(const struct erdma_diag_op *op, const void *arg,
 		return -EOPNOTSUPP;
 	if (op->rsvd && op->rsvd(arg))
 		return -EINVAL;
-	if (head->flags & op->set_flags &&
+	if ((op->sets || head->flags & op->set_flags) &&
 	    !erdma_diag_is_allowed(who, ERDMA_DIAG_SCOPE_SET, ERDMA_DIAG_REL_DEVICE))
 		return -EPERM;
 	return 0;

@@ -24,7 +24,7 @@ static void info_fill_abi(const struct erdma_dev *dev, struct erdma_diag_info *i
 	info->abi_cmds = BIT(_IOC_NR(ERDMA_DIAG_INFO)) | BIT(_IOC_NR(ERDMA_DIAG_LIST)) |
 			 BIT(_IOC_NR(ERDMA_DIAG_CONTEXT)) | BIT(_IOC_NR(ERDMA_DIAG_RING_READ)) |
 			 BIT(_IOC_NR(ERDMA_DIAG_DEBUG)) | BIT(_IOC_NR(ERDMA_DIAG_LOG)) |
-			 BIT(_IOC_NR(ERDMA_DIAG_SNAPSHOT));
+			 BIT(_IOC_NR(ERDMA_DIAG_SNAPSHOT)) | BIT(_IOC_NR(ERDMA_DIAG_RECOVER));
 	info->abi_flags = ERDMA_DIAG_ABI_LIST_HW;
 	if (erdma_diag_has_hw(dev))
 		info->abi_flags |= ERDMA_DIAG_ABI_HW_CONTEXT;

@@ -15,6 +15,7 @@
  *   erdma_diag_ring.c      rings, RING_READ
  *   erdma_diag_snapshot.c  SNAPSHOT
  *   erdma_diag_log.c       LOG, poll()
+ *   erdma_diag_recover.c   RECOVER
  * The rules are in docs/abi.md.
  */
 #ifndef ERDMA_DIAG_INT_H
@@ -58,6 +59,7 @@ static_assert(sizeof(struct erdma_diag_ring_part) == 48);
 static_assert(sizeof(struct erdma_diag_snapshot) == 72);
 static_assert(sizeof(struct erdma_diag_debug) == 136);
 static_assert(sizeof(struct erdma_diag_log) == 64);
+static_assert(sizeof(struct erdma_diag_recover) == 32);
 static_assert(sizeof(struct erdma_diag_log_head) == 40);
 static_assert(sizeof(struct erdma_diag_log_cmd) == 88);
 static_assert(sizeof(struct erdma_diag_log_cmd_time) == 176);
@@ -109,7 +111,7 @@ struct erdma_diag_file {
  * @ERDMA_DIAG_SCOPE_OPEN: S0: identity, limits, counters
  * @ERDMA_DIAG_SCOPE_METADATA: S1: driver or device record of an object
  * @ERDMA_DIAG_SCOPE_CONTENT: S2: ring entries
- * @ERDMA_DIAG_SCOPE_SET: S3: change a setting
+ * @ERDMA_DIAG_SCOPE_SET: S3: change a setting, or what waits in a queue
  */
 enum erdma_diag_scope {
 	ERDMA_DIAG_SCOPE_OPEN,
@@ -235,6 +237,7 @@ struct erdma_diag_ubuf {
  * @min_size: of the argument in the first version of this command
  * @flags: known flag bits
  * @set_flags: those that change a setting (S3)
+ * @sets: every call does (S3)
  * @buf: reads the user's buffer from the argument; NULL = it has none
  * @rsvd: reads the fields of the argument that must be zero; NULL = it has none
  * @fn: handler, called with the node's rwsem held for reading; returns 0,
@@ -246,6 +249,7 @@ struct erdma_diag_op {
 	u32 min_size;
 	u32 flags;
 	u32 set_flags;
+	bool sets;
 	struct erdma_diag_ubuf (*buf)(const void *arg);
 	u32 (*rsvd)(const void *arg);
 	int (*fn)(struct erdma_dev *dev, struct erdma_diag_req *req);
@@ -265,6 +269,7 @@ int erdma_diag_handle_context(struct erdma_dev *dev, struct erdma_diag_req *req)
 int erdma_diag_handle_ring_read(struct erdma_dev *dev, struct erdma_diag_req *req);
 int erdma_diag_handle_snapshot(struct erdma_dev *dev, struct erdma_diag_req *req);
 int erdma_diag_handle_log(struct erdma_dev *dev, struct erdma_diag_req *req);
+int erdma_diag_handle_recover(struct erdma_dev *dev, struct erdma_diag_req *req);
 
 /* ---- erdma_diag_log.c ---------------------------------------------------- */
 

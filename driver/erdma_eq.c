@@ -9,6 +9,7 @@
 #include <linux/cpumask.h>
 #include <linux/device.h>
 #include <linux/interrupt.h>
+#include <linux/mutex.h>
 
 #include "compat/compat.h"
 #include "erdma.h"
@@ -236,6 +237,76 @@ static void eqs_look(struct work_struct *work)
 	erdma_cqs_look(dev);
 	eqs_check_gone(dev);
 	erdma_eqs_watch(dev);
+}
+
+/* Serializes recoveries, which are the only ones to handle events without an interrupt */
+static DEFINE_MUTEX(eq_recover_lock);
+
+/* The vector of a ring; 0: it has none */
+static int eq_irq(struct erdma_dev *dev, struct erdma_eq *eq)
+{
+	if (eq == &dev->aeq || eq == &dev->cmdq.eq)
+		return dev->common_irq;
+	return container_of(eq, struct erdma_ceq, eq)->irq;
+}
+
+/* What the interrupt of this ring does. Consumers schedule softirqs: they run at the end */
+static void eq_serve(struct erdma_dev *dev, struct erdma_eq *eq)
+{
+	local_bh_disable();
+	if (eq == &dev->aeq)
+		erdma_async_eq_irq(dev);
+	else if (eq == &dev->cmdq.eq)
+		erdma_cmdq_irq(&dev->cmdq);
+	else
+		ceq_irq(0, container_of(eq, struct erdma_ceq, eq));
+	local_bh_enable();
+}
+
+/* All that waits, at most a ring; then the doorbell, also for a ring that gives nothing */
+static void eq_drain(struct erdma_dev *dev, struct erdma_eq *eq)
+{
+	s64 rung = atomic64_read(&eq->notifies), events;
+	u32 done;
+
+	for (done = 0; done < eq->depth; done += ERDMA_EQ_BUDGET) {
+		events = atomic64_read(&eq->events);
+		eq_serve(dev, eq);
+		if (atomic64_read(&eq->events) - events < ERDMA_EQ_BUDGET)
+			break;
+		cond_resched();
+	}
+	if (atomic64_read(&eq->notifies) == rung)
+		erdma_eq_arm(eq);
+}
+
+/**
+ * erdma_eq_recover - handle the events of a ring without an interrupt, and arm it again
+ * @dev: device whose vectors have their handlers
+ * @eq: its AEQ, its command EQ, or a completion EQ that is ready
+ * @events: entries handled
+ * @unknown: of these, those that named an object that does not exist, or did not want it
+ *
+ * The vector is off meanwhile, so that the ring has one consumer. An interrupt that comes
+ * then runs the handler afterwards.
+ *
+ * Context: process; waits for a handler that runs.
+ */
+void erdma_eq_recover(struct erdma_dev *dev, struct erdma_eq *eq, s64 *events, s64 *unknown)
+{
+	int irq = eq_irq(dev, eq);
+
+	mutex_lock(&eq_recover_lock);
+	if (irq)
+		disable_irq(irq);
+	*events = -atomic64_read(&eq->events);
+	*unknown = -atomic64_read(&eq->unknown);
+	eq_drain(dev, eq);
+	*events += atomic64_read(&eq->events);
+	*unknown += atomic64_read(&eq->unknown);
+	if (irq)
+		enable_irq(irq);
+	mutex_unlock(&eq_recover_lock);
 }
 
 /**

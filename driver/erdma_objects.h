@@ -483,6 +483,7 @@ void erdma_cq_hidden(struct erdma_cq *cq);
 
 void erdma_cq_look(struct erdma_cq *cq);
 void erdma_cqs_look(struct erdma_dev *dev);
+bool erdma_cq_recover(struct erdma_cq *cq, bool *armed);
 
 /* ---- erdma_qp.c --------------------------------------------------------- */
 

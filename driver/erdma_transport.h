@@ -119,7 +119,7 @@ int erdma_wait_init(const struct erdma_mmio *m);
  * @depth: entries
  * @db: offset of the doorbell in BAR0
  * @ci: consumer index, free-running; the doorbell carries its low 16 bits.
- *	Written by the interrupt handler only
+ *	Written by the interrupt handler only, or by erdma_eq_recover() in its place
  * @empty: handler runs in a row that found nothing
  * @waiting: the last look found an entry at @waiting_ci that no handler had taken
  * @waiting_ci: see @waiting
@@ -196,6 +196,7 @@ void erdma_async_eq_irq(struct erdma_dev *dev);
 int erdma_comp_eqs_init(struct erdma_dev *dev);
 void erdma_comp_eqs_exit(struct erdma_dev *dev);
 void erdma_eqs_watch(struct erdma_dev *dev);
+void erdma_eq_recover(struct erdma_dev *dev, struct erdma_eq *eq, s64 *events, s64 *unknown);
 
 /* ---- erdma_cmdq_setup.c, erdma_cmdq.c: command transport ---------------- */
 

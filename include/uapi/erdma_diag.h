@@ -26,7 +26,8 @@
 #define ERDMA_DIAG_DEBUG	_IO(ERDMA_DIAG_IOC_TYPE, 4)	/* struct erdma_diag_debug */
 #define ERDMA_DIAG_LOG		_IO(ERDMA_DIAG_IOC_TYPE, 5)	/* struct erdma_diag_log */
 #define ERDMA_DIAG_SNAPSHOT	_IO(ERDMA_DIAG_IOC_TYPE, 6)	/* struct erdma_diag_snapshot */
-#define ERDMA_DIAG_CMD_COUNT	7
+#define ERDMA_DIAG_RECOVER	_IO(ERDMA_DIAG_IOC_TYPE, 7)	/* struct erdma_diag_recover */
+#define ERDMA_DIAG_CMD_COUNT	8
 
 #define ERDMA_DIAG_MAX_SIZE	4096	/* of an argument; E2BIG above */
 
@@ -1029,6 +1030,37 @@ struct erdma_diag_debug {
 	__u32 out_left_ms[ERDMA_DIAG_DEBUG_MAX_CATS];
 	__aligned_u64 out_suppressed;
 	__aligned_u64 out_printed;
+};
+
+/* ---- ERDMA_DIAG_RECOVER, scope S3 ---------------------------------------- */
+
+/* The doorbell of the event queue was rung: the next event makes an interrupt */
+#define ERDMA_DIAG_RECOVER_RUNG		(1 << 0)
+/* The completion queue is armed, and no event came since */
+#define ERDMA_DIAG_RECOVER_ARMED	(1 << 1)
+
+/**
+ * struct erdma_diag_recover - take what waits without an interrupt, deliver what got lost
+ * @size: as in struct erdma_diag_info
+ * @flags: in, 0
+ * @obj: ERDMA_DIAG_OBJ_EQ: the entries that are there are handled as after an interrupt,
+ *	at most a ring of them, and the doorbell is rung. ERDMA_DIAG_OBJ_CQ: if the CQ is
+ *	armed, and has a completion, and no event comes within 20 ms, the consumer gets it
+ * @id: number of the object
+ * @out_flags: ERDMA_DIAG_RECOVER_*
+ * @out_events: EQ: entries handled
+ * @out_delivered: EQ: of these, those that an object wanted; CQ: completion events
+ * @rsvd: in, 0
+ */
+struct erdma_diag_recover {
+	__u32 size;
+	__u32 flags;
+	__u32 obj;
+	__u32 id;
+	__u32 out_flags;
+	__u32 out_events;
+	__u32 out_delivered;
+	__u32 rsvd;
 };
 
 /* ---- ERDMA_DIAG_LOG ------------------------------------------------------ */
