@@ -34,6 +34,7 @@ static const struct cmd_case cmd_cases[] = {
 	{ "debug", ERDMA_DIAG_DEBUG, 136, 136 },
 	{ "log", ERDMA_DIAG_LOG, 64, 64 },
 	{ "snapshot", ERDMA_DIAG_SNAPSHOT, 72, 72 },
+	{ "recover", ERDMA_DIAG_RECOVER, 32, 32 },
 };
 
 KUNIT_ARRAY_PARAM(cmd, cmd_cases, cmd_desc);
@@ -125,6 +126,7 @@ static void known_flags_are_the_documented_ones(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, erdma_diag_find_op(ERDMA_DIAG_DEBUG)->flags, ERDMA_DIAG_DEBUG_SET);
 	KUNIT_EXPECT_EQ(test, erdma_diag_find_op(ERDMA_DIAG_SNAPSHOT)->flags,
 			ERDMA_DIAG_SNAPSHOT_HW | ERDMA_DIAG_SNAPSHOT_RINGS);
+	KUNIT_EXPECT_EQ(test, erdma_diag_find_op(ERDMA_DIAG_RECOVER)->flags, 0);
 }
 
 static void reserved_fields_must_be_zero(struct kunit *test)

@@ -32,6 +32,7 @@ static struct kunit_suite *suites[] = {
 	&erdma_diag_memory_suite,
 	&erdma_diag_ring_suite,
 	&erdma_diag_snapshot_suite,
+	&erdma_diag_recover_suite,
 	&erdma_coredump_suite,
 	&erdma_restrack_suite,
 	&erdma_stats_suite,

@@ -32,6 +32,7 @@ extern struct kunit_suite erdma_diag_facts_suite;
 extern struct kunit_suite erdma_diag_memory_suite;
 extern struct kunit_suite erdma_diag_ring_suite;
 extern struct kunit_suite erdma_diag_snapshot_suite;
+extern struct kunit_suite erdma_diag_recover_suite;
 extern struct kunit_suite erdma_coredump_suite;
 extern struct kunit_suite erdma_restrack_suite;
 extern struct kunit_suite erdma_stats_suite;

@@ -36,6 +36,7 @@ _Static_assert(sizeof(struct erdma_diag_debug) == 136, "debug");
 _Static_assert(sizeof(struct erdma_diag_ring_part) == 48, "ring_part");
 _Static_assert(sizeof(struct erdma_diag_snapshot) == 72, "snapshot");
 _Static_assert(sizeof(struct erdma_diag_log) == 64, "log");
+_Static_assert(sizeof(struct erdma_diag_recover) == 32, "recover");
 _Static_assert(sizeof(struct erdma_diag_log_head) == 40, "log_head");
 _Static_assert(sizeof(struct erdma_diag_log_cmd) == 88, "log_cmd");
 _Static_assert(sizeof(struct erdma_diag_log_cmd_time) == 176, "log_cmd_time");

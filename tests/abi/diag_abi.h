@@ -25,7 +25,7 @@ struct command {
 	uint32_t flags;		/* known bits */
 };
 
-#define N_COMMANDS 7
+#define N_COMMANDS 8
 extern const struct command commands[N_COMMANDS];
 
 /* Largest argument, and room for a longer one from the future. */
@@ -41,6 +41,7 @@ union argument {
 	struct erdma_diag_debug debug;
 	struct erdma_diag_log log;
 	struct erdma_diag_snapshot snapshot;
+	struct erdma_diag_recover recover;
 	uint8_t bytes[8192];
 };
 

@@ -27,6 +27,7 @@ _Static_assert(sizeof(struct erdma_diag_context) == 40, "context");
 _Static_assert(sizeof(struct erdma_diag_ring_read) == 72, "ring_read");
 _Static_assert(sizeof(struct erdma_diag_debug) == 136, "debug");
 _Static_assert(sizeof(struct erdma_diag_log) == 64, "log");
+_Static_assert(sizeof(struct erdma_diag_recover) == 32, "recover");
 _Static_assert(sizeof(struct erdma_diag_log_head) == 40, "log_head");
 _Static_assert(sizeof(struct erdma_diag_log_cmd) == 88, "log_cmd");
 _Static_assert(sizeof(struct erdma_diag_log_cmd_time) == 176, "log_cmd_time");
@@ -89,7 +90,7 @@ static bool test_info(void)
 	struct erdma_diag_info i = { .size = sizeof(i) };
 
 	return !call(ERDMA_DIAG_INFO, &i) && i.size == sizeof(i) && i.pci_vendor == 0x1ded &&
-	       i.abi_cmds == 0x7f && i.max_qp && i.time_real_ns;
+	       i.abi_cmds == 0xff && i.max_qp && i.time_real_ns;
 }
 
 static bool test_list(void)
@@ -161,6 +162,15 @@ static bool test_snapshot(void)
 	       s.out_seq && s.out_end_ns >= s.out_start_ns;
 }
 
+static bool test_recover(void)
+{
+	struct erdma_diag_recover r = {
+		.size = sizeof(r), .obj = ERDMA_DIAG_OBJ_EQ, .id = ERDMA_DIAG_EQ_AEQ,
+	};
+
+	return !call(ERDMA_DIAG_RECOVER, &r) && r.out_flags == ERDMA_DIAG_RECOVER_RUNG;
+}
+
 static bool test_errors(void)
 {
 	struct erdma_diag_info i = { .size = 343 };	/* less than the first version */
@@ -178,6 +188,7 @@ static const struct tap_test tests[] = {
 	{ "32-bit debug", test_debug },
 	{ "32-bit log", test_log },
 	{ "32-bit snapshot", test_snapshot },
+	{ "32-bit recover", test_recover },
 	{ "32-bit errors", test_errors },
 };
 

@@ -233,6 +233,9 @@ static bool reserved_fields(void)
 		valid_argument(&commands[6], &arg);
 		arg.snapshot.rsvd = 1U << bit;
 		EXPECT(call(node, ERDMA_DIAG_SNAPSHOT, &arg) == EINVAL, "snapshot bit %d", bit);
+		valid_argument(&commands[7], &arg);
+		arg.recover.rsvd = 1U << bit;
+		EXPECT(call(node, ERDMA_DIAG_RECOVER, &arg) == EINVAL, "recover bit %d", bit);
 	}
 	return true;
 }

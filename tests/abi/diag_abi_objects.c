@@ -29,7 +29,7 @@ static bool info_is_plausible(void)
 	i.size = sizeof(i);
 	i.flags = 0;
 	EXPECT(!call(node, ERDMA_DIAG_INFO, &i), "info");
-	EXPECT(i.abi_cmds == 0x7f, "commands %#llx", (unsigned long long)i.abi_cmds);
+	EXPECT(i.abi_cmds == 0xff, "commands %#llx", (unsigned long long)i.abi_cmds);
 	EXPECT(i.abi_objs == 0x1fe && i.abi_rings == 0x7e, "objects or rings");
 	EXPECT(i.abi_debug_cats == ERDMA_DIAG_CAT_COUNT, "categories %u", i.abi_debug_cats);
 	EXPECT(terminated(i.driver_version, sizeof(i.driver_version)) && i.driver_version[0],
@@ -394,6 +394,54 @@ static bool debug_set_is_seen_and_expires(void)
 	return true;
 }
 
+/* ---- RECOVER ---- */
+
+static int recover(uint32_t obj, uint32_t id, struct erdma_diag_recover *arg)
+{
+	*arg = (struct erdma_diag_recover){ .size = sizeof(*arg), .obj = obj, .id = id };
+	arg->out_flags = arg->out_events = arg->out_delivered = UINT32_MAX;
+	return call(node, ERDMA_DIAG_RECOVER, arg);
+}
+
+static bool recover_judges_arguments(void)
+{
+	struct erdma_diag_recover r;
+
+	for (uint32_t obj = 0; obj < 64; obj++)
+		if (obj != ERDMA_DIAG_OBJ_EQ && obj != ERDMA_DIAG_OBJ_CQ)
+			EXPECT(recover(obj, 1, &r) == EOPNOTSUPP, "object type %u", obj);
+	EXPECT(recover(0x10000 + ERDMA_DIAG_OBJ_EQ, 1, &r) == EOPNOTSUPP, "absurd object type");
+	EXPECT(recover(ERDMA_DIAG_OBJ_EQ, 31, &r) == ENOENT, "vector that does not exist");
+	EXPECT(recover(ERDMA_DIAG_OBJ_EQ, ERDMA_DIAG_EQ_COUNT, &r) == ENOENT, "EQ 33");
+	EXPECT(recover(ERDMA_DIAG_OBJ_EQ, UINT32_MAX, &r) == ENOENT, "absurd EQ");
+	EXPECT(recover(ERDMA_DIAG_OBJ_CQ, 0, &r) == ENOENT, "CQ 0");
+	EXPECT(recover(ERDMA_DIAG_OBJ_CQ, UINT32_MAX, &r) == ENOENT, "absurd CQ");
+	EXPECT(r.out_flags == UINT32_MAX && r.out_events == UINT32_MAX, "argument of a failure");
+	return true;
+}
+
+/* A device that works has nothing that waits, and works on */
+static bool recover_of_what_works_changes_nothing(void)
+{
+	static const uint32_t eqs[] = { ERDMA_DIAG_EQ_CMDQ, ERDMA_DIAG_EQ_CEQ(1), ERDMA_DIAG_EQ_AEQ };
+	struct erdma_diag_recover r;
+	struct own_qp own;
+
+	EXPECT(own_qp_open(&own), "no QP");
+	for (unsigned int i = 0; i < 3 * 100; i++) {
+		EXPECT(!recover(ERDMA_DIAG_OBJ_EQ, eqs[i % 3], &r), "EQ %u", eqs[i % 3]);
+		EXPECT(r.out_flags == ERDMA_DIAG_RECOVER_RUNG, "flags %#x", r.out_flags);
+		EXPECT(eqs[i % 3] == ERDMA_DIAG_EQ_CMDQ || !r.out_events, "%u events", r.out_events);
+	}
+	EXPECT(!recover(ERDMA_DIAG_OBJ_CQ, own.cqn, &r), "own CQ");
+	EXPECT(!r.out_flags && !r.out_events && !r.out_delivered, "CQ that was never armed: %#x",
+	       r.out_flags);
+	own_qp_close(&own);
+	EXPECT(own_qp_open(&own), "no QP afterwards");
+	own_qp_close(&own);
+	return true;
+}
+
 /* ---- objects of this process ---- */
 
 static bool own_qp_is_listed(void)
@@ -534,6 +582,8 @@ const struct tap_test object_tests[] = {
 	{ "ring_read_reduces_first", ring_read_reduces_first },
 	{ "ring_read_shows_commands", ring_read_shows_commands },
 	{ "debug_judges_arguments", debug_judges_arguments },
+	{ "recover_judges_arguments", recover_judges_arguments },
+	{ "recover_of_what_works_changes_nothing", recover_of_what_works_changes_nothing },
 	{ "debug_set_is_seen_and_expires", debug_set_is_seen_and_expires },
 	{ "own_qp_is_listed", own_qp_is_listed },
 	{ "own_rq_is_read", own_rq_is_read },

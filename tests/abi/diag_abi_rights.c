@@ -65,6 +65,7 @@ static bool see_identity(void)
 {
 	struct erdma_diag_info info = { .size = sizeof(info) };
 	struct erdma_diag_debug debug = { .size = sizeof(debug) };
+	struct erdma_diag_recover recover = { .size = sizeof(recover), .obj = ERDMA_DIAG_OBJ_EQ };
 
 	EXPECT(open_by_nobody(), "open");
 	EXPECT(!call(nobodys_node, ERDMA_DIAG_INFO, &info), "info");
@@ -76,6 +77,7 @@ static bool see_identity(void)
 	EXPECT(call(nobodys_node, ERDMA_DIAG_DEBUG, &debug) == EPERM, "set");
 	debug.flags = 0;
 	EXPECT(call(nobodys_node, ERDMA_DIAG_DEBUG, &debug) == EINVAL, "set without the flag");
+	EXPECT(call(nobodys_node, ERDMA_DIAG_RECOVER, &recover) == EPERM, "recover");
 	return true;
 }
 
@@ -236,8 +238,10 @@ static bool use_roots_file(void)
 	struct erdma_diag_debug debug = { .size = sizeof(debug), .mask = 1,
 					  .flags = ERDMA_DIAG_DEBUG_SET };
 	struct erdma_diag_ring_read ring = ring_arg(ERDMA_DIAG_RING_EQ, ERDMA_DIAG_EQ_AEQ, 1);
+	struct erdma_diag_recover recover = { .size = sizeof(recover), .obj = ERDMA_DIAG_OBJ_EQ };
 
 	EXPECT(call(node, ERDMA_DIAG_DEBUG, &debug) == EPERM, "set");
+	EXPECT(call(node, ERDMA_DIAG_RECOVER, &recover) == EPERM, "recover");
 	EXPECT(call(node, ERDMA_DIAG_RING_READ, &ring) == EPERM, "ring");
 	EXPECT(!list(node, &arg, buf, sizeof(buf)) && !arg.out_count, "QPs");
 	return true;
@@ -290,6 +294,7 @@ static bool nobodys_file_gives_root_no_right(void)
 {
 	struct erdma_diag_debug debug = { .size = sizeof(debug), .mask = 1,
 					  .flags = ERDMA_DIAG_DEBUG_SET };
+	struct erdma_diag_recover recover = { .size = sizeof(recover), .obj = ERDMA_DIAG_OBJ_EQ };
 	struct erdma_diag_list arg = { .obj = ERDMA_DIAG_OBJ_QP };
 	int fd;
 
@@ -299,6 +304,7 @@ static bool nobodys_file_gives_root_no_right(void)
 	EXPECT(fd >= 0, "no file came");
 	EXPECT(own_qp_open(&other), "no QP");
 	EXPECT(call(fd, ERDMA_DIAG_DEBUG, &debug) == EPERM, "set");
+	EXPECT(call(fd, ERDMA_DIAG_RECOVER, &recover) == EPERM, "recover");
 	EXPECT(!list(fd, &arg, buf, sizeof(buf)) && !arg.out_count, "%u QPs", arg.out_count);
 	own_qp_close(&other);
 	close(fd);

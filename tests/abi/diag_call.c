@@ -15,6 +15,7 @@ const struct command commands[N_COMMANDS] = {
 	{ "log", ERDMA_DIAG_LOG, 64, 64, 0 },
 	{ "snapshot", ERDMA_DIAG_SNAPSHOT, 72, 72,
 	  ERDMA_DIAG_SNAPSHOT_HW | ERDMA_DIAG_SNAPSHOT_RINGS },
+	{ "recover", ERDMA_DIAG_RECOVER, 32, 32, 0 },
 };
 
 int node;
@@ -55,6 +56,10 @@ void valid_argument(const struct command *c, union argument *arg)
 		arg->snapshot.obj = ERDMA_DIAG_OBJ_CMDQ;
 		arg->snapshot.buf = (uintptr_t)scratch;
 		arg->snapshot.buf_len = sizeof(scratch);
+		break;
+	case ERDMA_DIAG_RECOVER:
+		arg->recover.obj = ERDMA_DIAG_OBJ_EQ;
+		arg->recover.id = ERDMA_DIAG_EQ_AEQ;
 		break;
 	}
 }

@@ -92,6 +92,10 @@ static void choose(const struct command *c, union argument *arg)
 		arg->snapshot.id = id;
 		arg->snapshot.flags = random() % 4 ? 0 : ERDMA_DIAG_SNAPSHOT_RINGS;
 		break;
+	case ERDMA_DIAG_RECOVER:
+		arg->recover.obj = random() % 10;
+		arg->recover.id = id;
+		break;
 	}
 }
 

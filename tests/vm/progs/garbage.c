@@ -23,7 +23,7 @@ static const size_t size_of[ERDMA_DIAG_CMD_COUNT] = {
 	sizeof(struct erdma_diag_info), sizeof(struct erdma_diag_list),
 	sizeof(struct erdma_diag_context), sizeof(struct erdma_diag_ring_read),
 	sizeof(struct erdma_diag_debug), sizeof(struct erdma_diag_log),
-	sizeof(struct erdma_diag_snapshot),
+	sizeof(struct erdma_diag_snapshot), sizeof(struct erdma_diag_recover),
 };
 
 static unsigned long command(unsigned int nr)
