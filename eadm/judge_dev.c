@@ -477,19 +477,19 @@ void judge_eq(struct inquiry *q, const struct watched *w, struct findings *f)
 	uint32_t n = eq_stands(&q->s, w);
 	struct ctx *c = q->c;
 	int seen = n ? eq_next_is_seen(q, w) : -1;
-	char name[16];
+	char buf[16];
+	const char *name = pool_strdup(&c->pool, eq_name(w->id, buf));
 	uint64_t more;
 
-	eq_name(w->id, name);
 	if (seen >= 0)
 		found(f, seen ? RULE_IRQ_LOST : RULE_EVENT_HIDDEN, "eq",
-		      pool_strdup(&c->pool, name), "dev", dev_title(w->dev), "events",
+		      name, "dev", dev_title(w->dev), "events",
 		      text_n(c, n, "event"), "still", text_ns(c, q->s.span_ns), NULL);
 	if (!sampler_there(&q->s, w) || !sampler_can_compare(&q->s, w))
 		return;
 	more = sampler_last(&q->s, w)->eq.lost_irqs - w->at[0].eq.lost_irqs;
 	if (more)
-		found(f, RULE_IRQ_LOST_FOUND, "eq", pool_strdup(&c->pool, name), "dev",
+		found(f, RULE_IRQ_LOST_FOUND, "eq", name, "dev",
 		      dev_title(w->dev), "n", text_u(c, more), NULL);
 }
 
