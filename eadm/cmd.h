@@ -486,6 +486,9 @@ struct obj *dev_row(struct ctx *c, struct dev *d);
 int each_adapter(struct ctx *c, bool others, int (*fn)(struct ctx *c, struct dev *d, void *arg),
 		 void *arg);
 
+/* cmd_eq.c */
+int eq_number(struct ctx *c, const struct args *a, uint32_t *eqn);
+
 /* cmd_cmdq.c */
 int cmdq_context(struct ctx *c, struct dev *dev, struct erdma_diag_cmdq *cmdq, struct rec *rec);
 
@@ -517,6 +520,8 @@ int cmd_dump_eq(struct ctx *c, const struct args *a);
 int cmd_dump_cmdq(struct ctx *c, const struct args *a);
 int cmd_stat(struct ctx *c, const struct args *a);
 int cmd_recover_dev(struct ctx *c, const struct args *a);
+int cmd_recover_eq(struct ctx *c, const struct args *a);
+int cmd_recover_cq(struct ctx *c, const struct args *a);
 int cmd_metrics(struct ctx *c, const struct args *a);
 int cmd_top(struct ctx *c, const struct args *a);
 int cmd_watch(struct ctx *c, const struct args *a);

@@ -53,7 +53,15 @@ int cmd_list_eq(struct ctx *c, const struct args *a)
 	return ret;
 }
 
-static int eq_number(struct ctx *c, const struct args *a, uint32_t *eqn)
+/**
+ * eq_number - the event queue that the first operand names
+ * @c: run
+ * @a: arguments
+ * @eqn: set: ERDMA_DIAG_EQ_*
+ *
+ * Return: 0, or -EINVAL after reporting it.
+ */
+int eq_number(struct ctx *c, const struct args *a, uint32_t *eqn)
 {
 	if (!parse_eq(a->v[0], eqn))
 		return ctx_usage(c, "write aeq, cmdq, or the number of a completion EQ.",

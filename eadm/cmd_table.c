@@ -365,6 +365,20 @@ const struct cmd cmd_table[] = {
 		  "has no RDMA device any more.",
 	  .schema = &schema_recover, .takes = BLOCK & ~(TAKES_MORE | TAKES_HW | TAKES_FILE),
 	  .run = cmd_recover_dev },
+	{ .verb = "recover", .object = "eq", .operands = "EQN|aeq|cmdq", .min = 1, .max = 1,
+	  .opts = recover_opts, .operand = OPERAND_EQ, .section = SET,
+	  .help = "handle the events that wait in an event queue, and ring its doorbell",
+	  .more = "For events whose interrupt got lost. The driver takes them without an interrupt. "
+		  "Nothing is lost by it:\na queue in which nothing waits is only armed again.",
+	  .schema = &schema_recover_queue, .takes = BLOCK & ~(TAKES_HW | TAKES_FILE),
+	  .run = cmd_recover_eq },
+	{ .verb = "recover", .object = "cq", .operands = "CQN", .min = 1, .max = 1,
+	  .opts = recover_opts, .operand = OPERAND_CQ, .section = SET,
+	  .help = "deliver the completion event that a completion queue lacks",
+	  .more = "If the queue is armed and has a completion for which the card raised no event. One "
+		  "that is not armed\nis left alone.",
+	  .schema = &schema_recover_queue, .takes = BLOCK & ~(TAKES_HW | TAKES_FILE),
+	  .run = cmd_recover_cq },
 	{ .verb = "snapshot", .operands = "", .opts = snapshot_opts, .section = EVIDENCE,
 	  .help = "write all that can be known now to a file, for --from",
 	  .more = "Every command reads such a file instead of the kernel: eadm --from FILE list qp.\n"

@@ -22,7 +22,8 @@
  */
 int cmd_version(struct ctx *c, const struct args *a)
 {
-	static const char *const calls[] = { "info", "list", "context", "ring-read", "debug" };
+	static const char *const calls[] = { "info", "list", "context", "ring-read", "debug",
+					     "log", "recover" };
 	struct obj *o = obj_new(&c->pool, &schema_version);
 	size_t i;
 

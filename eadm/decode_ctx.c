@@ -581,7 +581,7 @@ static void set_bit_words(struct obj *o, unsigned int field, uint64_t bits,
 static void set_abi(struct obj *o, const struct erdma_diag_info *info)
 {
 	static const char *const calls[] = { "info", "list", "context", "ring-read", "debug",
-					     "log", "snapshot" };
+					     "log", "snapshot", "recover" };
 	static const char *const objs[] = { NULL, "qp", "cq", "eq", "cmdq", "mr", "pd", "ctx", "cm" };
 	static const char *const rings[] = { NULL, "sq", "rq", "cq", "eq", "cmdq-sq", "cmdq-cq" };
 

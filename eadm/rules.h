@@ -188,7 +188,7 @@ enum rule_side {
 	  "driver's has not the owner bit of this pass.") \
 	X(IRQ_LOST, "irq-lost", FAULT, CERTAIN, CARD, \
 	  "event queue {eq} of {dev} has {events} for which no interrupt came, for {still}", \
-	  "eadm dump eq {eq} --inflight", \
+	  "eadm recover eq {eq}", \
 	  "The card's index is past the driver's and no handler ran, in all samples. The " \
 	  "driver's own look for that, every 100 ms, did not help.") \
 	X(IRQ_LOST_FOUND, "irq-lost-found", WARNING, CERTAIN, CARD, \
@@ -328,7 +328,7 @@ enum rule_side {
 	X(CQ_EVENT_LOST, "cq-event-lost", FAULT, CERTAIN, CARD, \
 	  "the card raised no event for cq {cq}, which was armed at {armed} and got " \
 	  "{completions} since", \
-	  "eadm info cq {cq}", \
+	  "eadm recover cq {cq}", \
 	  "The doorbell record says that the completion queue is armed for any completion, " \
 	  "no event came since, and the card's index is past the armed one in all samples.") \
 	X(NO_RECEIVE, "no-receive", FAULT, CERTAIN, PEER, \

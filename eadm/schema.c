@@ -440,6 +440,23 @@ const struct schema schema_recover = {
 	.name = NAME("recover"), FIELDS(recover_fields, RC_COUNT), .view = VIEW_BLOCK,
 };
 
+static const struct field recover_queue_fields[] = {
+	[RQ_DEV] = { "dev", "device", T_STR, F_TITLE | F_PLAIN },
+	[RQ_INDEX] = { "dev_index", "device index", T_NUM, F_V1 },
+	[RQ_EQ] = { "eq", "eq", T_STR, F_TITLE },
+	[RQ_CQ] = { "cq", "cq", T_NUM, F_TITLE },
+	[RQ_RESULT] = { "result", "result", T_STR },
+	[RQ_EVENTS] = { "events", "events handled", T_NUM, F_V1 },
+	[RQ_DELIVERED] = { "delivered", "events delivered", T_NUM, F_V1 },
+	[RQ_RUNG] = { "rung", "doorbell rung", T_BOOL, F_V1 },
+	[RQ_ARMED] = { "armed", "armed", T_BOOL, F_V1 },
+	[RQ_DONE] = { "done", "done", T_BOOL },
+};
+
+const struct schema schema_recover_queue = {
+	.name = NAME("recover.queue"), FIELDS(recover_queue_fields, RQ_COUNT), .view = VIEW_BLOCK,
+};
+
 static const struct field version_fields[] = {
 	[VE_VERSION] = { "eadm", "eadm", T_STR, F_TITLE },
 	[VE_SCHEMA] = { "schema_major", "JSON schemas, major", T_NUM },
@@ -572,6 +589,7 @@ static const struct schema *const all_schemas[] = {
 	&schema_qp_info, &schema_cq_info, &schema_eq_info, &schema_cmdq_info, &schema_qp_dump,
 	&schema_cq_dump, &schema_eq_dump, &schema_cmdq_dump, &schema_stat, &schema_top,
 	&schema_debug, &schema_log, &schema_diff, &schema_why, &schema_doctor, &schema_watch, &schema_summary, &schema_recover,
+	&schema_recover_queue,
 	&schema_metrics,
 	&schema_snapshot, &schema_ver, &schema_version, &schema_names, &schema_explain, &schema_qp_side,
 	&schema_cq_side, &schema_eq_side, &schema_wqe, &schema_rqe, &schema_cqe, &schema_ccqe,

@@ -180,6 +180,7 @@ extern const struct schema schema_dev_list, schema_dev_info, schema_qp_list, sch
 	schema_qp_dump, schema_cq_dump, schema_eq_dump, schema_cmdq_dump, schema_stat, schema_top,
 	schema_debug, schema_log, schema_diff, schema_snapshot, schema_ver, schema_version, schema_names,
 	schema_explain, schema_why, schema_doctor, schema_watch, schema_summary, schema_recover,
+	schema_recover_queue,
 	schema_metrics, schema_metric_sample, schema_metric_label;
 extern const struct schema schema_qp_side, schema_cq_side, schema_eq_side, schema_wqe,
 	schema_rqe, schema_cqe, schema_ccqe, schema_ceqe, schema_aeqe, schema_cmd, schema_sge,
@@ -410,6 +411,12 @@ enum {
 enum {
 	RC_DEV, RC_INDEX, RC_PCI, RC_ACTION, RC_QP, RC_CTX, RC_DONE, RC_TOOK,
 	RC_COUNT
+};
+
+/* recover eq, recover cq */
+enum {
+	RQ_DEV, RQ_INDEX, RQ_EQ, RQ_CQ, RQ_RESULT, RQ_EVENTS, RQ_DELIVERED, RQ_RUNG, RQ_ARMED,
+	RQ_DONE, RQ_COUNT
 };
 
 /* Entries of recorders */

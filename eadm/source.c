@@ -658,6 +658,22 @@ int source_ring(struct source *src, struct dev *dev, uint32_t ring, uint32_t id,
 	return ret;
 }
 
+/* ---- RECOVER ------------------------------------------------------------ */
+
+/**
+ * source_recover - have the driver take what waits in a queue
+ * @src: source
+ * @dev: open device
+ * @r: object; on return what was done
+ *
+ * Return: 0 or -errno.
+ */
+int source_recover(struct source *src, struct dev *dev, struct erdma_diag_recover *r)
+{
+	r->size = sizeof(*r);
+	return source_call(src, dev, ERDMA_DIAG_RECOVER, r, sizeof(*r));
+}
+
 /* ---- DEBUG -------------------------------------------------------------- */
 
 /**

@@ -338,6 +338,7 @@ int source_snapshot(struct source *src, struct dev *dev, struct erdma_diag_snaps
 		    struct snapshot_buf *b);
 int source_ring(struct source *src, struct dev *dev, uint32_t ring, uint32_t id,
 		struct ring_data *out);
+int source_recover(struct source *src, struct dev *dev, struct erdma_diag_recover *r);
 int source_debug(struct source *src, struct dev *dev, struct erdma_diag_debug *dbg);
 
 int source_log(struct source *src, struct dev *dev, uint32_t kind, uint64_t *seq, uint64_t *lost,

@@ -6,7 +6,7 @@ load helper
 
 ALL=("list dev" "list qp" "list cq" "list eq" "list mr" "list pd" "list ctx" "list cm"
      "info" "info dev" "info qp 17,18" "info cq 5" "info eq 1" "info cmdq" "dump qp" "dump qp 17" "dump cq 5,6" "dump eq aeq" "dump eq cmdq"
-     "dump cmdq" "stat" "stat -l -n 1" "top -n 1" "top -n 1 --by dev" "stat --style vendor" "debug-level" "why" "why 17" "doctor" "doctor --list" "summary" "recover dev --dry-run" "explain" "version" "ver" "schema")
+     "dump cmdq" "stat" "stat -l -n 1" "top -n 1" "top -n 1 --by dev" "stat --style vendor" "debug-level" "why" "why 17" "doctor" "doctor --list" "summary" "recover dev --dry-run" "recover eq 1 --yes" "recover cq 5 --yes" "explain" "version" "ver" "schema")
 
 # One document, with a schema; data, or an error and the exit status in it
 valid()
@@ -88,6 +88,7 @@ every_command()
 	eadm.cmdq.dump/2 dump cmdq
 	eadm.stat/2 stat
 	eadm.recover/2 recover dev --dry-run
+	eadm.recover.queue/2 recover eq 1 --yes
 	eadm.debug-level/2 debug-level
 	eadm.why/2 why
 	eadm.doctor/2 doctor

@@ -171,6 +171,20 @@ def test_hidden_completion(vm):
     assert 'completion-hidden' in found, found
 
 
+def test_recovery_of_an_event_queue(vm):
+    """No interrupt of the vector comes, the repeated ones neither: only the request helps."""
+    vm.card.fault('drop irq vector=1')
+    p = vm.popen(command(vm, 'esend', 90000))
+    vm.wait_until('the lost interrupt', lambda: '"irq-lost"' in doctor(vm)[1], 60)
+    assert 'eadm recover eq 1' in eadm(vm, 'doctor', check=False).out
+    done = data(vm, 'recover', 'eq', '1', '--yes')[0]
+    assert done['events'] >= 1 and done['delivered'] >= 1 and done['rung'], done
+    p.expect(r'^esend a=ok b=ok .* a-event b-event')
+    p.wait(60)
+    assert '"irq-lost"' not in doctor(vm)[1]
+    vm.card.clear_faults()
+
+
 def test_fresh_device_by_a_reset(vm):
     before = data(vm, 'info', 'dev')[0]
     assert not data(vm, 'recover', 'dev', '--dry-run')[0]['done']

@@ -219,6 +219,11 @@ static const struct member log_out[] = {
 	N(erdma_diag_log, out_more), { 0 }
 };
 
+static const struct member recover_out[] = {
+	N(erdma_diag_recover, out_flags), N(erdma_diag_recover, out_events),
+	N(erdma_diag_recover, out_delivered), { 0 }
+};
+
 static const struct member debug_out[] = { N(erdma_diag_debug, out_count), { 0 } };
 
 static void set_number(uint8_t *at, size_t size, uint64_t v)
@@ -488,6 +493,19 @@ static int call_debug(json_object *a, struct erdma_diag_debug *d)
 	return 0;
 }
 
+/* A queue in which nothing waits, unless a rule says otherwise */
+static int call_recover(json_object *a, struct erdma_diag_recover *r)
+{
+	if (r->obj != ERDMA_DIAG_OBJ_EQ && r->obj != ERDMA_DIAG_OBJ_CQ)
+		return -EOPNOTSUPP;
+	if (!find_object(a, &kinds[r->obj], r->id))
+		return -ENOENT;
+	r->out_flags = r->obj == ERDMA_DIAG_OBJ_EQ ? ERDMA_DIAG_RECOVER_RUNG : 0;
+	r->out_events = 0;
+	r->out_delivered = 0;
+	return 0;
+}
+
 /* Entries of the kind, each with its bytes; those before the first one are lost */
 static int call_log(json_object *a, struct erdma_diag_log *l)
 {
@@ -531,6 +549,8 @@ static int dispatch(json_object *a, unsigned int cmd, void *arg)
 		return call_debug(a, arg);
 	case ERDMA_DIAG_LOG:
 		return call_log(a, arg);
+	case ERDMA_DIAG_RECOVER:
+		return call_recover(a, arg);
 	}
 	return -ENOTTY;
 }
@@ -552,6 +572,7 @@ static struct call_desc describe(unsigned int cmd, void *arg)
 	struct erdma_diag_context *c = arg;
 	struct erdma_diag_ring_read *r = arg;
 	struct erdma_diag_log *g = arg;
+	struct erdma_diag_recover *v = arg;
 
 	switch (cmd) {
 	case ERDMA_DIAG_LIST:
@@ -568,6 +589,8 @@ static struct call_desc describe(unsigned int cmd, void *arg)
 	case ERDMA_DIAG_LOG:
 		return (struct call_desc){ "log", g->kind, g->seq, 0,
 					   (uint8_t *)(uintptr_t)g->buf, log_out };
+	case ERDMA_DIAG_RECOVER:
+		return (struct call_desc){ "recover", v->obj, v->id, 0, NULL, recover_out };
 	}
 	return (struct call_desc){ "info", 0, 0, 0, NULL, NULL };
 }
