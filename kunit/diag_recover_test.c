@@ -14,13 +14,22 @@ static void on_completion(struct ib_cq *ibcq, void *context)
 	notified++;
 }
 
-/* The setup, and completion EQ 1; the CQ has a handler */
+static void put_cqe(struct kunit *test, u32 i)
+{
+	struct erdma_cq *cq = setup_of(test)->cq;
+
+	cq->kernel.buf[erdma_ring_slot(i, cq->depth)].hdr =
+		cpu_to_be32(FIELD_PREP(ERDMA_CQE_OWNER, erdma_ring_owner(i, cq->depth)));
+}
+
+/* The setup, and completion EQ 1; the CQ has a handler, and got CQ_CI completions */
 static int recover_test_init(struct kunit *test)
 {
 	int ret = diag_setup_init(test);
 	struct erdma_ceq *ceq;
 	struct erdma_dev *dev;
 	struct diag_setup *s;
+	u32 i;
 
 	if (ret)
 		return ret;
@@ -37,6 +46,8 @@ static int recover_test_init(struct kunit *test)
 	dev->n_comp_eqs = 1;
 	s->cq->ibcq.device = &dev->ibdev;
 	s->cq->ibcq.comp_handler = on_completion;
+	for (i = 0; i < CQ_CI; i++)
+		put_cqe(test, i);
 	notified = 0;
 	return 0;
 }
@@ -76,14 +87,6 @@ static void put_ceqe(struct kunit *test, u32 i, u32 cqn)
 static u64 ceq_doorbell(struct kunit *test)
 {
 	return setup_of(test)->f->wide[ERDMA_REG_EQ_DB(1) / 8];
-}
-
-static void put_cqe(struct kunit *test, u32 i)
-{
-	struct erdma_cq *cq = setup_of(test)->cq;
-
-	cq->kernel.buf[erdma_ring_slot(i, cq->depth)].hdr =
-		cpu_to_be32(FIELD_PREP(ERDMA_CQE_OWNER, erdma_ring_owner(i, cq->depth)));
 }
 
 static void arm_cq(struct kunit *test, u64 flags)
