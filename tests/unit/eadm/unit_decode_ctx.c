@@ -134,7 +134,7 @@ static void info_of_a_device(void **state)
 		.cap0 = 0x00041400A80F0A1FULL, .cap1 = 0xFFFFFF0010400000ULL,
 		.mac = { 0x00, 0x16, 0x3e, 0x12, 0x34, 0x56 }, .cc_default = 1, .fw_version = 0x225,
 		.pci_vendor = 0x1ded, .pci_device = 0x107f, .numa_node = -1, .reg_status = 2,
-		.abi_cmds = 0x83, .driver_version = "0.1.0", .link_up = 1,
+		.abi_cmds = 0x183, .driver_version = "0.1.0", .link_up = 1,
 	};
 	struct obj *o = obj_new(&test_pool, &schema_dev_info);
 
@@ -149,7 +149,7 @@ static void info_of_a_device(void **state)
 	has_str(o, DI_NODE_GUID, "0216:3eff:fe12:3456");
 	has_str(o, DI_PCI_ID, "1ded:107f");
 	has_words(o, DI_REG_STATUS_WORDS, "init-done");
-	has_words(o, DI_ABI_CMDS, "info,list,7");
+	has_words(o, DI_ABI_CMDS, "info,list,recover,8");
 	has_str(o, DI_PROTO, "iWARP");
 	has_str(o, DI_LINK, "up");
 	has_none(o, DI_NUMA);
