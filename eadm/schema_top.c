@@ -28,6 +28,7 @@ static const struct field row_fields[] = {
 	[TR_DROPS] = { "drops_rate", "packets dropped per second", T_RATE },
 	[TR_EVENTS] = { "events_rate", "completion events per second", T_RATE },
 	[TR_CMDS] = { "commands_rate", "commands per second", T_RATE },
+	[TR_P99] = { "commands_p99_ns", "99 of 100 commands took at most", T_NS },
 	[TR_SQ_USED] = { "sq.used", "SQ used", T_NUM },
 	[TR_SQ_DEPTH] = { "sq.depth", "SQ depth", T_NUM },
 	[TR_ESTIMATE] = { "estimate", "rates are estimates: counts of 16 bits went round", T_BOOL },
@@ -58,6 +59,7 @@ static const struct column row_cols[] = {
 	{ "DROP/S", COL(TR_DROPS), .flags = COL_MAYBE | COL_RIGHT, .drop = 2 },
 	{ "EVENT/S", COL(TR_EVENTS), .flags = COL_MAYBE | COL_RIGHT, .drop = 3 },
 	{ "CMD/S", COL(TR_CMDS), .flags = COL_MAYBE | COL_RIGHT, .drop = 3 },
+	{ "P99-CMD", COL(TR_P99), .flags = COL_MAYBE | COL_RIGHT, .drop = 3 },
 	{ "EST", COL(TR_ESTIMATE), .flags = COL_MAYBE, .drop = 8 },
 	{ "OLD", COL(TR_OLD), .flags = COL_MAYBE | COL_RIGHT, .drop = 1 },
 };

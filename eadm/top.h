@@ -112,6 +112,18 @@ struct top_budget {
 };
 
 /**
+ * struct top_times - times of a device's commands, of all opcodes
+ * @known: they could be read
+ * @bucket: as in struct erdma_diag_log_cmd_time
+ * @max_ns: of the slowest
+ */
+struct top_times {
+	bool known;
+	uint64_t bucket[ERDMA_DIAG_LOG_BUCKETS];
+	uint64_t max_ns;
+};
+
+/**
  * struct top_dev - a device
  * @qp: queue pairs by number
  * @n: their number
@@ -126,6 +138,9 @@ struct top_budget {
  * @call_ns: longest call with questions in this interval
  * @silent: the device did not answer in time
  * @qps: queue pairs of another driver's device, -1: not known
+ * @times: of commands
+ * @has_times: the driver records them
+ * @p99_ns: what 99 of 100 commands of this interval took at most, 0: there was none
  */
 struct top_dev {
 	struct top_qp *qp;
@@ -141,6 +156,9 @@ struct top_dev {
 	uint64_t call_ns;
 	bool silent;
 	long qps;
+	struct top_times times;
+	bool has_times;
+	uint64_t p99_ns;
 };
 
 /**
@@ -200,6 +218,10 @@ uint64_t rate_unwrap(uint16_t delta, uint64_t span_ns, uint64_t burst, uint64_t 
 void rates_between(struct top_rates *r, const struct top_view *from, const struct top_view *to,
 		   const struct top_view *soon, const struct top_view *later);
 void rate_set(struct top_rates *r, enum top_rate which, double delta, uint64_t ns);
+
+/* top_cmd.c */
+uint64_t times_p99(const struct top_times *before, const struct top_times *now);
+void top_times(struct top *t, struct dev *dev, struct top_dev *td);
 
 /* top_read.c */
 int top_read(struct top *t, struct live_dev *d);

@@ -214,8 +214,10 @@ int top_read(struct top *t, struct live_dev *d)
 		ret = read_other(t, d->dev, td, counted);
 	else
 		ret = t->by == BY_DEV ? read_info(t, d->dev) : read_qps(t, d->dev, td);
-	if (!ret && t->by == BY_DEV && d->dev->state != DEV_OTHER)
+	if (!ret && t->by == BY_DEV && d->dev->state != DEV_OTHER) {
 		ret = counted;
+		top_times(t, d->dev, td);
+	}
 	if (ret == -ENODEV && t->live.done) {
 		top_dev_drop(td);
 		d->priv = NULL;

@@ -304,6 +304,15 @@ static void fill_rates(struct obj *o, const struct sum *s, bool asks)
 		obj_u64(o, TR_OLD, s->old_ns);
 }
 
+/* Of all commands of the interval; without one there is nothing that was measured */
+static void fill_times(struct obj *o, const struct top_dev *td)
+{
+	if (td->p99_ns)
+		obj_u64(o, TR_P99, td->p99_ns);
+	else if (td->has_times)
+		obj_missing(o, TR_P99, V_UNASKED);
+}
+
 static struct obj *row_of(struct top *t, const struct sum *s)
 {
 	struct obj *o = obj_new(&t->live.c->pool, &schema_top_row);
@@ -328,6 +337,8 @@ static struct obj *row_of(struct top *t, const struct sum *s)
 	if (t->by != BY_QP && t->by != BY_DEV && s->measured != s->qps)
 		obj_u64(o, TR_MEASURED, s->measured);
 	fill_rates(o, s, asks);
+	if (t->by == BY_DEV)
+		fill_times(o, s->td);
 	return o;
 }
 

@@ -65,6 +65,43 @@ export TZ=UTC
 	golden live-top-cgroup.txt live-busy top -n 1 --by cgroup
 	golden live-top-dev.txt live-busy top -n 1 --by dev
 }
+# times N:COUNT...: an entry of the recorder of times: bucket N has COUNT commands
+times()
+{
+	/usr/bin/python3 - "$@" <<-'EOF2'
+		import json, struct, sys
+		buckets = [0] * 24
+		for word in sys.argv[1:]:
+		    n, count = word.split(':')
+		    buckets[int(n)] = int(count)
+		data = struct.pack('<QQ24xIIQQQQ24I', 0, 1, 0, 1, sum(buckets), 0, 0, 3_000_000_000, *buckets)
+		print(json.dumps([{'kind': 3, 'data': data.hex()}]))
+	EOF2
+}
+# p99 BEFORE AFTER: what top --by dev says of the commands in between
+p99()
+{
+	jq --argjson a "$1" --argjson b "$2" '.adapters[0] |= (.info.abi_flags = 34359738371 |
+		.log = $a | .then[0].log = $b)' "$SCENARIOS/live-busy.json" > "$BATS_TEST_TMPDIR/s.json"
+	SCENARIOS=$BATS_TEST_TMPDIR fake s top -n 1 --by dev -o jsonl |
+		jq -c '.rows[0] | [.commands_p99_ns, .unknown]'
+}
+@test "top --by dev: 99 of 100 commands of the interval took at most" {
+	local old
+	old=$(times 3:1000 20:50)
+	[ "$(p99 "$old" "$(times 3:1099 20:51)")" = "[8000,null]" ]
+	[ "$(p99 "$old" "$(times 3:1098 20:52)")" = "[1048576000,null]" ]
+	[ "$(p99 "$old" "$(times 3:1000 20:50 6:1)")" = "[64000,null]" ]
+	[ "$(p99 "$old" "$(times 3:1000 20:50 23:1)")" = "[3000000000,null]" ]
+	[ "$(p99 "$old" "$(times 3:1000 20:50 0:7)")" = "[1000,null]" ]
+}
+@test "top --by dev: no command, or times that began anew, have no percentile" {
+	[ "$(p99 "$(times 3:1000)" "$(times 3:1000)")" = '[null,null]' ]
+	[ "$(p99 "$(times 3:1000)" "$(times 3:10)")" = '[null,null]' ]
+	SCENARIOS=$BATS_TEST_TMPDIR fake s top -n 1 --by dev | grep -q 'CMD/S  *P99-CMD$'
+	SCENARIOS=$BATS_TEST_TMPDIR fake s top -n 1 --by dev | grep -q ' -$'
+	run ! grep -q P99 <(fake live-busy top -n 1 --by dev)
+}
 @test "top -j" {
 	golden_json live-top.json live-busy top -n 1
 }

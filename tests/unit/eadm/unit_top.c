@@ -31,6 +31,25 @@ static void counts_that_went_round_are_made_good(void **state)
 					     cases[i].burst_ns), cases[i].want);
 }
 
+/* The slowest hundredth does not count, less than one command of a hundred is none */
+static void percentile_is_the_bound_of_its_bucket(void **state)
+{
+	struct top_times before = { .bucket = { [3] = 500 } }, now = before;
+
+	(void)state;
+	now.max_ns = SECOND;
+	assert_int_equal(times_p99(&before, &now), 0);
+	now.bucket[3] += 198;
+	now.bucket[10] = 2;
+	assert_int_equal(times_p99(&before, &now), 8000);
+	now.bucket[10]++;
+	assert_int_equal(times_p99(&before, &now), 1024000);
+	now.max_ns = 700000;
+	assert_int_equal(times_p99(&before, &now), 700000);
+	now.bucket[3] = 499;
+	assert_int_equal(times_p99(&before, &now), 0);
+}
+
 static void rates_go_over_the_end_of_16_bits(void **state)
 {
 	struct top_view a = { .ns = SECOND, .card = { .tx_pkts = 65000, .timeouts = 9 } };
@@ -143,6 +162,7 @@ int unit_top(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(counts_that_went_round_are_made_good),
+		TEST(percentile_is_the_bound_of_its_bucket),
 		TEST(rates_go_over_the_end_of_16_bits),
 		TEST(two_paces_are_better_than_one),
 		TEST(few_are_all_asked_about),
