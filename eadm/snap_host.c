@@ -10,6 +10,7 @@
 
 #include "erdma/erdma_snapshot.h"
 
+#include "snap_system.h"
 #include "snap_take.h"
 
 /* ---- the adapter ------------------------------------------------------------ */
@@ -67,18 +68,69 @@ static void add_interrupts(struct snap_lines *l, const struct dev *d)
 		fclose(f);
 }
 
+struct irq_cpus {
+	struct snap_lines *l;
+	struct source *src;
+	const struct dev *d;
+};
+
+/* Of an interrupt that has one CPU */
+static void add_irq_cpu(void *arg, uint32_t id, const struct rec *rec)
+{
+	const struct irq_cpus *all = arg;
+	struct erdma_diag_eq eq;
+	char name[32];
+	int cpu;
+
+	(void)id;
+	if (rec->type != ERDMA_DIAG_REC_EQ)
+		return;
+	rec_copy(rec, &eq, sizeof(eq));
+	cpu = all->src->ops->irq_cpu(all->src, all->d, eq.irq);
+	snprintf(name, sizeof(name), "irq_cpu.%u", eq.irq);
+	if (cpu >= 0)
+		lines_add(all->l, FC_PLAIN, name, "%d", cpu);
+}
+
+static void add_irq_cpus(struct taking *t, struct snap_lines *l, struct dev *d)
+{
+	struct source *src = &t->c->src;
+	struct irq_cpus all = { .l = l, .src = src, .d = d };
+
+	/* The list was taken before, or the reason is there why it could not be had */
+	if (src->ops->irq_cpu && d->info.size)
+		source_list(src, d, ERDMA_DIAG_OBJ_EQ, 0, UINT32_MAX, add_irq_cpu, &all);
+}
+
+/**
+ * take_system - what the host has for its devices
+ * @t: file
+ */
+void take_system(struct taking *t)
+{
+	struct snap_lines l = take_lines(t);
+	struct source *src = &t->c->src;
+	struct host h;
+
+	if (!src->ops->host || src->ops->host(src, &h))
+		return;
+	system_write(&l, &h);
+	take_put_lines(t, ERDMA_SNAP_SYSTEM, ERDMA_SNAP_NO_DEV, 0, &l);
+}
+
 /**
  * take_host - the interface, addresses and interrupts of an adapter
  * @t: file
  * @d: adapter
  * @dev: its number
  */
-void take_host(struct taking *t, const struct dev *d, uint32_t dev)
+void take_host(struct taking *t, struct dev *d, uint32_t dev)
 {
 	struct snap_lines l = take_lines(t);
 
 	add_addresses(&l, d);
 	add_interrupts(&l, d);
+	add_irq_cpus(t, &l, d);
 	if (l.len)
 		take_put_lines(t, ERDMA_SNAP_HOST, dev, 0, &l);
 }

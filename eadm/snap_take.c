@@ -284,6 +284,7 @@ int take_all(struct taking *t, const char *path)
 				   NULL, "cannot write %s: %s", path ? path : "to memory",
 				   strerror(err));
 	take_file(t);
+	take_system(t);
 	ret = ctx_each_dev(c, DEVS_MANY | DEVS_ANY, take_device, t);
 	if (!t->n_devs) {
 		snap_abort(t->out);

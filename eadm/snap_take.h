@@ -39,7 +39,8 @@ int take_all(struct taking *t, const char *path);
 void take_objects(struct taking *t, struct dev *d, uint32_t dev);
 
 /* snap_host.c: what the host knows */
-void take_host(struct taking *t, const struct dev *d, uint32_t dev);
+void take_system(struct taking *t);
+void take_host(struct taking *t, struct dev *d, uint32_t dev);
 void take_process(struct taking *t, const struct dev *d, uint32_t dev, uint32_t pid);
 
 #endif /* EADM_SNAP_TAKE_H */

@@ -14,6 +14,7 @@
 #include "erdma/erdma_snapshot.h"
 
 #include "snap.h"
+#include "snap_system.h"
 #include "source_file.h"
 
 /**
@@ -547,6 +548,28 @@ static int file_addresses(struct source *src, const struct dev *dev)
 	return n;
 }
 
+/* Of one host: what several have cannot be one */
+static int file_host(struct source *src, struct host *out)
+{
+	const struct file_source *f = src->priv;
+	const struct snap_item *i = snap_find(f->in, ERDMA_SNAP_NO_DEV, ERDMA_SNAP_SYSTEM, 0, 0);
+
+	if (!i || src->joined)
+		return -ENODATA;
+	system_read(i->body, i->len, out);
+	return 0;
+}
+
+static int file_irq_cpu(struct source *src, const struct dev *dev, unsigned int irq)
+{
+	const struct file_source *f = src->priv;
+	const struct snap_item *i = snap_last(f->in, number_of(src, dev), ERDMA_SNAP_HOST, 0, 0);
+	char name[32];
+
+	snprintf(name, sizeof(name), "irq_cpu.%u", irq);
+	return i ? (int)line_number(i, name, -1) : -1;
+}
+
 static int64_t file_moment(struct source *src, const struct dev *dev, unsigned int n)
 {
 	struct file_source *f = src->priv;
@@ -595,6 +618,8 @@ static const struct source_ops file_ops = {
 	.objects = file_objects,
 	.process = file_process,
 	.addresses = file_addresses,
+	.host = file_host,
+	.irq_cpu = file_irq_cpu,
 	.moment = file_moment,
 	.real_ns = file_real_ns,
 	.lockdown = file_lockdown,
