@@ -45,6 +45,9 @@ enum exit_code {
 	EX_INTERRUPTED	= 130,
 };
 
+/* Sets of them */
+#define EXIT_BIT(code)	(1U << ((code) == EX_INTERRUPTED ? 31 : (code)))
+
 #define EXIT_CODES(X) \
 	X(EX_DONE, "done", "done; an empty list is an answer") \
 	X(EX_FAILED, "failed", "failed: driver, device or I/O error not listed below") \
@@ -324,6 +327,7 @@ struct args {
  * @more: paragraphs, or NULL
  * @schema: of its documents
  * @takes: TAKES_*, which global options have an effect
+ * @exits: EXIT_BIT() of each status it may end with
  * @hidden: not in help and completion
  * @run: does it; 0 or negative after ctx_problem()
  */
@@ -341,6 +345,7 @@ struct cmd {
 	const char *more;
 	const struct schema *schema;
 	unsigned int takes;
+	unsigned int exits;
 	bool hidden;
 	int (*run)(struct ctx *c, const struct args *a);
 };
@@ -366,10 +371,15 @@ const char *nearest_word(struct pool *p, const char *word, const char *const *wo
 void help_overview(FILE *f);
 void help_command(FILE *f, const struct cmd *cmd);
 void help_verb(FILE *f, const char *verb);
-void help_man(FILE *f, const char *part);
 void help_completion(FILE *f);
 const char *operand_kind(enum operand o);
 char *cmd_synopsis(struct pool *p, const struct cmd *cmd);
+const char *cmd_name(struct pool *p, const struct cmd *cmd);
+const struct cmd *cmd_next(const char *verb, const struct cmd *cmd);
+const char *opt_objects(struct pool *p, const struct cmd *cmd, const struct opt_def *o);
+
+/* man.c: generated parts of manual pages */
+int man_part(FILE *f, const char *part, const char *verb);
 
 /* parse.c: operands and values */
 /**

@@ -37,6 +37,14 @@ const struct opt_def global_opts[] = {
 
 #define SHELL	(BLOCK | TAKES_TABLE)
 
+/* Exit status: of any command; of one that reads a file; of one that asks the driver */
+#define EXITS_ANY	(EXIT_BIT(EX_DONE) | EXIT_BIT(EX_FAILED) | EXIT_BIT(EX_BAD_USAGE))
+#define EXITS_FILE	(EXITS_ANY | EXIT_BIT(EX_NOT_FOUND) | EXIT_BIT(EX_DENIED) | EXIT_BIT(EX_PARTIAL))
+#define EXITS_ASK	(EXITS_FILE | EXIT_BIT(EX_NO_DRIVER) | EXIT_BIT(EX_UNSUPPORTED) |	\
+			 EXIT_BIT(EX_NO_ANSWER))
+#define EXITS_LIVE	(EXITS_ASK | EXIT_BIT(EX_INTERRUPTED))
+#define EXITS_HEALTH	(EXIT_BIT(EX_WARNING) | EXIT_BIT(EX_FAULT))
+
 #define SORT	{ OPT_SORT, "sort", 0, "KEY", NULL, "order by a column or JSON key; -KEY: downwards" }
 
 static const struct opt_def list_opts[] = { SORT, { 0 } };
@@ -199,7 +207,7 @@ const struct cmd cmd_table[] = {
 		  "device there\nis what rdma netlink and sysfs have: 'list dev|qp|cq|mr', 'stat', 'metrics' "
 		  "and 'top --by dev' show\nit beside the adapters. All other commands are about adapters; "
 		  "with -d and its name their exit\nstatus is 6.",
-	  .schema = &schema_dev_list, .takes = LIST, .run = cmd_list_dev },
+	  .schema = &schema_dev_list, .takes = LIST, .exits = EXITS_ASK, .run = cmd_list_dev },
 	{ .verb = "list", .object = "qp", .operands = "", .opts = list_qp_opts, .section = SEE,
 	  .help = "queue pairs: state, peer, use of the queues, owner",
 	  .more = "State DEAD: the device stopped it, whatever driver and application still think. "
@@ -207,31 +215,35 @@ const struct cmd cmd_table[] = {
 		  "most 64 queue pairs and\n100 ms. '=qp18' behind a peer: it is queue pair 18 of this "
 		  "host. Those of other drivers' devices\nhave the states of the verbs (RESET INIT RTR RTS "
 		  "SQD SQE ERR), and RQPN if they are connected;\nnetlink has nothing else of them.",
-	  .schema = &schema_qp_list, .takes = LIST, .run = cmd_list_qp },
+	  .schema = &schema_qp_list, .takes = LIST, .exits = EXITS_ASK, .run = cmd_list_qp },
 	{ .verb = "list", .object = "cq", .operands = "", .opts = list_cq_opts, .section = SEE,
 	  .help = "completion queues",
 	  .more = "CQN of other drivers' devices: the number that rdma(8) shows.",
-	  .schema = &schema_cq_list, .takes = LIST, .run = cmd_list_cq },
+	  .schema = &schema_cq_list, .takes = LIST, .exits = EXITS_ASK, .run = cmd_list_cq },
 	{ .verb = "list", .object = "eq", .operands = "", .opts = list_opts, .section = SEE,
 	  .help = "event queues and their interrupts",
-	  .schema = &schema_eq_list, .takes = LIST, .run = cmd_list_eq },
+	  .schema = &schema_eq_list, .takes = LIST, .exits = EXITS_ASK, .run = cmd_list_eq },
 	{ .verb = "list", .object = "mr", .operands = "", .opts = list_opts, .section = SEE,
 	  .help = "memory regions: keys, range, access, translation, owner",
 	  .more = "The keys need CAP_NET_ADMIN. MR of other drivers' devices: the number that rdma(8) shows.",
-	  .schema = &schema_mr_list, .takes = LIST & ~TAKES_HW, .run = cmd_list_mr },
+	  .schema = &schema_mr_list, .takes = LIST & ~TAKES_HW, .exits = EXITS_ASK,
+	  .run = cmd_list_mr },
 	{ .verb = "list", .object = "pd", .operands = "", .opts = list_opts, .section = SEE,
 	  .help = "protection domains and how much is in them",
-	  .schema = &schema_pd_list, .takes = LIST & ~TAKES_HW, .run = cmd_list_pd },
+	  .schema = &schema_pd_list, .takes = LIST & ~TAKES_HW, .exits = EXITS_ASK,
+	  .run = cmd_list_pd },
 	{ .verb = "list", .object = "ctx", .operands = "", .opts = list_opts, .section = SEE,
 	  .help = "user contexts: doorbell pages, objects, owner",
-	  .schema = &schema_ctx_list, .takes = LIST & ~TAKES_HW, .run = cmd_list_ctx },
+	  .schema = &schema_ctx_list, .takes = LIST & ~TAKES_HW, .exits = EXITS_ASK,
+	  .run = cmd_list_ctx },
 	{ .verb = "list", .object = "cm", .operands = "", .opts = list_opts, .section = SEE,
 	  .help = "listeners and connections: state, addresses, queue pair, owner",
-	  .schema = &schema_cm_list, .takes = LIST & ~TAKES_HW, .run = cmd_list_cm },
+	  .schema = &schema_cm_list, .takes = LIST & ~TAKES_HW, .exits = EXITS_ASK,
+	  .run = cmd_list_cm },
 	{ .verb = "info", .object = "dev", .operands = "", .section = SEE,
 	  .help = "identity, firmware, capabilities, limits and use of a device",
 	  .more = "'eadm info' without an object is the same.",
-	  .schema = &schema_dev_info, .takes = BLOCK, .run = cmd_info_dev },
+	  .schema = &schema_dev_info, .takes = BLOCK, .exits = EXITS_ASK, .run = cmd_info_dev },
 	{ .verb = "info", .object = "qp", .operands = "QPN...", .min = 1, .max = -1,
 	  .opts = info_qp_opts, .operand = OPERAND_QP, .section = SEE,
 	  .help = "a queue pair as driver and device see it",
@@ -239,35 +251,38 @@ const struct cmd cmd_table[] = {
 		  "place. Fields on\nwhich the sides disagree are marked with '!'. PI and CI are never "
 		  "marked: they move between the\ntwo questions. Addresses, doorbells and what was asked "
 		  "for at creation are shown with -v.",
-	  .schema = &schema_qp_info, .takes = SIDES, .run = cmd_info_qp },
+	  .schema = &schema_qp_info, .takes = SIDES, .exits = EXITS_ASK, .run = cmd_info_qp },
 	{ .verb = "info", .object = "cq", .operands = "CQN...", .min = 1, .max = -1,
 	  .opts = info_cq_opts, .operand = OPERAND_CQ, .section = SEE,
 	  .help = "a completion queue as driver and device see it",
-	  .schema = &schema_cq_info, .takes = SIDES, .run = cmd_info_cq },
+	  .schema = &schema_cq_info, .takes = SIDES, .exits = EXITS_ASK, .run = cmd_info_cq },
 	{ .verb = "info", .object = "eq", .operands = "EQN|aeq|cmdq", .min = 1, .max = 1,
 	  .operand = OPERAND_EQ, .section = SEE,
 	  .help = "an event queue as driver and device see it",
-	  .schema = &schema_eq_info, .takes = SIDES, .run = cmd_info_eq },
+	  .schema = &schema_eq_info, .takes = SIDES, .exits = EXITS_ASK, .run = cmd_info_eq },
 	{ .verb = "info", .object = "cmdq", .operands = "", .section = SEE,
 	  .help = "the command queue: contexts, commands in flight, timeouts",
-	  .schema = &schema_cmdq_info, .takes = BLOCK, .run = cmd_info_cmdq },
+	  .schema = &schema_cmdq_info, .takes = BLOCK, .exits = EXITS_ASK, .run = cmd_info_cmdq },
 	{ .verb = "dump", .object = "qp", .operands = "[QPN...]", .max = -1,
 	  .opts = dump_qp_opts, .operand = OPERAND_QP, .section = SEE,
 	  .help = "work requests in the rings of queue pairs, decoded",
-	  .more = dump_more, .schema = &schema_qp_dump, .takes = LIST, .run = cmd_dump_qp },
+	  .more = dump_more, .schema = &schema_qp_dump, .takes = LIST, .exits = EXITS_ASK,
+	  .run = cmd_dump_qp },
 	{ .verb = "dump", .object = "cq", .operands = "CQN...", .min = 1, .max = -1,
 	  .opts = dump_cq_opts, .operand = OPERAND_CQ, .section = SEE,
 	  .help = "completions in the rings of completion queues, decoded",
-	  .more = dump_more, .schema = &schema_cq_dump, .takes = LIST, .run = cmd_dump_cq },
+	  .more = dump_more, .schema = &schema_cq_dump, .takes = LIST, .exits = EXITS_ASK,
+	  .run = cmd_dump_cq },
 	{ .verb = "dump", .object = "eq", .operands = "EQN|aeq|cmdq", .min = 1, .max = 1,
 	  .opts = dump_opts, .operand = OPERAND_EQ, .section = SEE,
 	  .help = "events in the ring of an event queue, decoded",
-	  .more = dump_more, .schema = &schema_eq_dump, .takes = LIST, .run = cmd_dump_eq },
+	  .more = dump_more, .schema = &schema_eq_dump, .takes = LIST, .exits = EXITS_ASK,
+	  .run = cmd_dump_eq },
 	{ .verb = "dump", .object = "cmdq", .operands = "", .opts = dump_cmdq_opts,
 	  .section = SEE, .help = "commands and their results, completions, events, decoded",
 	  .more = "The result of a command is beside it; as text the other two rings need -v, --cq or "
 		  "--eq.",
-	  .schema = &schema_cmdq_dump, .takes = LIST, .run = cmd_dump_cmdq },
+	  .schema = &schema_cmdq_dump, .takes = LIST, .exits = EXITS_ASK, .run = cmd_dump_cmdq },
 	{ .verb = "stat", .operands = "[COUNTER...]", .max = -1, .opts = stat_opts,
 	  .operand = OPERAND_COUNTER, .section = COUNT,
 	  .help = "counters of hardware and driver; never reset",
@@ -276,7 +291,7 @@ const struct cmd cmd_table[] = {
 		  "first; '-' stands for a\ncounter that went down: it was reset. With an interval a "
 		  "device that is lost is waited for.\nOther drivers' devices have the driver's names, of "
 		  "each port; --style vendor leaves them out.",
-	  .schema = &schema_stat, .takes = LIST & ~TAKES_HW, .run = cmd_stat },
+	  .schema = &schema_stat, .takes = LIST & ~TAKES_HW, .exits = EXITS_LIVE, .run = cmd_stat },
 	{ .verb = "metrics", .operands = "", .opts = metrics_opts, .section = COUNT,
 	  .help = "metrics of all adapters, and of other RDMA devices, for Prometheus",
 	  .more = "Counters, use and limits, health, the rules of 'doctor' that one look shows, times "
@@ -285,7 +300,7 @@ const struct cmd cmd_table[] = {
 		  "not lose the others:\nerdma_up and erdma_part_up are 0 then, and the exit status is "
 		  "7.\nMetrics of other drivers' devices begin with rdma_.",
 	  .schema = &schema_metrics, .takes = TAKES_DEV | TAKES_DOC | TAKES_CALLS | TAKES_FILE,
-	  .run = cmd_metrics },
+	  .exits = EXITS_ASK, .run = cmd_metrics },
 	{ .verb = "top", .operands = "", .opts = top_opts, .section = COUNT,
 	  .help = "who is busy now: queue pairs, processes, control groups, devices",
 	  .more = "On a terminal a table that is drawn again and again; 'q' ends it. What did nothing "
@@ -298,7 +313,7 @@ const struct cmd cmd_table[] = {
 		  "POST/S blocks and receives that the driver sees posted. Numbers of\nprocesses and names "
 		  "of groups are those of the caller. Other drivers' devices are in --by dev only,\nwith the "
 		  "rates that their counters have.",
-	  .schema = &schema_top, .takes = LIST & ~TAKES_FILE, .run = cmd_top },
+	  .schema = &schema_top, .takes = LIST & ~TAKES_FILE, .exits = EXITS_LIVE, .run = cmd_top },
 	{ .verb = CMD_ALONE, .operands = "", .section = ANSWER,
 	  .help = "devices at a glance: health, queue pairs, errors, the last failure; also eadm alone",
 	  .more = "What counts errors is read twice, a second apart, and so are queue pairs: stuck is one "
@@ -306,7 +321,8 @@ const struct cmd cmd_table[] = {
 		  "node, and of a\nfile, less is known. The last failure is the newest within ten minutes: "
 		  "a loss of the device,\nan attempt to connect, a verb. The exit status says nothing of "
 		  "what was found.",
-	  .schema = &schema_summary, .takes = BLOCK & ~TAKES_MORE, .run = cmd_summary },
+	  .schema = &schema_summary, .takes = BLOCK & ~TAKES_MORE, .exits = EXITS_ASK,
+	  .run = cmd_summary },
 	{ .verb = "why", .operands = "[QPN...] [FILE...]", .max = -1, .opts = info_qp_opts,
 	  .operand = OPERAND_QP, .section = ANSWER,
 	  .help = "why nothing goes on: the facts of both ends, a verdict, and what to do next",
@@ -320,13 +336,13 @@ const struct cmd cmd_table[] = {
 		  "is (CERTAIN, LIKELY, POSSIBLE) and who has to act; 'eadm explain\nrule' shows the "
 		  "evidence of each. Without a choice all queue pairs, devices, and what failed within\nten "
 		  "minutes. The exit status says nothing of the verdict.",
-	  .schema = &schema_why, .takes = BLOCK & ~TAKES_MORE, .run = cmd_why },
+	  .schema = &schema_why, .takes = BLOCK & ~TAKES_MORE, .exits = EXITS_ASK, .run = cmd_why },
 	{ .verb = "match", .operands = "FILE FILE", .min = 2, .max = 2, .section = ANSWER,
 	  .help = "connections between two hosts, by a snapshot file of each, and why they hang",
 	  .more = "As 'why FILE FILE', only of connections that have one end in each file. They are found "
 		  "by\naddresses, ports and cookies; in files with pseudonyms by ports and cookies.",
 	  .schema = &schema_why, .takes = BLOCK & ~(TAKES_MORE | TAKES_FILE | TAKES_HW),
-	  .run = cmd_match },
+	  .exits = EXITS_FILE, .run = cmd_match },
 	{ .verb = "doctor", .operands = "", .opts = doctor_opts, .section = ANSWER,
 	  .help = "what is wrong with the adapters of this host, by every rule",
 	  .more = "The rules of 'why', of all devices, of at most 64 queue pairs, and of what failed "
@@ -335,7 +351,8 @@ const struct cmd cmd_table[] = {
 		  "limits of locked memory. Only what is\nwrong is shown, and no warning that is merely "
 		  "possible. Exit status 10: a warning, a fault that is not\ncertain, or a failure of "
 		  "the past; 11: a fault that is certain.",
-	  .schema = &schema_doctor, .takes = BLOCK & ~TAKES_MORE, .run = cmd_doctor },
+	  .schema = &schema_doctor, .takes = BLOCK & ~TAKES_MORE, .exits = EXITS_ASK | EXITS_HEALTH,
+	  .run = cmd_doctor },
 	{ .verb = "watch", .operands = "", .opts = watch_opts, .section = ANSWER,
 	  .help = "wait until a rule of 'why' holds; show its verdict, and write a snapshot",
 	  .more = "'eadm explain rule' has the names. A look takes two seconds, and is that of 'doctor': "
@@ -343,20 +360,22 @@ const struct cmd cmd_table[] = {
 		  "looked for as 'why' does.\nExit status 0: the time of --for is over, and none of them "
 		  "held; 10 and 11 as with doctor; 10 for\na rule that is no warning. Once watch has begun, "
 		  "devices may come and go.",
-	  .schema = &schema_watch, .takes = BLOCK & ~(TAKES_MORE | TAKES_FILE), .run = cmd_watch },
+	  .schema = &schema_watch, .takes = BLOCK & ~(TAKES_MORE | TAKES_FILE),
+	  .exits = EXITS_LIVE | EXITS_HEALTH, .run = cmd_watch },
 	{ .verb = "log", .operands = "", .opts = log_opts, .section = EVIDENCE,
 	  .help = "what the driver recorded, as one timeline",
 	  .more = "Kinds: cmd, event, cm, fail, key, reset, link, debug; and only if they are named: "
 		  "cmd-first,\nthe commands that led to the first failures, and cmd-time, a row per "
 		  "opcode. Without\nCAP_NET_ADMIN one's own user's entries only.",
-	  .schema = &schema_log, .takes = LIST & ~TAKES_HW, .run = cmd_log },
+	  .schema = &schema_log, .takes = LIST & ~TAKES_HW, .exits = EXITS_LIVE, .run = cmd_log },
 	{ .verb = "debug-level", .operands = "[CATEGORY[=LEVEL][,...]]", .max = 1,
 	  .opts = debug_opts, .operand = OPERAND_CAT, .section = SET,
 	  .help = "show or set the level of the driver's messages",
 	  .more = "'debug-level cm' shows, 'cm=dbg' sets. Levels: off err info dbg trace, and "
 		  "default. The category\n'all' stands for every category; 'none' is short for "
 		  "all=default.",
-	  .schema = &schema_debug, .takes = LIST & ~TAKES_MORE, .run = cmd_debug_level },
+	  .schema = &schema_debug, .takes = LIST & ~TAKES_MORE, .exits = EXITS_ASK,
+	  .run = cmd_debug_level },
 	{ .verb = "recover", .object = "dev", .operands = "", .opts = recover_opts, .section = SET,
 	  .help = "reset the adapter: the driver puts a fresh device in its place",
 	  .more = "By a reset of the PCI function in sysfs, which needs root. All queue pairs are lost: "
@@ -364,27 +383,27 @@ const struct cmd cmd_table[] = {
 		  "connect again. It is also the\nway back for an adapter that the driver gave up, which "
 		  "has no RDMA device any more.",
 	  .schema = &schema_recover, .takes = BLOCK & ~(TAKES_MORE | TAKES_HW | TAKES_FILE),
-	  .run = cmd_recover_dev },
+	  .exits = EXITS_ASK, .run = cmd_recover_dev },
 	{ .verb = "recover", .object = "eq", .operands = "EQN|aeq|cmdq", .min = 1, .max = 1,
 	  .opts = recover_opts, .operand = OPERAND_EQ, .section = SET,
 	  .help = "handle the events that wait in an event queue, and ring its doorbell",
 	  .more = "For events whose interrupt got lost. The driver takes them without an interrupt. "
 		  "Nothing is lost by it:\na queue in which nothing waits is only armed again.",
 	  .schema = &schema_recover_queue, .takes = BLOCK & ~(TAKES_HW | TAKES_FILE),
-	  .run = cmd_recover_eq },
+	  .exits = EXITS_ASK, .run = cmd_recover_eq },
 	{ .verb = "recover", .object = "cq", .operands = "CQN", .min = 1, .max = 1,
 	  .opts = recover_opts, .operand = OPERAND_CQ, .section = SET,
 	  .help = "deliver the completion event that a completion queue lacks",
 	  .more = "If the queue is armed and has a completion for which the card raised no event. One "
 		  "that is not armed\nis left alone.",
 	  .schema = &schema_recover_queue, .takes = BLOCK & ~(TAKES_HW | TAKES_FILE),
-	  .run = cmd_recover_cq },
+	  .exits = EXITS_ASK, .run = cmd_recover_cq },
 	{ .verb = "snapshot", .operands = "", .opts = snapshot_opts, .section = EVIDENCE,
 	  .help = "write all that can be known now to a file, for --from",
 	  .more = "Every command reads such a file instead of the kernel: eadm --from FILE list qp.\n"
 		  "Only its owner may read the file: it has addresses, keys and contents of rings.",
 	  .schema = &schema_snapshot, .takes = BLOCK & ~(TAKES_MORE | TAKES_FILE),
-	  .run = cmd_snapshot },
+	  .exits = EXITS_ASK, .run = cmd_snapshot },
 	{ .verb = "report", .operands = "", .opts = report_opts, .section = EVIDENCE,
 	  .help = "all that a bug report needs, as text, with pseudonyms",
 	  .more = "The output of the reading commands, of each adapter; all about QPs that the "
@@ -392,12 +411,13 @@ const struct cmd cmd_table[] = {
 		  "--write. Nothing shows what an\napplication sent. For JSON: eadm report --write "
 		  "FILE, then eadm --from FILE list qp -j.\nA file of --from is shown if it hides what "
 		  "is to be hidden.",
-	  .takes = TAKES_ASKS | TAKES_HW | TAKES_FILE, .run = cmd_report },
+	  .takes = TAKES_ASKS | TAKES_HW | TAKES_FILE, .exits = EXITS_ASK, .run = cmd_report },
 	{ .verb = "diff", .operands = "FILE FILE", .min = 2, .max = 2, .section = EVIDENCE,
 	  .help = "what is different in two snapshot files, the older one first",
 	  .more = "Objects are the same if adapter, number and time of creation are. What one of the "
 		  "files does\nnot say is not compared, nor are times.",
-	  .schema = &schema_diff, .takes = TAKES_TABLE | TAKES_MORE, .run = cmd_diff },
+	  .schema = &schema_diff, .takes = TAKES_TABLE | TAKES_MORE, .exits = EXITS_FILE,
+	  .run = cmd_diff },
 	{ .verb = "explain", .operands = "[NAMESPACE] [CODE|WORD]", .max = 2,
 	  .operand = OPERAND_SPACE, .section = TOOL,
 	  .help = "codes and words of applications, hardware, driver and eadm",
@@ -406,15 +426,18 @@ const struct cmd cmd_table[] = {
 		  "'explain vendor 0x31' is for a\nvendor_err, 'explain cmd 22' for commands and their "
 		  "status. A namespace alone shows all of it.\nUNPROVEN says what of a meaning no public "
 		  "source confirms, with the section of the hardware\nreference.",
-	  .schema = &schema_explain, .takes = TAKES_TABLE, .run = cmd_explain },
+	  .schema = &schema_explain, .takes = TAKES_TABLE,
+	  .exits = EXITS_ANY | EXIT_BIT(EX_NOT_FOUND), .run = cmd_explain },
 	{ .verb = "ver", .operands = "", .section = TOOL,
 	  .help = "versions of the loaded driver and of eadm",
 	  .more = "The line of the driver is the one that the vendor's eadm prints. Without a loaded "
 		  "driver it\nhas '-'.",
-	  .schema = &schema_ver, .takes = TAKES_DOC | TAKES_FILE, .run = cmd_ver },
+	  .schema = &schema_ver, .takes = TAKES_DOC | TAKES_FILE, .exits = EXITS_FILE,
+	  .run = cmd_ver },
 	{ .verb = "version", .operands = "", .section = TOOL,
 	  .help = "version of eadm, without asking the kernel",
-	  .schema = &schema_version, .takes = TAKES_DOC | TAKES_COLOR, .run = cmd_version },
+	  .schema = &schema_version, .takes = TAKES_DOC | TAKES_COLOR, .exits = EXITS_ANY,
+	  .run = cmd_version },
 	{ .verb = "shell", .operands = "[DEV]", .max = 1, .opts = shell_opts, .section = TOOL,
 	  .help = "commands from a terminal, with completion and history",
 	  .more = "Each line is a command without 'eadm'. Only here: 'use DEV' chooses the adapter of all "
@@ -422,24 +445,26 @@ const struct cmd cmd_table[] = {
 		  "tab key\ncompletes words and the numbers of live objects. New events of the driver appear "
 		  "above the\nprompt. An interrupt ends the command, two within a second the shell. Lines are "
 		  "in\n$XDG_STATE_HOME/eadm/history. If standard input is no terminal: as 'batch -'.",
-	  .takes = SHELL, .run = cmd_shell },
+	  .takes = SHELL, .exits = EXITS_LIVE | EXITS_HEALTH, .run = cmd_shell },
 	{ .verb = "batch", .operands = "FILE|-", .min = 1, .max = 1, .opts = batch_opts,
 	  .section = TOOL, .help = "command lines of a file",
 	  .more = "A line is a command without 'eadm', with quotes as in sh; '#' begins a comment. The "
 		  "first line\nthat fails ends it; the exit status is that of this line.",
-	  .takes = SHELL, .run = cmd_batch },
+	  .takes = SHELL, .exits = EXITS_LIVE | EXITS_HEALTH, .run = cmd_batch },
 	{ .verb = "schema", .operands = "[NAME]", .max = 1, .section = TOOL,
 	  .help = "JSON schemas of the documents: their names, or one of them",
-	  .schema = &schema_names, .takes = TAKES_TABLE, .run = cmd_schema },
+	  .schema = &schema_names, .takes = TAKES_TABLE,
+	  .exits = EXITS_ANY | EXIT_BIT(EX_NOT_FOUND), .run = cmd_schema },
 	{ .verb = "help", .operands = "[VERB [OBJECT]]", .max = 2, .operand = OPERAND_CMD,
-	  .section = TOOL, .help = "commands and options", .run = cmd_help },
+	  .section = TOOL, .help = "commands and options", .exits = EXITS_ANY, .run = cmd_help },
 	{ .verb = "completion", .operands = "bash", .min = 1, .max = 1, .operand = OPERAND_SHELL,
 	  .section = TOOL, .help = "script for the completion of the shell",
-	  .run = cmd_completion },
+	  .exits = EXITS_ANY, .run = cmd_completion },
 	{ .verb = "__complete", .operands = "KIND", .min = 1, .max = 1, .section = TOOL,
 	  .help = "words for completion", .takes = TAKES_DEV | TAKES_CALLS,
-	  .hidden = true, .run = cmd_complete },
-	{ .verb = "__man", .operands = "PART", .min = 1, .max = 1, .section = TOOL,
-	  .help = "generated parts of the manual page", .hidden = true, .run = cmd_man },
+	  .hidden = true, .exits = EXITS_ANY, .run = cmd_complete },
+	{ .verb = "__man", .operands = "PART [VERB]", .min = 1, .max = 2, .section = TOOL,
+	  .help = "a generated part of a manual page", .hidden = true, .exits = EXITS_ANY,
+	  .run = cmd_man },
 	{ 0 }
 };

@@ -156,16 +156,20 @@ int cmd_completion(struct ctx *c, const struct args *a)
 }
 
 /**
- * cmd_man - generated parts of the manual page
+ * cmd_man - a generated part of a manual page
  * @c: run
- * @a: arguments
+ * @a: arguments: which part, and of which verb
  *
- * Return: 0.
+ * Return: 0, or a negative error number after reporting it.
  */
 int cmd_man(struct ctx *c, const struct args *a)
 {
+	const char *verb = a->n > 1 ? a->v[1] : NULL;
+
 	c->printed = true;
-	help_man(c->out, a->v[0]);
+	if (man_part(c->out, a->v[0], verb))
+		return ctx_usage(c, NULL, "no part '%s%s%s'", a->v[0], verb ? " " : "",
+				 verb ? verb : "");
 	return 0;
 }
 

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Words about commands: help, manual page, completion. All from the table. */
+/* Words about commands: help and completion, from the table; the manual pages are in man.c. */
 #include <string.h>
 
 #include "cmd.h"
-#include "metrics.h"
-#include "rules.h"
 #include "schema.h"
 
 #define MAX_OPT_LISTS 16
 
-static const char *cmd_name(struct pool *p, const struct cmd *cmd)
+/**
+ * cmd_name - the words of a command
+ * @p: memory
+ * @cmd: command
+ *
+ * Return: "dump qp".
+ */
+const char *cmd_name(struct pool *p, const struct cmd *cmd)
 {
 	return cmd->object ? pool_printf(p, "%s %s", cmd->verb, cmd->object) : cmd->verb;
 }
@@ -68,8 +73,8 @@ void help_overview(FILE *f)
 	pool_free(&p);
 }
 
-/* The global options that all of these commands take */
-static void put_globals(FILE *f, unsigned int takes)
+/* The global options that all of these commands take, and where more is */
+static void put_globals(FILE *f, const char *verb, unsigned int takes)
 {
 	const struct opt_def *o;
 	size_t col = strlen("Global options:");
@@ -84,7 +89,7 @@ static void put_globals(FILE *f, unsigned int takes)
 		}
 		col += (size_t)fprintf(f, " --%s", o->name);
 	}
-	fputs("\n'eadm help' explains them.\n", f);
+	fprintf(f, "\n'eadm help' explains them. Manual: eadm-%s(8).\n", verb);
 }
 
 /**
@@ -105,13 +110,20 @@ void help_command(FILE *f, const struct cmd *cmd)
 		fprintf(f, "\n%s\n", cmd->more);
 	if (cmd->schema)
 		fprintf(f, "\nJSON schema: %s\n", cmd->schema->name);
-	put_globals(f, cmd->takes);
+	put_globals(f, cmd->verb, cmd->takes);
 	pool_free(&p);
 }
 
 /* ---- all commands with one verb ------------------------------------------- */
 
-static const struct cmd *next_cmd(const char *verb, const struct cmd *cmd)
+/**
+ * cmd_next - the commands of a verb, one after the other
+ * @verb: verb
+ * @cmd: the one before, or NULL
+ *
+ * Return: the next one that is not hidden, or NULL.
+ */
+const struct cmd *cmd_next(const char *verb, const struct cmd *cmd)
 {
 	for (cmd = cmd ? cmd + 1 : cmd_table; cmd->verb; cmd++)
 		if (!cmd->hidden && !strcmp(cmd->verb, verb))
@@ -129,24 +141,39 @@ static bool has_option(const struct cmd *cmd, const struct opt_def *same)
 	return false;
 }
 
-/* An option, once, and which objects have it if not all do; @first: of this command */
-static void put_shared(FILE *f, struct pool *p, const struct cmd *first, const struct opt_def *o)
+/**
+ * opt_objects - which objects of a verb have an option
+ * @p: memory
+ * @cmd: command that has it
+ * @o: option of that command
+ *
+ * Return: " (qp, cq)", "" if all have it, NULL if an earlier command of the verb has it.
+ */
+const char *opt_objects(struct pool *p, const struct cmd *cmd, const struct opt_def *o)
 {
 	const char *objects = "";
-	const struct cmd *cmd;
+	const struct cmd *other;
 	bool all = true;
 
-	for (cmd = next_cmd(first->verb, NULL); cmd; cmd = next_cmd(first->verb, cmd)) {
-		if (!has_option(cmd, o))
+	for (other = cmd_next(cmd->verb, NULL); other; other = cmd_next(cmd->verb, other)) {
+		if (!has_option(other, o))
 			all = false;
-		else if (cmd < first)
-			return;
+		else if (other < cmd)
+			return NULL;
 		else
 			objects = pool_printf(p, "%s%s%s", objects, *objects ? ", " : "",
-					      cmd->object);
+					      other->object);
 	}
-	fprintf(f, "  %-26s %s%s\n", opt_text(p, o), o->help,
-		all ? "" : pool_printf(p, " (%s)", objects));
+	return all ? "" : pool_printf(p, " (%s)", objects);
+}
+
+/* An option, once, and which objects have it if not all do */
+static void put_shared(FILE *f, struct pool *p, const struct cmd *cmd, const struct opt_def *o)
+{
+	const char *objects = opt_objects(p, cmd, o);
+
+	if (objects)
+		fprintf(f, "  %-26s %s%s\n", opt_text(p, o), o->help, objects);
 }
 
 static void put_shared_options(FILE *f, struct pool *p, const char *verb)
@@ -155,7 +182,7 @@ static void put_shared_options(FILE *f, struct pool *p, const char *verb)
 	const struct cmd *cmd;
 	bool any = false;
 
-	for (cmd = next_cmd(verb, NULL); cmd; cmd = next_cmd(verb, cmd))
+	for (cmd = cmd_next(verb, NULL); cmd; cmd = cmd_next(verb, cmd))
 		for (o = cmd->opts; o && o->name; o++) {
 			fputs(any ? "" : "\nOptions\n", f);
 			any = true;
@@ -178,11 +205,11 @@ static void put_shared_text(FILE *f, const char *verb)
 {
 	const struct cmd *cmd;
 
-	for (cmd = next_cmd(verb, NULL); cmd; cmd = next_cmd(verb, cmd))
+	for (cmd = cmd_next(verb, NULL); cmd; cmd = cmd_next(verb, cmd))
 		if (cmd->more && !said_before(cmd))
 			fprintf(f, "\n%s\n", cmd->more);
 	fputs("\nJSON schemas:", f);
-	for (cmd = next_cmd(verb, NULL); cmd; cmd = next_cmd(verb, cmd))
+	for (cmd = cmd_next(verb, NULL); cmd; cmd = cmd_next(verb, cmd))
 		if (cmd->schema)
 			fprintf(f, " %s", cmd->schema->name);
 	fputc('\n', f);
@@ -197,210 +224,24 @@ static void put_shared_text(FILE *f, const char *verb)
  */
 void help_verb(FILE *f, const char *verb)
 {
-	const struct cmd *cmd = next_cmd(verb, NULL);
+	const struct cmd *cmd = cmd_next(verb, NULL);
 	struct pool p = { NULL };
 	unsigned int takes = ~0U;
 
-	if (!cmd || !next_cmd(verb, cmd)) {
+	if (!cmd || !cmd_next(verb, cmd)) {
 		if (cmd)
 			help_command(f, cmd);
 		return;
 	}
-	for (; cmd; cmd = next_cmd(verb, cmd)) {
-		fprintf(f, "%s%s\n    %s.\n", cmd == next_cmd(verb, NULL) ? "Usage: " : "       ",
+	for (; cmd; cmd = cmd_next(verb, cmd)) {
+		fprintf(f, "%s%s\n    %s.\n", cmd == cmd_next(verb, NULL) ? "Usage: " : "       ",
 			cmd_synopsis(&p, cmd), cmd->help);
 		takes &= cmd->takes;
 	}
 	put_shared_options(f, &p, verb);
 	put_shared_text(f, verb);
-	put_globals(f, takes);
+	put_globals(f, verb, takes);
 	pool_free(&p);
-}
-
-/* ---- manual page -------------------------------------------------------- */
-
-static void mdoc_char(FILE *f, char ch)
-{
-	if (ch == '-')
-		fputs("\\-", f);
-	else if (ch == '\\')
-		fputs("\\e", f);
-	else
-		fputc(ch, f);
-}
-
-static void mdoc_text(FILE *f, const char *s)
-{
-	for (; *s; s++)
-		mdoc_char(f, *s);
-}
-
-/* Sentences: each starts a line, and no line looks like a macro or is too long */
-static void mdoc_prose(FILE *f, const char *s)
-{
-	unsigned int col = 0;
-	size_t n;
-
-	for (; *s; s += n) {
-		n = strcspn(s, " \n");
-		if (!n) {
-			n = 1;
-			continue;
-		}
-		if (col && col + n > 76) {
-			fputc('\n', f);
-			col = 0;
-		}
-		if (col)
-			fputc(' ', f);
-		else if (*s == '\'' || *s == '.')
-			fputs("\\&", f);
-		col += (unsigned int)n + 1;
-		for (size_t i = 0; i < n; i++)
-			mdoc_char(f, s[i]);
-		if (n > 1 && s[n] && s[n - 1] == '.' && s[n - 2] != '.') {
-			fputc('\n', f);
-			col = 0;
-		}
-	}
-	if (col)
-		fputc('\n', f);
-}
-
-static char upper(char ch)
-{
-	return (char)(ch >= 'a' && ch <= 'z' ? ch - 'a' + 'A' : ch);
-}
-
-static void mdoc_option(FILE *f, const struct opt_def *o)
-{
-	fputs(".It ", f);
-	if (o->key)
-		fprintf(f, "Fl %c , ", o->key);
-	fputs("Fl \\-", f);
-	mdoc_text(f, o->name);
-	if (o->arg)
-		fprintf(f, " Ar %s", o->arg);
-	fprintf(f, "\n%c", upper(o->help[0]));
-	mdoc_text(f, o->help + 1);
-	fputs(".\n", f);
-}
-
-static void man_synopsis(FILE *f)
-{
-	struct pool p = { NULL };
-	const struct cmd *cmd;
-
-	for (cmd = cmd_table; cmd->verb; cmd++) {
-		if (cmd->hidden)
-			continue;
-		fprintf(f, ".Nm\n.Op Ar GLOBAL...\n.Cm ");
-		mdoc_text(f, cmd_name(&p, cmd));
-		fputc('\n', f);
-		if (*cmd->operands) {
-			fputs(".Ar ", f);
-			mdoc_text(f, cmd->operands);
-			fputc('\n', f);
-		}
-		if (cmd->opts)
-			fputs(".Op Ar OPTION...\n", f);
-	}
-	pool_free(&p);
-}
-
-static void man_options(FILE *f)
-{
-	const struct opt_def *o;
-
-	fputs(".Bl -tag -width Ds\n", f);
-	for (o = global_opts; o->name; o++)
-		mdoc_option(f, o);
-	fputs(".El\n", f);
-}
-
-static void man_commands(FILE *f)
-{
-	struct pool p = { NULL };
-	const struct opt_def *o;
-	const struct cmd *cmd;
-
-	for (cmd = cmd_table; cmd->verb; cmd++) {
-		if (cmd->hidden)
-			continue;
-		fputs(".Ss ", f);
-		mdoc_text(f, cmd_name(&p, cmd));
-		fputc('\n', f);
-		mdoc_prose(f, pool_printf(&p, "%c%s.", upper(cmd->help[0]), cmd->help + 1));
-		if (cmd->alias)
-			fprintf(f, "The word\n.Cm %s\ndoes the same.\n", cmd->alias);
-		if (cmd->more && !said_before(cmd)) {
-			fputs(".Pp\n", f);
-			mdoc_prose(f, cmd->more);
-		}
-		if (!cmd->opts)
-			continue;
-		fputs(".Bl -tag -width Ds\n", f);
-		for (o = cmd->opts; o->name; o++)
-			mdoc_option(f, o);
-		fputs(".El\n", f);
-	}
-	pool_free(&p);
-}
-
-static void man_exit(FILE *f)
-{
-	fputs(".Bl -tag -width Ds\n", f);
-#define EXIT_LINE(code, word, text) \
-	fprintf(f, ".It %d\n%c%s.\n", code, upper(text[0]), &text[1]);
-	EXIT_CODES(EXIT_LINE)
-#undef EXIT_LINE
-	fputs(".El\n", f);
-}
-
-static void man_rules(FILE *f)
-{
-	struct pool p = { NULL };
-	const struct rule *r;
-	const char *runbook;
-
-	fputs(".Bl -tag -width Ds\n", f);
-	for (r = rules; r < rules + RULE_COUNT; r++) {
-		fputs(".It ", f);
-		mdoc_text(f, r->name);
-		fprintf(f, " Pq %s, %s, %s\n", rule_level_name(r->level), rule_sure_name(r->sure),
-			rule_side_name(r->side));
-		mdoc_prose(f, pool_printf(&p, "%c%s.", upper(r->sentence[0]), r->sentence + 1));
-		fputs(".Pp\n", f);
-		mdoc_prose(f, r->text);
-		fputs(".Pp\n", f);
-		runbook = rule_runbook(&p, r);
-		mdoc_prose(f, pool_printf(&p, "Next: %s", r->next));
-		if (runbook)
-			fprintf(f, ".Pp\nRunbook:\n.Pa %s\n", runbook);
-	}
-	fputs(".El\n", f);
-	pool_free(&p);
-}
-
-/**
- * help_man - a generated part of the manual page, in mdoc, or of another document
- * @f: where to
- * @part: synopsis, options, commands, exit or rules; metrics, in Markdown
- */
-void help_man(FILE *f, const char *part)
-{
-	if (!strcmp(part, "synopsis"))
-		man_synopsis(f);
-	else if (!strcmp(part, "options"))
-		man_options(f);
-	else if (!strcmp(part, "commands"))
-		man_commands(f);
-	else if (!strcmp(part, "exit"))
-		man_exit(f);
-	else if (!strcmp(part, "rules"))
-		man_rules(f);
-	else if (!strcmp(part, "metrics"))
-		metrics_reference(f);
 }
 
 /* ---- completion --------------------------------------------------------- */

@@ -67,6 +67,21 @@ static bool owes_document(const struct ctx *c)
 	return code != EX_DONE && code != EX_INTERRUPTED && c->opt.format != FMT_TEXT;
 }
 
+/* In the program of the tests: a status that the table does not have is a bug */
+static void check_exit(const struct cmd *cmd, enum exit_code code)
+{
+#ifdef EADM_TEST
+	if (cmd && !(cmd->exits & EXIT_BIT(code))) {
+		fprintf(stderr, "eadm %s: exit status %d is not in the table of commands\n",
+			cmd->verb, code);
+		abort();
+	}
+#else
+	(void)cmd;
+	(void)code;
+#endif
+}
+
 /**
  * run_words - run a command line
  * @argc: words
@@ -97,6 +112,7 @@ out:
 	code = ctx_exit(&c);
 	if ((emit_flush(&c) || c.closed) && code == EX_DONE)
 		code = EX_FAILED;
+	check_exit(c.cmd, code);
 	emit_problems(&c, stderr);
 	if (c.src.ops && !source_close(&c.src))
 		_exit(code);

@@ -1,24 +1,30 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Help, manual page and completion come from one table; so must what is committed.
+# Help, manual pages and completion come from one table; so must what is committed.
 
 load helper
 
 MAN=$TOP/man/eadm.8
 COMP=$TOP/packaging/bash-completion/eadm
 
-# Lines "eadm VERB OBJECT OPERANDS" out of the help
+# Lines "VERB OBJECT OPERANDS" out of the help
 help_lines()
 {
 	"$EADM" help | sed -n '/^See/,/^Global/p' | sed -n 's/^  \(.*[^ ]\)  .*/\1/p' |
 		sed 's/  .*//; s/ (ver)$//'
 }
 
-@test "manual page is in step with the table" {
-	"$TOP/tests/unit/eadm/sync-man" --check "$MAN" "$EADM"
+verbs() { help_lines | sed 's/ .*//' | sort -u; }
+
+# sections PAGE
+sections() { sed -n 's/^\.Sh //p' "$1" | paste -sd ,; }
+
+@test "manual pages and their examples are in step with tables and output" {
+	run "$TOP/tests/unit/eadm/sync-man" --check "$TOP"/man/eadm*.[78] "$EADM"
+	echo "$output"
+	[ "$status" -eq 0 ]
 }
-@test "manual page of the rules is in step with the table" {
-	"$TOP/tests/unit/eadm/sync-man" --check "$TOP/man/eadm-rules.7" "$EADM"
+@test "manual page of the rules has all of them" {
 	[ "$(grep -c '^\.It .* Pq ' "$TOP/man/eadm-rules.7")" = \
 	  "$("$EADM" explain rule -j | jq '[.data[] | select(.namespace == "rule")] | length')" ]
 }
@@ -28,45 +34,72 @@ help_lines()
 @test "JSON schemas are in step with the tables" {
 	"$TOP/tests/unit/eadm/sync-schemas" --check "$TOP/eadm/schema" "$EADM"
 }
-@test "SYNOPSIS of the manual page has the commands of the help" {
+@test "each verb has a manual page, with an example; no page is left over" {
+	local verb
+	[ "$(verbs | wc -l)" -ge 25 ]
+	diff <(verbs) <(basename -as .8 "$TOP"/man/eadm-*.8 | sed 's/^eadm-//' | sort)
+	for verb in $(verbs); do
+		echo "$verb"
+		[[ "$(sections "$TOP/man/eadm-$verb.8")" =~ ^NAME,SYNOPSIS,DESCRIPTION,OPTIONS,((ENVIRONMENT|FILES),)*"EXIT STATUS,EXAMPLES,SEE ALSO"$ ]]
+		grep -q "BEGIN example" "$TOP/man/eadm-$verb.8"
+		grep -qx "\.It Xr eadm-$verb 8" "$MAN"
+	done
+}
+@test "help of each verb names its page" {
+	local verb
+	for verb in $(verbs); do
+		[[ "$("$EADM" help "$verb")" == *"Manual: eadm-$verb(8)."* ]]
+		[[ "$("$EADM" "$verb" --help)" == *"Manual: eadm-$verb(8)."* ]]
+	done
+}
+@test "SYNOPSIS of the manual pages has the commands of the help" {
 	local want got
 	want=$(help_lines | sort)
-	got=$(MANWIDTH=200 mandoc -T ascii -O width=200 "$MAN" | col -b | sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' |
-		sed -n 's/^ *eadm \[GLOBAL\.\.\.\] //p' | sed 's/ \[OPTION\.\.\.\]$//' | sort)
+	got=$(for p in "$TOP"/man/eadm-*.8; do
+		mandoc -T ascii -O width=900 "$p" | col -b | sed -n '/^SYNOPSIS/,/^DESCRIPTION/p'
+	done | sed -n 's/^ *eadm \[GLOBAL\.\.\.\] //p' | sed 's/ \[--.*//' | sort)
 	[ -n "$want" ]
 	diff <(echo "$want") <(echo "$got")
 }
-@test "options of the help are in the manual page and in the completion" {
-	local opt n=0
-	for opt in $("$EADM" help | sed -n '/^Global/,$p' | grep -oE -- '--[a-z0-9-]+' | sort -u) \
-		   $(help_lines | awk '{ print $1 }' | sort -u | grep -v '^-' | while read -r v; do
-			"$EADM" help "$v"; done | sed -n 's/^  *\(-[a-z], \)\?\(--[a-z0-9-]*\).*/\2/p' | sort -u); do
-		grep -q -- "Fl .*${opt#-}" <(sed 's/\\-/-/g' "$MAN")
+# in_page OPTION PAGE
+in_page() { grep -q -- "^\.It .*Fl \\\\-${1#--}\b" <(sed 's/\\-/-/g; s/Fl -/Fl \\-/' "$2"); }
+
+@test "options of the help are in the manual pages and in the completion" {
+	local opt verb n=0
+	for opt in $("$EADM" help | sed -n '/^Global/,$p' | grep -oE -- '--[a-z0-9-]+' | sort -u); do
+		in_page "$opt" "$MAN"
 		grep -q -- " $opt" "$COMP"
 		n=$((n + 1))
 	done
-	[ "$n" -ge 30 ]
+	for verb in $(verbs); do
+		for opt in $("$EADM" help "$verb" | sed -n 's/^  *\(-[a-z], \|    \)\(--[a-z0-9-]*\).*/\2/p'); do
+			echo "$verb $opt"
+			in_page "$opt" "$TOP/man/eadm-$verb.8"
+			grep -q -- " $opt" "$COMP"
+			n=$((n + 1))
+		done
+	done
+	[ "$n" -ge 70 ]
 }
-@test "exit codes of the manual page are those of explain" {
+@test "exit codes of the manual pages are those of explain" {
 	local want got
 	want=$("$EADM" explain exit-status -j | jq -r '.data[].code')
 	got=$(sed -n '/^\.\\" BEGIN exit/,/^\.\\" END exit/s/^\.It //p' "$MAN")
 	[ "$want" = "$got" ]
+	got=$(cat "$TOP"/man/eadm-*.8 | sed -n '/^\.\\" BEGIN exit/,/^\.\\" END exit/s/^\.It //p' | sort -nu)
+	[ "$want" = "$got" ]
 }
-@test "manual page: mandoc is silent" {
-	run mandoc -T lint -W warning "$MAN"
+@test "manual pages: mandoc is silent" {
+	run mandoc -T lint -W warning "$TOP"/man/eadm*
 	[ -z "$output" ]
-	grep -q '^\.Sh EXIT STATUS' "$MAN"
-	grep -q '^\.Sh EXAMPLES' "$MAN"
 }
-@test "example of the manual page is real output" {
-	diff <(sed -n '/^DEV .*QPN/,/^\.Ed/p' "$MAN" | grep -v '^\.' | sed 's/\\-/-/g') \
-	     <(fake basic list qp)
-}
-
-@test "example of a verdict in the manual page is real output" {
-	diff <(sed -n '/^erdma_0 qp 3 .*qp 4/,/^\.Ed/p' "$MAN" | grep -v '^\.' | sed 's/\\-/-/g') \
-	     <(fake why-process-stopped why --comm ib_send_bw)
+@test "manual pages: man finds their names, as apropos does" {
+	command -v lexgrog > /dev/null || skip "no lexgrog (man-db)"
+	local p
+	for p in "$TOP"/man/eadm*; do
+		run lexgrog "$p"
+		[[ "$output" == *": \"$(basename "$p" | sed 's/\.[0-9]$//') - "* ]]
+	done
 }
 
 # complete WORD...: what the completion offers for the last word

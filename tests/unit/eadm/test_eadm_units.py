@@ -18,14 +18,6 @@ def test_eadm(tap):
                 env={'EADM_SCENARIOS': os.path.join(BUILD, 'scenarios')})
 
 
-@pytest.fixture
-def page(tmp_path):
-    """A copy of the manual page."""
-    copy = tmp_path / 'eadm.8'
-    shutil.copy(os.path.join(TOP, 'man/eadm.8'), copy)
-    return copy
-
-
 def sync_man(page, *options):
     """Run sync-man on a manual page; returns its exit status."""
     return subprocess.run([os.path.join(TOP, 'tests/unit/eadm/sync-man'), *options, page,
@@ -33,12 +25,17 @@ def sync_man(page, *options):
                           timeout=60, check=False).returncode
 
 
-def test_sync_man_finds_and_mends_a_page_that_is_out_of_step(page):
+@pytest.mark.parametrize('name, part', [('eadm', 'options'), ('eadm-dump', 'exit'),
+                                        ('eadm-dump', 'example'), ('eadm-match', 'example')])
+def test_sync_man_finds_and_mends_a_page_that_is_out_of_step(tmp_path, name, part):
+    page = tmp_path / f'{name}.8'
+    shutil.copy(os.path.join(TOP, 'man', page.name), page)
     right = page.read_text(encoding='utf-8')
     assert sync_man(page, '--check') == 0
     lines = right.splitlines(keepends=True)
-    begin = next(i for i, x in enumerate(lines) if x.startswith('.\\" BEGIN '))
-    del lines[begin + 1]
+    begin = next(i for i, x in enumerate(lines) if x.startswith(f'.\\" BEGIN {part} ')
+                 or x == f'.\\" BEGIN {part}\n')
+    del lines[begin + 3]
     page.write_text(''.join(lines), encoding='utf-8')
     assert sync_man(page, '--check') != 0
     assert sync_man(page) == 0
