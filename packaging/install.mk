@@ -6,6 +6,7 @@
 
 LIBDIR ?= $(PREFIX)/lib
 SCHEMAS = $(wildcard eadm/schema/*.json)
+EADM_PAGES = $(wildcard man/eadm.8 man/eadm-*.[5-8])
 UDEV_RULES = $(wildcard packaging/udev/*.rules)
 UDEV_RULE = /usr/lib/udev/rules.d/60-erdma-diag.rules
 PROMETHEUS = packaging/prometheus/erdma.rules.yml packaging/prometheus/erdma-dashboard.json
@@ -51,7 +52,7 @@ install-built:
 
 install-eadm:
 	$(MAKE) -C eadm install DESTDIR=$(abspath $(DESTDIR)) PREFIX=$(PREFIX)
-	$(call install_man,man/eadm.8 man/eadm-rules.7 man/eadm-snapshot.5)
+	$(call install_man,$(EADM_PAGES))
 	for r in $(UDEV_RULES); do \
 		install -D -m 644 $$r $(DESTDIR)/usr/lib/udev/rules.d/$${r##*/} || exit; done
 	install -D -m 644 packaging/sysusers/eadm.conf $(DESTDIR)/usr/lib/sysusers.d/eadm.conf
@@ -100,8 +101,8 @@ install-module:
 
 uninstall: not-packaged
 	$(MAKE) -C eadm uninstall DESTDIR=$(abspath $(DESTDIR)) PREFIX=$(PREFIX)
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/,man8/eadm.8 man7/eadm-rules.7 \
-		man5/eadm-snapshot.5 man4/erdma.4 man4/erdma_diag.4 man1/erdma-vm.1 \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/,\
+		$(foreach p,$(EADM_PAGES),man$(patsubst .%,%,$(suffix $p))/$(notdir $p)) man4/erdma.4 man4/erdma_diag.4 man1/erdma-vm.1 \
 		man1/qemu-system-x86_64-erdma.1) \
 		$(DESTDIR)$(PREFIX)/bin/qemu-system-x86_64-erdma $(DESTDIR)$(PREFIX)/bin/erdma-vm \
 		$(COMPLETIONS)/erdma-vm \
