@@ -27,6 +27,7 @@ const char *json_schema_title(struct pool *p, const struct schema *s);
 #define RED	"\033[31m"
 #define PLAIN	"\033[0m"
 unsigned int terminal_width(void);
+bool terminal_codes(int fd);
 void fit_columns(struct ctx *c, struct column *cols, const size_t *width, unsigned int n,
 		 unsigned int indent);
 const char *red_text(struct ctx *c, const char *s);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tables on a terminal: columns that do not fit, and what is red. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -20,6 +21,19 @@ unsigned int terminal_width(void)
 	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
 		return 0;
 	return size.ws_col;
+}
+
+/**
+ * terminal_codes - does a terminal know escape codes?
+ * @fd: file
+ *
+ * Return: false if it is no terminal, or by TERM one that shows them as they are.
+ */
+bool terminal_codes(int fd)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fd) && term && *term && strcmp(term, "dumb");
 }
 
 static unsigned int drop_rank(const struct column *col)

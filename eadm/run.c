@@ -22,8 +22,8 @@ struct opts opts_of_environment(void)
 	return (struct opts){
 		.device = device && *device ? device : NULL,
 		.timeout_ms = 5000,
-		.color = color && isatty(STDOUT_FILENO),
-		.color_err = color && isatty(STDERR_FILENO),
+		.color = color && terminal_codes(STDOUT_FILENO),
+		.color_err = color && terminal_codes(STDERR_FILENO),
 		.width = terminal_width(),
 	};
 }

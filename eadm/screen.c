@@ -12,6 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "emit.h"
 #include "screen.h"
 
 #define HIDE	"\033[?25l\033[?7l"	/* no cursor; what is too long for a line is cut */
@@ -94,7 +95,7 @@ static void on_fault(int sig)
 /**
  * screen_begin - take the terminal
  *
- * Return: false: standard output is none.
+ * Return: false: standard output is none, or one without escape codes.
  */
 bool screen_begin(void)
 {
@@ -102,7 +103,7 @@ bool screen_begin(void)
 	struct sigaction act = { .sa_handler = on_fault, .sa_flags = (int)SA_RESETHAND };
 	size_t i;
 
-	if (!isatty(STDOUT_FILENO))
+	if (!terminal_codes(STDOUT_FILENO))
 		return false;
 	have_keys = !tcgetattr(STDIN_FILENO, &before);
 	atexit(screen_end);

@@ -25,6 +25,7 @@ RED = '\x1b[31m'
 
 def environment(scenario, **more):
     env = {k: v for k, v in os.environ.items() if not k.startswith('EADM') and k != 'NO_COLOR'}
+    env['TERM'] = 'xterm'
     env['EADM_SCENARIO'] = os.path.join(BUILD, 'scenarios', f'{scenario}.json')
     return dict(env, **more)
 
@@ -99,7 +100,7 @@ def test_what_is_bad_is_red(words, scenario, red):
     out, _ = run(*words.split(), scenario=scenario, width=0)
     assert f'{RED}{red}\x1b[0m' in out, out
     assert 'success' not in out or f'{RED}success' not in out
-    for quiet in ({'NO_COLOR': '1'},), ({}, '--color', 'never'):
+    for quiet in ({'NO_COLOR': '1'},), ({'TERM': 'dumb'},), ({'TERM': ''},), ({}, '--color', 'never'):
         out, _ = run(*words.split(), *quiet[1:], scenario=scenario, width=0, **quiet[0])
         assert '\x1b' not in out and red in out
 
