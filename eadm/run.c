@@ -110,7 +110,8 @@ enum exit_code run_words(int argc, char **argv, const struct opts *opt)
 		emit_document(&c);
 out:
 	code = ctx_exit(&c);
-	if ((emit_flush(&c) || c.closed) && code == EX_DONE)
+	/* What was found is lost: that is no status of health */
+	if ((emit_flush(&c) || c.closed) && exit_with_data(code))
 		code = EX_FAILED;
 	check_exit(c.cmd, code);
 	emit_problems(&c, stderr);
