@@ -162,6 +162,7 @@ struct cmd;
  * @raw_cap: room for them
  * @printed: a document is out already (streaming)
  * @looked: @src knows the adapters
+ * @lost: a call of another source did not come back, and may still write to @pool
  * @closed: nobody reads the output any more
  * @lines: how counters become text
  * @given: global options that were given, a bit for each place in global_opts
@@ -185,6 +186,7 @@ struct ctx {
 	size_t raw_cap;
 	bool printed;
 	bool looked;
+	bool lost;
 	bool closed;
 	enum counter_lines lines;
 	unsigned int given;

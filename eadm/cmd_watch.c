@@ -127,6 +127,7 @@ static void end_look(struct ctx *c, struct ctx *look, bool of_use)
 {
 	bool closed = source_close(&look->src);
 
+	c->lost = c->lost || !closed;
 	if (of_use) {
 		c->time_ns = look->time_ns;
 		c->driver = look->driver;
@@ -195,7 +196,7 @@ static void write_snapshot(struct watch *w, const char *path)
 	for (o = look.data.n ? w->c->data.first : NULL; o; o = o->next)
 		obj_str(o, WY_SNAPSHOT, a.opt[OPT_WRITE]);
 	take_problems(w->c, &look);
-	source_close(&look.src);
+	w->c->lost = !source_close(&look.src) || w->c->lost;
 	pool_take(&w->c->pool, &look.pool);
 }
 

@@ -115,7 +115,7 @@ out:
 		code = EX_FAILED;
 	check_exit(c.cmd, code);
 	emit_problems(&c, stderr);
-	if (c.src.ops && !source_close(&c.src))
+	if ((c.src.ops && !source_close(&c.src)) || c.lost)
 		_exit(code);
 	pool_free(&c.pool);
 	return code;
