@@ -30,6 +30,7 @@ struct asked {
  * @q: inquiry
  * @peers: all queue pairs
  * @dev: device that is being listed
+ * @listed: 0, or the error that its list of queue pairs ended with
  * @chosen: what it is about
  * @n: their number
  * @left: more that were left out
@@ -39,6 +40,7 @@ struct collect {
 	struct inquiry q;
 	struct peers peers;
 	struct dev *dev;
+	int listed;
 	struct asked chosen[WATCHED_QPS_MAX];
 	size_t n;
 	size_t left;
@@ -84,7 +86,8 @@ static int choose_qp(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
 	struct collect *l = arg;
 
 	if (!known_qp(&l->q, dev, qpn))
-		return ctx_call_failed(c, dev, -ENOENT, TARGET_QP, qpn);
+		return l->listed ? ctx_call_failed(c, dev, l->listed, TARGET_DEV, 0) :
+		       ctx_call_failed(c, dev, -ENOENT, TARGET_QP, qpn);
 	if (l->n == WATCHED_QPS_MAX)
 		l->left++;
 	else
@@ -113,8 +116,8 @@ int collect_dev(struct ctx *c, struct dev *dev, void *arg)
 	logs_read(c, dev, &d->logs);
 	d->cmdq = sampler_watch(&l->q.s, dev, WATCH_CMDQ, 0);
 	sampler_watch(&l->q.s, dev, WATCH_EQ, ERDMA_DIAG_EQ_AEQ);
-	/* What goes wrong here goes wrong again, and is reported, in each_chosen() */
-	source_list(&c->src, dev, ERDMA_DIAG_OBJ_QP, 0, UINT32_MAX, note_qp, l);
+	/* What goes wrong here is reported in each_chosen() */
+	l->listed = source_list(&c->src, dev, ERDMA_DIAG_OBJ_QP, 0, UINT32_MAX, note_qp, l);
 	return l->match ? 0 : each_chosen(c, dev, TARGET_QP, l->q.choice, choose_qp, l);
 }
 
