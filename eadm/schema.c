@@ -415,9 +415,9 @@ static const struct column debug_cols[] = {
 	{ "DEV", COL(DB_DEV) },
 	{ "CATEGORY", COL(DB_CATEGORY) },
 	{ "LEVEL", COL(DB_LEVEL) },
-	{ "DEFAULT", COL(DB_DEFAULT) },
+	{ "DEFAULT", COL(DB_DEFAULT), .drop = 1 },
 	{ "BACK-IN", COL(DB_LEFT) },
-	{ "COVERS", COL(DB_TEXT) },
+	{ "COVERS", COL(DB_TEXT), .drop = 2 },
 	{ "DEV-INDEX", COL(DB_INDEX), .level = 2 },
 };
 

@@ -24,7 +24,7 @@ static const struct column diff_cols[] = {
 	{ "FIELD", COL(DF_KEY) },
 	{ "BEFORE", COL(DF_BEFORE) },
 	{ "AFTER", COL(DF_AFTER) },
-	{ "CHANGE", COL(DF_CHANGE) },
+	{ "CHANGE", COL(DF_CHANGE), .drop = 1 },
 };
 
 const struct schema schema_diff = {

@@ -20,11 +20,11 @@
 	[ML_HIDDEN] = { "hidden", "hidden", T_BOOL }
 
 #define COMMON_COLS									\
-	{ "AGE", COL(ML_AGE) },								\
+	{ "AGE", COL(ML_AGE), .drop = 6 },								\
 	{ "INDEX", COL(ML_INDEX), .level = 2 },						\
 	{ "CGROUP", COL(ML_CGROUP), .level = 2 },					\
 	{ "EXITED", COL(ML_EXITED), .level = 2 },					\
-	{ "PID", COL(ML_PID) },								\
+	{ "PID", COL(ML_PID), .drop = 2 },								\
 	{ "COMM", COL(ML_COMM) }
 
 static const struct field mr_fields[] = {
@@ -58,7 +58,7 @@ static const struct column mr_cols[] = {
 	{ "TYPE", COL(MR_TYPE) },
 	{ "LENGTH", COL(MR_LENGTH) },
 	{ "IOVA", COL(MR_IOVA) },
-	{ "ACCESS", COL(MR_ACCESS) },
+	{ "ACCESS", COL(MR_ACCESS), .drop = 3 },
 	{ "PD", COL(MR_PDN) },
 	{ "LKEY", COL(MR_LKEY), .level = 1 },
 	{ "RKEY", COL(MR_RKEY), .level = 1 },
