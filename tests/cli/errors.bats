@@ -224,6 +224,13 @@ fails()
 	fails 8 hangs "list qp --timeout 200ms" "no answer in time [ETIMEDOUT]"
 	[ "$SECONDS" -lt 10 ]
 }
+@test "call that hangs: why does not say that the queue pair does not exist" {
+	fails 8 hangs "why 17 --timeout 200ms" "no answer in time [ETIMEDOUT]"
+}
+@test "call that hangs: watch ends, and frees nothing that the call may write to" {
+	expect 0 hangs watch --until link-down --for 1s --timeout 200ms
+	[[ "$stderr" != *Sanitizer* ]]
+}
 @test "command queue down" {
 	fails 8 cmdq-dead "info qp 17" "[EHOSTDOWN]"
 	expect 0 cmdq-dead info qp 17 --no-hw
