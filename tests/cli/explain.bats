@@ -62,22 +62,22 @@ first() { jq -r '.data[0] | "\(.namespace) \(.code) \(.word)"'; }
 	EOF2
 }
 @test "every counter is explained" {
-	local name
-	for name in $(fake all-counters stat -j | jq -r '.data[].counters[].name'); do
-		explain counter "$name" | jq -e '.data[0].text | length > 5'
-	done
+	fake all-counters stat -j | jq -r '.data[].counters[].name' > "$BATS_TEST_TMPDIR/names"
+	sed 's/^/-j explain counter /' "$BATS_TEST_TMPDIR/names" > "$BATS_TEST_TMPDIR/lines"
+	[ "$(wc -l < "$BATS_TEST_TMPDIR/lines")" -ge 100 ]
+	fake none batch "$BATS_TEST_TMPDIR/lines" > "$BATS_TEST_TMPDIR/out"
+	diff "$BATS_TEST_TMPDIR/names" <(jq -r '.data[0] | select(.text | length > 5) | .word' \
+		"$BATS_TEST_TMPDIR/out")
 }
 @test "every word of the recorded outputs is explained" {
-	local word n=0
 	jq -r '[.. | objects | (.state?, .pi_from?, .ci_from?, .notify?, .role?, .syndrome?, .last_async?,
 		.category?, .level?, .group?, .cc?, (.marks?, .flags?, .capabilities?, .rights? |
 		arrays[]), (.warnings? | arrays[] | .code), (select(has("opcode_code")) | .opcode?)) | strings] |
 		unique[]' "$BATS_TEST_DIRNAME"/golden/*.json | grep -vE '^(opcode|unknown)-' | sort -u > "$BATS_TEST_TMPDIR/words"
-	while read -r word; do
-		explain "$word" > /dev/null || { echo "$word"; return 1; }
-		n=$((n + 1))
-	done < "$BATS_TEST_TMPDIR/words"
-	[ "$n" -ge 60 ]
+	[ "$(wc -l < "$BATS_TEST_TMPDIR/words")" -ge 60 ]
+	# Words that are not explained are in the messages
+	sed "s/.*/explain '&'/" "$BATS_TEST_TMPDIR/words" > "$BATS_TEST_TMPDIR/lines"
+	fake none batch "$BATS_TEST_TMPDIR/lines" > /dev/null
 }
 @test "the numbers of the verbs' status are those of libibverbs" {
 	echo '#include <infiniband/verbs.h>' > "$BATS_TEST_TMPDIR/wc.c"

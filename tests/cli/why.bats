@@ -5,10 +5,10 @@
 
 load helper
 
-# rules_of SCENARIO COMMAND: names of the rules that hold, the verdicts first
+# rules_of SCENARIO COMMAND: names of the rules that hold; jq takes longer than eadm
 rules_of()
 {
-	fake "$1" "$2" -j | jq -r '(.data[].verdict.rule), (.data[].also[].rule)'
+	fake "$1" "$2" -j | grep -oE '"rule":"[^"]*"' | sed 's/.*:"\(.*\)"/\1/'
 }
 
 # said SCENARIO COMMAND...: what it prints. What is found may set the status; a crash may not
@@ -304,11 +304,12 @@ once() { take "$1" && "$BATS_TEST_DIRNAME/onemoment.py" "$BATS_TEST_TMPDIR/file"
 @test "no sentence has a word that was not found" {
 	local file
 	for file in "$SCENARIOS"/why-*.json; do
-		EADM_SCENARIO=$file "$FAKE" why -j > "$BATS_TEST_TMPDIR/got" 2> /dev/null ||
+		EADM_SCENARIO=$file "$FAKE" why -j >> "$BATS_TEST_TMPDIR/got" 2> /dev/null ||
 			[ $? -lt 100 ]
-		jq -e '[.data[]? | .verdict, .also[] | .text, .next] | all(test("[{}]|\\?") | not)' \
-			"$BATS_TEST_TMPDIR/got" > /dev/null
 	done
+	jq -r '.data[]? | .verdict, .also[] | .text, .next' "$BATS_TEST_TMPDIR/got" > "$BATS_TEST_TMPDIR/said"
+	[ "$(wc -l < "$BATS_TEST_TMPDIR/said")" -ge 300 ]
+	run ! grep '[{}?]' "$BATS_TEST_TMPDIR/said"
 }
 # of_file SCENARIO HOW: rules that doctor finds in a file of it, taken with --redact HOW
 of_file()
