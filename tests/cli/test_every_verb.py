@@ -82,6 +82,8 @@ ROWS = {
     'log': Row(),
     'debug-level': Row(),
     'recover dev': Row('--dry-run', no_node=6, denied=0, nobody=0),
+    'recover eq': Row('1 --dry-run', missing=('31 --dry-run',)),
+    'recover cq': Row('5 --dry-run', missing=('99 --dry-run',)),
     'snapshot': Row('--write {new}', idle=0, no_node=7, denied=7, nobody=7,
                     missing=('--write no-such-folder/file',)),
     'report': Row(idle=0, no_node=0, denied=7, nobody=7),
