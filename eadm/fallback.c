@@ -220,7 +220,9 @@ static const char *verbs_type(uint8_t type)
  */
 const char *fallback_verbs_state(unsigned int state)
 {
-	static const char *const names[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
+#define STATE_NAME(code, name, meaning) [code] = name,
+	static const char *const names[] = { VERBS_QP_STATES(STATE_NAME) };
+#undef STATE_NAME
 
 	return state < COUNT_OF(names) ? names[state] : NULL;
 }

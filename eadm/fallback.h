@@ -5,6 +5,16 @@
 
 #include "cmd.h"
 
+/* States of a QP as the verbs have them, by enum ib_qp_state */
+#define VERBS_QP_STATES(X) \
+	X(0, "RESET", "made, not in use") \
+	X(1, "INIT", "receive requests can be posted") \
+	X(2, "RTR", "ready to receive") \
+	X(3, "RTS", "connected, ready to send") \
+	X(4, "SQD", "the send queue is drained and stopped") \
+	X(5, "SQE", "a send request failed: the send queue is stopped") \
+	X(6, "ERR", "stopped; queues flush")
+
 void fallback_note(struct ctx *c, const struct dev *dev, const char *what);
 void fallback_row(struct obj *o, const struct dev_facts *f);
 void fallback_info(struct obj *o, const struct dev *dev, const struct dev_facts *f);

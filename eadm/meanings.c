@@ -16,6 +16,7 @@
 #include "cmd.h"
 #include "counters.h"
 #include "decode.h"
+#include "fallback.h"
 #include "meanings.h"
 #include "rules.h"
 #include "schema.h"
@@ -75,6 +76,9 @@ static const struct meaning meanings[] = {
 #define SPACE "qp-state"
 	ERDMA_QP_STATES(MEANING)
 	WORD(QP_DEAD, "the device stopped it, whatever driver and application still think"),
+#undef SPACE
+#define SPACE "verbs-state"
+	VERBS_QP_STATES(MEANING)
 #undef SPACE
 #define SPACE "cm-state"
 	ERDMA_DIAG_CM_STATES(MEANING)

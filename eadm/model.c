@@ -50,7 +50,7 @@ void *pool_alloc(struct pool *p, size_t size)
 	const size_t align = _Alignof(max_align_t);
 	char *piece;
 
-	if (size >= POOL_BLOCK / 4)
+	if (size + 1 > POOL_BLOCK / 4)
 		return pool_new_block(p, size);
 	size = (size + align - 1) & ~(align - 1);
 	if (size > p->left) {
