@@ -250,16 +250,23 @@ static int eq_irq(struct erdma_dev *dev, struct erdma_eq *eq)
 	return container_of(eq, struct erdma_ceq, eq)->irq;
 }
 
-/* What the interrupt of this ring does. Consumers schedule softirqs: they run at the end */
+/*
+ * What the interrupt of this ring does, and like it with interrupts off: other vectors take
+ * the same locks. Consumers schedule softirqs, which run at the end.
+ */
 static void eq_serve(struct erdma_dev *dev, struct erdma_eq *eq)
 {
+	unsigned long flags;
+
 	local_bh_disable();
+	local_irq_save(flags);
 	if (eq == &dev->aeq)
 		erdma_async_eq_irq(dev);
 	else if (eq == &dev->cmdq.eq)
 		erdma_cmdq_irq(&dev->cmdq);
 	else
 		ceq_irq(0, container_of(eq, struct erdma_ceq, eq));
+	local_irq_restore(flags);
 	local_bh_enable();
 }
 

@@ -68,7 +68,7 @@ ERDMA_SIZE_IS(struct erdma_snap_rec, 32);
 #define ERDMA_SNAP_RING		0x104	/* struct erdma_diag_ring_read, then all entries */
 #define ERDMA_SNAP_COUNTERS	0x105	/* lines: counter=value; id is the port; taken twice */
 #define ERDMA_SNAP_FACTS	0x106	/* lines: what rdma netlink and sysfs know of a device */
-#define ERDMA_SNAP_HOST		0x107	/* lines: interface, addresses, interrupts, their CPUs; twice */
+#define ERDMA_SNAP_HOST		0x107	/* lines: interface, addresses, interrupts; taken twice */
 #define ERDMA_SNAP_PROCESS	0x108	/* lines: an owner; id is its process id; taken twice */
 #define ERDMA_SNAP_PROBLEM	0x109	/* lines: what could not be taken, and the errno */
 #define ERDMA_SNAP_OBJECT	0x10a	/* lines: a QP or CQ of rdma netlink, without a node */
