@@ -153,6 +153,19 @@ static void judge_one(struct wait *w)
 	found(w->f, id, WAIT_WORDS(w, c), NULL);
 }
 
+/* A packet that is too large for the path is repeated in vain, too */
+static void judge_repeated(struct wait *w)
+{
+	const struct end *from = w->from;
+	struct ctx *c = w->q->c;
+
+	if (!w->to && mtus_differ(from))
+		say_mtus(w->q, from, RULE_MTU_STUCK, w->f);
+	found(w->f, RULE_NOT_ACKNOWLEDGED, "qp", text_qp(c, from->qp->qpn), "timeouts",
+	      text_n(c, from->timeouts, "timeout"), "still", text_ns(c, w->q->s.span_ns), "ip",
+	      text_ip(c, from->qp->daddr), NULL);
+}
+
 static void judge_stuck(struct inquiry *q, const struct pair *p, const struct end *from,
 			const struct end *to, struct findings *f)
 {
@@ -161,9 +174,7 @@ static void judge_stuck(struct inquiry *q, const struct pair *p, const struct en
 
 	find_request(&w);
 	if (from->timeouts)
-		found(f, RULE_NOT_ACKNOWLEDGED, "qp", text_qp(c, from->qp->qpn), "timeouts",
-		      text_n(c, from->timeouts, "timeout"), "still", text_ns(c, q->s.span_ns), "ip",
-		      text_ip(c, from->qp->daddr), NULL);
+		judge_repeated(&w);
 	else if (!from->still)
 		found(f, RULE_SLOW, WAIT_WORDS(&w, c), NULL);
 	else if (needs_no_peer(w.opcode))
