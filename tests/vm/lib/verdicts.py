@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verdicts of "eadm why" and "eadm doctor" in a guest, where their cause is real.
+
+    with Cause(vm, 'gone-key') as cause:
+        has(vm, 'key-deregistered', 'application', cause.qpn)
+    has_not(vm, 'key-deregistered')
+"""
+import json
+import re
+
+from lib.programs import PROGS, eadm, eadm_data
+
+HEALTHY, WARNING, FAULT = 0, 10, 11         # exit status of doctor
+
+
+def findings_of(rows):
+    """All findings in the data of why or doctor: (subject, finding)."""
+    return [(row['subject'], finding) for row in rows
+            for finding in (row['verdict'], *row.get('also', []))]
+
+
+def why(vm, *words):
+    """Findings of eadm why."""
+    return findings_of(eadm_data(vm, 'why', *words))
+
+
+def doctor(vm):
+    """Findings of eadm doctor."""
+    done = eadm(vm, '-j', 'doctor', check=False)
+    assert done.status in (HEALTHY, WARNING, FAULT), done
+    return findings_of(json.loads(done.out)['data'])
+
+
+def _pick(found, rule, side):
+    rows = [(subject, f) for subject, f in found if f['rule'] == rule]
+    assert rows, f'no {rule}, but ' + '; '.join(f'{f["rule"]}: {f["text"]}' for _, f in found)
+    subject, finding = rows[0]
+    assert finding['side'] == side, f'{rule} names the side {finding["side"]}, not {side}'
+    assert '{' not in finding['text'] + finding.get('next', ''), finding
+    return subject, finding
+
+
+def has(vm, rule, side, *words):
+    """eadm why finds the rule, which names the side; returns (subject, finding)."""
+    return _pick(why(vm, *words), rule, side)
+
+
+def doctor_has(vm, rule, side):
+    """The same of eadm doctor."""
+    return _pick(doctor(vm), rule, side)
+
+
+def is_verdict(vm, rule, side, *words):
+    """The rule is not only found: it is the verdict of each subject that is asked about."""
+    rows = eadm_data(vm, 'why', *words)
+    assert rows and all(x['verdict']['rule'] == rule for x in rows), \
+        {x['subject']: x['verdict']['rule'] for x in rows}
+    return _pick(findings_of(rows), rule, side)
+
+
+def has_not(vm, rule, *words):
+    """eadm why does not find the rule any more."""
+    names = {f['rule'] for _, f in why(vm, *words)}
+    assert rule not in names, names
+
+
+def doctor_has_not(vm, *rules):
+    """The same of eadm doctor."""
+    names = {f['rule'] for _, f in doctor(vm)}
+    assert not names & set(rules), names
+
+
+def wait_doctor_has_not(vm, *rules, timeout=60):
+    """What is cured may take the driver a moment."""
+    vm.wait_until(f'doctor to be without {", ".join(rules)}',
+                  lambda: not {f['rule'] for _, f in doctor(vm)} & set(rules), timeout)
+
+
+class Cause:
+    """verbs_cause (tests/vm/progs) with a cause; a context, which ends it.
+
+    qpn: of its side a. prefix: words in front of the program. number: argument of the cause.
+    """
+
+    def __init__(self, vm, name, number=0, prefix=(), address=None):
+        self._vm = vm
+        self._argv = [*prefix, f'{PROGS}/verbs_cause', address or vm.address(), name, number]
+        self.process = self.qpn = None
+
+    def __enter__(self):
+        self.process = self._vm.popen(self._argv)
+        self.process.expect('^ready', 60)
+        self.qpn = re.search(r'^open qp (\d+)', self.process.out, re.M)[1]
+        return self
+
+    def __exit__(self, *_):
+        if self.process.status is None and not self.process.problem:
+            self.process.stop()

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verdicts about queue pairs, each from its real cause; without the cause there is none."""
+import pytest
+
+from lib.programs import PROGS, eadm_data
+from vm.lib.faults import clear, command, wait_struck
+from vm.lib.verdicts import Cause, has, has_not, is_verdict
+
+pytestmark = [
+    pytest.mark.group('long'),
+    pytest.mark.limit(200),
+    pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
+    pytest.mark.vms(props='hold-ms=20000'),
+]
+everyday = pytest.mark.group('vm')
+
+
+# ---- stopped by the card -----------------------------------------------------------------
+
+@pytest.mark.parametrize('cause', ['unknown-key', 'past-end', 'no-right', 'other-domain',
+                                   'local-key'])
+def test_refused_request(vm, cause):
+    with Cause(vm, cause) as c:
+        has(vm, 'access-refused', 'application', c.qpn)
+    has_not(vm, 'access-refused')
+
+
+@everyday
+def test_key_of_a_region_that_was_deregistered(vm):
+    with Cause(vm, 'gone-key') as c:
+        _, found = has(vm, 'key-deregistered', 'application', c.qpn)
+        assert 'verbs_cause[' in found['text'] and ' before' in found['text'], found
+    has_not(vm, 'key-deregistered')
+
+
+def test_receive_that_is_too_small(vm):
+    """The side that sent gets an error of the peer, the other one that of its own receive."""
+    with Cause(vm, 'small-receive') as c:
+        has(vm, 'peer-error', 'peer', c.qpn)
+    has_not(vm, 'peer-error')
+
+
+def test_malformed_request(vm):
+    """As the card reports it: a library that writes such requests is not to be had."""
+    vm.card.fault('corrupt cqe syndrome=8 opcode=rdma_write count=1')
+    with Cause(vm, 'unknown-key') as c:
+        clear(vm.card)
+        has(vm, 'bad-request', 'application', c.qpn)
+    has_not(vm, 'bad-request')
+
+
+def test_completion_queue_that_the_card_cannot_use(vm):
+    with Cause(vm, 'idle') as c:
+        cqn = next(x['send_cqn'] for x in eadm_data(vm, 'list', 'qp') if str(x['qpn']) == c.qpn)
+        vm.card.fault(f'flood aeq cqn={cqn} type=3 count=1; flood aeq qpn={c.qpn} type=0 count=1')
+        vm.wait_until('the events', lambda: all(x['spent'] for x in vm.card.get('faults')), 20)
+        vm.card.clear_faults()
+        has(vm, 'cq-broken', 'card', c.qpn)
+    has_not(vm, 'cq-broken')
+
+
+def test_queue_pair_that_the_card_stopped(vm):
+    with Cause(vm, 'idle') as c:
+        vm.card.fault(f'flood aeq qpn={c.qpn} type=0 count=1')
+        vm.wait_until('the event', lambda: vm.card.get('faults')[0]['spent'], 20)
+        vm.card.clear_faults()
+        has(vm, 'qp-stopped', 'card', c.qpn)
+    has_not(vm, 'qp-stopped')
+
+
+# ---- requests that wait ------------------------------------------------------------------
+
+@everyday
+def test_nobody_posts_a_receive(vm):
+    """The process polls: it has not gone to sleep."""
+    with Cause(vm, 'no-receive') as c:
+        is_verdict(vm, 'no-receive', 'peer', c.qpn)
+    has_not(vm, 'no-receive')
+
+
+@everyday
+def test_application_sleeps(vm):
+    with Cause(vm, 'asleep') as c:
+        has(vm, 'application-asleep', 'application', c.qpn)
+        is_verdict(vm, 'no-receive', 'peer', c.qpn)
+    has_not(vm, 'application-asleep')
+
+
+@everyday
+def test_application_ignores_an_event(vm):
+    with Cause(vm, 'event-ignored') as c:
+        is_verdict(vm, 'event-not-taken', 'application', c.qpn)
+    has_not(vm, 'event-not-taken')
+
+
+def test_process_that_waits_in_the_kernel(vm):
+    with Cause(vm, 'blocked') as c:
+        has(vm, 'process-blocked', 'application', c.qpn)
+        vm.run('pkill -9 -x verbs_cause')
+    has_not(vm, 'process-blocked')
+
+
+def test_card_does_not_execute(vm):
+    vm.card.fault('stall sq')
+    with Cause(vm, 'write') as c:
+        is_verdict(vm, 'card-stuck', 'card', c.qpn)
+        vm.card.clear_faults()
+        has_not(vm, 'card-stuck', c.qpn)
+
+
+def test_what_is_repeated_is_not_acknowledged(vm):
+    """A packet goes again after two seconds, and gets lost again."""
+    vm.card.fault('loss prob=1 us=500000')
+    with Cause(vm, 'write') as c:
+        has(vm, 'not-acknowledged', 'path', c.qpn)
+        vm.card.clear_faults()
+        vm.wait_until('the request to get through', lambda: 'not-acknowledged' not in {
+            x['verdict']['rule'] for x in eadm_data(vm, 'why', c.qpn)}, 60)
+
+
+def test_retries_are_exceeded(vm):
+    vm.card.fault('loss prob=1')
+    with Cause(vm, 'write') as c:
+        vm.wait_until('the card to give up', lambda: vm.card.hits() > 20, 30)
+        vm.card.clear_faults()
+        has(vm, 'retry-exceeded', 'path', c.qpn)
+    has_not(vm, 'retry-exceeded')
+
+
+# ---- room, owners ------------------------------------------------------------------------
+
+@everyday
+def test_completion_queue_without_room(vm):
+    with Cause(vm, 'small-cq-signaled'):
+        has(vm, 'cq-overrun', 'application')
+    has_not(vm, 'cq-overrun')
+
+
+def test_completion_queue_that_is_large_enough_for_some(vm):
+    with Cause(vm, 'small-cq'):
+        has(vm, 'cq-small', 'application')
+    has_not(vm, 'cq-small')
+
+
+@everyday
+def test_owner_has_exited(vm):
+    """A child has its files."""
+    with Cause(vm, 'orphan') as c:
+        _, found = has(vm, 'owner-exited', 'application', c.qpn)
+        assert 'verbs_cause[' in found['text'], found
+        vm.run('pkill -9 -x verbs_cause')
+    vm.driver.wait_no_objects()
+    has_not(vm, 'owner-exited')
+
+
+# ---- nothing is wrong --------------------------------------------------------------------
+
+def test_idle_connection(vm):
+    with Cause(vm, 'idle') as c:
+        is_verdict(vm, 'idle-both', 'application', c.qpn)
+
+
+def test_queue_pair_without_a_connection(vm):
+    p = vm.popen(f'exec 0< <(exec sleep 1000); exec {PROGS}/many_qps 1')
+    p.expect('^open', 60)
+    has(vm, 'not-connected', 'application', '--comm', 'many_qps')
+    p.stop()
+
+
+def test_connection_that_was_closed(vm):
+    p = vm.popen(command(vm, 'stop stay', 30000))
+    qpn = p.expect(r'^open qp (\d+)')[1]
+    p.expect('^stop a=0')
+    has(vm, 'closed', 'application', qpn)
+    p.stop()
+
+
+def test_completion_that_nobody_sees(vm):
+    vm.card.fault('wrong-owner cqe count=1')
+    with Cause(vm, 'idle') as idle:
+        p = vm.popen(command(vm, 'send', 15000))
+        qpns = p.expect(r'^open qp (\d+) (\d+)')
+        wait_struck(vm)
+        has(vm, 'completion-hidden', 'card', qpns[2])
+        p.stop()
+        vm.card.clear_faults()
+        has_not(vm, 'completion-hidden', idle.qpn)
