@@ -23,7 +23,8 @@ COMMANDS = '''
     stat -i 100ms -n 1; stat -l -n 1; top -n 1; top -n 1 -v --by dev; top -n 1 -v --by cgroup;
     watch --until warning,works --for 1; stat --u64 string; debug-level; debug-level cm=dbg --dry-run; explain; ver;
     version; schema; list nonsense; info qp 99; log; why; why 17; why --no-hw; doctor; summary;
-    recover dev --dry-run; recover dev --yes; metrics; snapshot --write FILE; diff FILE FILE;
+    recover dev --dry-run; recover dev --yes; recover eq 1 --dry-run; recover eq 1 --yes;
+    recover cq 5 --yes; metrics; snapshot --write FILE; diff FILE FILE;
     match FILE FILE
 '''
 #: They make no calls: --timeout has no effect on them.
