@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verdicts about connections that do not come about, each from its real cause.
+
+The recorder has an attempt for as long as it is one of the newest, so a cured cause shows in the
+next attempt: its process has no such verdict.
+"""
+import contextlib
+
+import pytest
+
+from lib.programs import PROGS
+from vm.lib.faults import clear, command
+from vm.lib.verdicts import Cause, has, has_not
+from vm.test_raw_peers import PEER, REPLY, frame
+
+pytestmark = [
+    pytest.mark.group('long'),
+    pytest.mark.limit(200),
+    pytest.mark.allow_log('erdma.*refused, syndrome'),
+    pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
+    pytest.mark.vms(),
+]
+everyday = pytest.mark.group('vm')
+
+
+def attempt(vm, *argv, timeout=90):
+    """Run a program that is to connect; returns its pid in the guest."""
+    return vm.run(['bash', '-c', 'echo "pid $$" >&2; exec "$@"', 'bash', *argv], timeout,
+                  check=False).err.split('pid ', 1)[1].split()[0]
+
+
+def rping_to(vm, port, address=None):
+    """An attempt by rping."""
+    return attempt(vm, 'rping', '-c', '-a', address or vm.address(), '-p', port, '-C', '1')
+
+
+@contextlib.contextmanager
+def tcp_peer(vm, answer):
+    """A server that knows TCP and no MPA; its port."""
+    port = vm.next_port()
+    peer = vm.popen([PEER, 'listen', vm.address(), port, answer])
+    peer.expect('listening')
+    yield port
+    peer.stop()
+
+
+def cured(vm, rule):
+    """The next attempt succeeds, and is without the verdict."""
+    pid = attempt(vm, *command(vm, 'send', 15000))
+    has_not(vm, rule, '--pid', pid)
+
+
+@everyday
+@pytest.mark.parametrize('rule, answer', [
+    ('cm-foreign', '78' * 40), ('cm-foreign', frame(REPLY, 0x8000)), ('cm-peer-closed', 'close'),
+    ('cm-rejected', frame(REPLY, 0x2000, b'busy'))], ids=['garbage', 'markers', 'closed', 'rejected'])
+def test_answer_that_is_none(vm, rule, answer):
+    with tcp_peer(vm, answer) as port:
+        pid = rping_to(vm, port)
+    subject, found = has(vm, rule, 'peer', '--pid', pid)
+    assert subject == f'process rping[{pid}]' and f'{vm.address()}:{port}' in found['text'], found
+    cured(vm, rule)
+
+
+def test_application_rejects(vm):
+    pid = attempt(vm, f'{PROGS}/verbs_errors', vm.address(), 'reject is reported')
+    has(vm, 'cm-rejected', 'peer', '--pid', pid)
+    cured(vm, 'cm-rejected')
+
+
+def test_nobody_listens(vm):
+    pid = rping_to(vm, vm.next_port())
+    has(vm, 'cm-refused', 'peer', '--pid', pid)
+    cured(vm, 'cm-refused')
+
+
+def test_server_of_tcp_is_mute(vm):
+    with tcp_peer(vm, '-') as port:
+        pid = rping_to(vm, port)
+    has(vm, 'cm-no-reply', 'peer', '--pid', pid)
+    cured(vm, 'cm-no-reply')
+
+
+def test_no_such_host(vm):
+    """A neighbour whose card is not there: as with a firewall that drops, no SYN is answered."""
+    address = f'{vm.address().rpartition(".")[0]}.99'
+    vm.run(f'ip neigh replace {address} lladdr 02:00:00:00:00:99 dev eth0 nud permanent')
+    pid = rping_to(vm, 7174, address)
+    vm.run(f'ip neigh del {address} dev eth0')
+    _, found = has(vm, 'cm-no-syn', 'path', '--pid', pid)
+    assert address in found['text'] + found['next'], found
+    cured(vm, 'cm-no-syn')
+
+
+def test_connection_on_its_way(vm):
+    with Cause(vm, 'mute') as c:
+        has(vm, 'connecting', 'peer', c.qpn)
+    has_not(vm, 'connecting')
+
+
+@everyday
+def test_card_does_not_take_over(vm):
+    vm.card.fault('corrupt command status=22 opcode=modify_qp count=1')
+    pid = attempt(vm, *command(vm, 'send', 2000))
+    clear(vm.card)
+    has(vm, 'cm-no-rts', 'card', '--pid', pid)
+    cured(vm, 'cm-no-rts')
