@@ -515,7 +515,7 @@ static void info_lists_capabilities_and_identity(struct kunit *test)
 	erdma_parse_caps(&dev->attrs, 0x00041400A80F0A1FULL, 0xFFFFFF0010400000ULL);
 	info(test, &arg);
 	KUNIT_EXPECT_EQ(test, arg.flags, 0);
-	KUNIT_EXPECT_EQ(test, arg.abi_cmds, 0x7fULL);
+	KUNIT_EXPECT_EQ(test, arg.abi_cmds, 0xffULL);
 	KUNIT_EXPECT_EQ(test, arg.abi_objs, 0x1feULL);
 	KUNIT_EXPECT_EQ(test, arg.abi_rings, 0x7eULL);
 	KUNIT_EXPECT_EQ(test, arg.abi_flags, 0x7feULL << 32 | ERDMA_DIAG_ABI_LIST_HW);

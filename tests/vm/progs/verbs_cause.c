@@ -172,16 +172,24 @@ static bool small_cq_signaled(struct fixture *t)
 
 /* ---- the process -------------------------------------------------------------------- */
 
+/* What a command prints counts until it ends: the child says that it is ready before that */
 static bool orphan(struct fixture *t)
 {
+	int ends[2];
 	pid_t pid;
+	char c;
 
 	(void)t;
 	fflush(stdout);
+	EXPECT(!pipe(ends), "pipe: %s", strerror(errno));
 	pid = fork();
 	EXPECT(pid >= 0, "fork: %s", strerror(errno));
+	close(ends[!!pid]);
 	if (pid)
-		_exit(0);
+		_exit(read(ends[0], &c, 1) ? 1 : 0);
+	puts("ready");
+	fflush(stdout);
+	close(ends[1]);
 	return true;
 }
 
