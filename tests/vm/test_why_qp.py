@@ -49,16 +49,6 @@ def test_malformed_request(vm):
     has_not(vm, 'bad-request')
 
 
-def test_completion_queue_that_the_card_cannot_use(vm):
-    with Cause(vm, 'idle') as c:
-        cqn = next(x['send_cqn'] for x in eadm_data(vm, 'list', 'qp') if str(x['qpn']) == c.qpn)
-        vm.card.fault(f'flood aeq cqn={cqn} type=3 count=1; flood aeq qpn={c.qpn} type=0 count=1')
-        vm.wait_until('the events', lambda: all(x['spent'] for x in vm.card.get('faults')), 20)
-        vm.card.clear_faults()
-        has(vm, 'cq-broken', 'card', c.qpn)
-    has_not(vm, 'cq-broken')
-
-
 def test_queue_pair_that_the_card_stopped(vm):
     with Cause(vm, 'idle') as c:
         vm.card.fault(f'flood aeq qpn={c.qpn} type=0 count=1')
