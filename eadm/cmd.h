@@ -166,6 +166,7 @@ struct cmd;
  * @closed: nobody reads the output any more
  * @lines: how counters become text
  * @given: global options that were given, a bit for each place in global_opts
+ * @since_ns: failures in front of it are of no interest: CLOCK_MONOTONIC; 0: all are
  */
 struct ctx {
 	struct pool pool;
@@ -190,6 +191,7 @@ struct ctx {
 	bool closed;
 	enum counter_lines lines;
 	unsigned int given;
+	uint64_t since_ns;
 };
 
 /**

@@ -357,9 +357,9 @@ const struct cmd cmd_table[] = {
 	  .help = "wait until a rule of 'why' holds; show its verdict, and write a snapshot",
 	  .more = "'eadm explain rule' has the names. A look takes two seconds, and is that of 'doctor': "
 		  "all devices,\nat most 64 queue pairs. A rule that doctor does not show, as 'works', is "
-		  "looked for as 'why' does.\nExit status 0: the time of --for is over, and none of them "
-		  "held; 10 and 11 as with doctor; 10 for\na rule that is no warning. Once watch has begun, "
-		  "devices may come and go.",
+		  "looked for as 'why' does.\nWhat holds now ends it at once; what failed before it began does "
+		  "not. Exit status 0: the time of\n--for is over, and none of them held; 10 and 11 as with "
+		  "doctor; 10 for a rule that is no warning.\nOnce watch has begun, devices may come and go.",
 	  .schema = &schema_watch, .takes = BLOCK & ~(TAKES_MORE | TAKES_FILE),
 	  .exits = EXITS_LIVE | EXITS_HEALTH, .run = cmd_watch },
 	{ .verb = "log", .operands = "", .opts = log_opts, .section = EVIDENCE,

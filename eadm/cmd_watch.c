@@ -19,6 +19,7 @@
  * @doctor: some of it is shown by doctor
  * @why: some of it is not
  * @hit: name of the rule that held, or NULL
+ * @begin_ns: when it began, CLOCK_MONOTONIC: what failed before does not end it
  */
 struct watch {
 	struct ctx *c;
@@ -27,6 +28,7 @@ struct watch {
 	bool doctor;
 	bool why;
 	const char *hit;
+	uint64_t begin_ns;
 };
 
 /* ---- arguments ---------------------------------------------------------------- */
@@ -152,6 +154,7 @@ static int look_by(struct watch *w, const char *verb, bool first)
 	bool failed;
 
 	begin_look(w->c, &look);
+	look.since_ns = w->begin_ns;
 	on_file_run(&look, verb, NULL, &none);
 	failed = fails(&look, first);
 	if (failed)
@@ -256,6 +259,7 @@ int cmd_watch(struct ctx *c, const struct args *a)
 		ret = live_begin(&l, c, ms, count);
 	if (ret)
 		return ret;
+	w.begin_ns = l.next_ns;
 	l.end_ns = limit_ms ? l.next_ns + limit_ms * 1000000 : 0;
 	ret = watch_loop(&w, &l);
 	if (w.hit && a->opt[OPT_THEN])

@@ -9,6 +9,7 @@
 #include "why.h"
 
 #define WORDS_MAX	16
+#define RECENT_NS	600000000000ULL	/* older failures are of no interest unless asked for */
 
 /**
  * found - a rule holds
@@ -262,6 +263,21 @@ const char *text_ago(struct ctx *c, const struct dev *dev, uint64_t then_ns)
 	uint64_t now = dev->info.time_mono_ns;
 
 	return text_ns(c, now > then_ns ? now - then_ns : 0);
+}
+
+/**
+ * is_recent - may a failure still be of interest, without being asked about?
+ * @c: run
+ * @dev: open device
+ * @then_ns: CLOCK_MONOTONIC of its host
+ *
+ * Return: true if it was within ten minutes, and not in front of the time the run is about.
+ */
+bool is_recent(const struct ctx *c, const struct dev *dev, uint64_t then_ns)
+{
+	uint64_t now = dev->info.time_mono_ns;
+
+	return then_ns >= c->since_ns && (then_ns > now || now - then_ns <= RECENT_NS);
 }
 
 /**

@@ -12,7 +12,6 @@
 #include "why.h"
 
 #define SECOND		1000000000ULL
-#define RECENT_NS	(600 * SECOND)	/* a loss that may still explain something */
 #define NEAR_PERCENT	90
 #define PAGES_PER_CTX	3		/* doorbell pages of a context that has its own */
 #define PORT		1
@@ -149,7 +148,7 @@ bool judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f)
 	struct ctx *c = q->c;
 	size_t i;
 
-	if (!info->lost_ns || info->time_mono_ns - info->lost_ns > RECENT_NS)
+	if (!info->lost_ns || !is_recent(c, d->dev, info->lost_ns))
 		return false;
 	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_RESET, i)); i++)
 		if (e->reset.event == ERDMA_DIAG_RESET_LOST && e->reset.reason[0]) {

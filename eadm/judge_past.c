@@ -11,7 +11,6 @@
 #include "schema.h"
 #include "why.h"
 
-#define RECENT_NS	600000000000ULL	/* older failures are of no interest unless asked for */
 #define OWNERS_MAX	16
 #define TRIES_MAX	64
 
@@ -157,8 +156,7 @@ static bool wanted_owner(const struct inquiry *q, const struct dev *dev,
 
 	snprintf(comm, sizeof(comm), "%.*s", ERDMA_DIAG_COMM_LEN, (const char *)e->head.owner.comm);
 	if (q->any)
-		return dev->info.time_mono_ns - e->head.time_ns <= RECENT_NS ||
-		       e->head.time_ns > dev->info.time_mono_ns;
+		return is_recent(q->c, dev, e->head.time_ns);
 	if (!q->choice->by_filter)
 		return false;
 	if (f->by_pid && e->head.owner.pid != f->pid)

@@ -57,6 +57,7 @@ const char *text_n(struct ctx *c, uint64_t n, const char *what);
 const char *text_u(struct ctx *c, uint64_t v);
 const char *text_ns(struct ctx *c, uint64_t ns);
 const char *text_ago(struct ctx *c, const struct dev *dev, uint64_t then_ns);
+bool is_recent(const struct ctx *c, const struct dev *dev, uint64_t then_ns);
 const char *text_owner(struct ctx *c, const struct erdma_diag_owner *owner);
 const char *text_peer(struct ctx *c, const uint8_t *addr, uint16_t port);
 const char *text_ip(struct ctx *c, const uint8_t *addr);

@@ -181,6 +181,19 @@ watch()
 	[ "$status" -eq 0 ]
 	jq -e '.ok and .exit == 0 and .data == []' <<< "$output"
 }
+@test "watch: what failed before it began does not end it; what holds does" {
+	run fake why-verb-failed doctor
+	[[ "$output" == *"VERDICT"* ]]
+	run --separate-stderr watch why-verb-failed --until verb-failed,warning --for 1
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	run fake why-card-replaced doctor
+	[[ "$output" == *"VERDICT"* ]]
+	run --separate-stderr watch why-card-replaced --until card-replaced --for 1
+	[ "$status" -eq 0 ]
+	run --separate-stderr watch why-cm-refused --until cm-refused --for 1
+	[ "$status" -eq 10 ]
+}
 @test "watch waits for a rule that is no fault, too" {
 	run --separate-stderr watch why-works --until works --for 60
 	[ "$status" -eq 10 ]

@@ -98,6 +98,24 @@ def test_stat_l_and_top_go_on_after_the_device_was_replaced(vm):
         assert p.wait(20, check=False).status == 130, p.result
 
 
+def refused(vm):
+    """A client of a port at which nobody listens."""
+    vm.run(['ib_write_bw', '-R', '-F', '-p', vm.next_port(), vm.address()], 60, check=False)
+
+
+def test_watch_ends_at_the_next_refusal(vm):
+    """Not at the one before it began."""
+    refused(vm)
+    watch = vm.popen([EADM, 'watch', '--until', 'cm-refused', '-i', '1', '--for', '120',
+                      '-o', 'jsonl'])
+    quiet = vm.run([EADM, 'watch', '--until', 'cm-refused', '-i', '1', '--for', '3'])
+    assert not quiet.out and watch.running, watch.text
+    refused(vm)
+    watch.wait(60, check=False)
+    assert watch.status == WARNING, watch.text
+    assert 'cm-refused' in watch.out
+
+
 def test_watch_ends_when_the_card_stops_a_queue_pair(vm):
     """Not before, though there is traffic; with the verdict, and a file that has it."""
     file = '/tmp/watched.snap'
