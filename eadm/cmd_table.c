@@ -362,12 +362,6 @@ const struct cmd cmd_table[] = {
 		  "doctor; 10 for a rule that is no warning.\nOnce watch has begun, devices may come and go.",
 	  .schema = &schema_watch, .takes = BLOCK & ~(TAKES_MORE | TAKES_FILE),
 	  .exits = EXITS_LIVE | EXITS_HEALTH, .run = cmd_watch },
-	{ .verb = "log", .operands = "", .opts = log_opts, .section = EVIDENCE,
-	  .help = "what the driver recorded, as one timeline",
-	  .more = "Kinds: cmd, event, cm, fail, key, reset, link, debug; and only if they are named: "
-		  "cmd-first,\nthe commands that led to the first failures, and cmd-time, a row per "
-		  "opcode. Without\nCAP_NET_ADMIN one's own user's entries only.",
-	  .schema = &schema_log, .takes = LIST & ~TAKES_HW, .exits = EXITS_LIVE, .run = cmd_log },
 	{ .verb = "debug-level", .operands = "[CATEGORY[=LEVEL][,...]]", .max = 1,
 	  .opts = debug_opts, .operand = OPERAND_CAT, .section = SET,
 	  .help = "show or set the level of the driver's messages",
@@ -398,6 +392,12 @@ const struct cmd cmd_table[] = {
 		  "that is not armed\nis left alone.",
 	  .schema = &schema_recover_queue, .takes = BLOCK & ~(TAKES_HW | TAKES_FILE),
 	  .exits = EXITS_ASK, .run = cmd_recover_cq },
+	{ .verb = "log", .operands = "", .opts = log_opts, .section = EVIDENCE,
+	  .help = "what the driver recorded, as one timeline",
+	  .more = "Kinds: cmd, event, cm, fail, key, reset, link, debug; and only if they are named: "
+		  "cmd-first,\nthe commands that led to the first failures, and cmd-time, a row per "
+		  "opcode. Without\nCAP_NET_ADMIN one's own user's entries only.",
+	  .schema = &schema_log, .takes = LIST & ~TAKES_HW, .exits = EXITS_LIVE, .run = cmd_log },
 	{ .verb = "snapshot", .operands = "", .opts = snapshot_opts, .section = EVIDENCE,
 	  .help = "write all that can be known now to a file, for --from",
 	  .more = "Every command reads such a file instead of the kernel: eadm --from FILE list qp.\n"
