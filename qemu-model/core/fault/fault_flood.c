@@ -28,6 +28,18 @@ static bool flood_cq(ErdmaCore *c, Fault *f)
     return true;
 }
 
+/* An event of a CQ, if the line names one, else of a QP */
+static bool flood_aeq(ErdmaCore *c, Fault *f)
+{
+    bool of_cq = fault_has(f, KEY_CQN);
+    uint32_t type = flood_number(f, KEY_TYPE,
+                                 of_cq ? ERDMA_AE_CQ_ERR : ERDMA_AE_QP_FATAL);
+    uint64_t object = flood_number(f, of_cq ? KEY_CQN : KEY_QPN, NOBODY);
+
+    return erdma_eq_write(c, &c->aeq, ERDMA_PREP(ERDMA_AEQE_TYPE, type) |
+                          object << 32, 0, 0);
+}
+
 /* One more of it; false: no room, or nothing there to be flooded */
 static bool flood_one(ErdmaCore *c, Fault *f)
 {
@@ -43,11 +55,7 @@ static bool flood_one(ErdmaCore *c, Fault *f)
                                                                 NOBODY)),
                               0, 0);
     case ERDMA_POINT_AEQ:
-        return erdma_eq_write(c, &c->aeq,
-                              ERDMA_PREP(ERDMA_AEQE_TYPE,
-                                         flood_number(f, KEY_TYPE, 0)) |
-                              (uint64_t)flood_number(f, KEY_QPN, NOBODY) << 32,
-                              0, 0);
+        return flood_aeq(c, f);
     case ERDMA_POINT_CQ:
         return flood_cq(c, f);
     default:

@@ -128,7 +128,7 @@ static const struct {
     { "ceq", V(STALL), ERDMA_POINT_CEQ, K(EQN), 0, 0 },
     { "ceq", V(FLOOD), ERDMA_POINT_CEQ, K(EQN) | K(CQN), 0, 0 },
     { "aeq", V(STALL), ERDMA_POINT_AEQ, 0, 0, 0 },
-    { "aeq", V(FLOOD), ERDMA_POINT_AEQ, K(QPN) | K(TYPE), 0, 0 },
+    { "aeq", V(FLOOD), ERDMA_POINT_AEQ, K(QPN) | K(CQN) | K(TYPE), 0, 0 },
     { "cq", V(FLOOD), ERDMA_POINT_CQ, K(CQN) | K(QPN), 0, 0 },
     { "register", V(CORRUPT), ERDMA_POINT_REGISTER, K(OFFSET) | K(VALUE),
       0, 0 },

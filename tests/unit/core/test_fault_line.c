@@ -29,6 +29,7 @@ TEST(fault_lines_of_every_kind_are_understood)
         "drop payload", "corrupt payload prob=0.01 seed=7", "delay payload us=3",
         "duplicate payload qpn=1", "stall cmdq", "stall sq qpn=1", "stall rq",
         "stall ceq eqn=2 ms=5", "stall aeq", "flood ceq", "flood aeq type=4",
+        "flood aeq cqn=3",
         "flood cmdq count=10", "flood cq cqn=1 count=1", "flood irq vector=1",
         "wrong-owner aeqe after=2", "registers all-ones",
         "registers all-ones offset=20", "corrupt register offset=0x14 value=0",

@@ -220,6 +220,8 @@ TEST(floods_of_other_queues)
     uint64_t w;
 
     fault(s->a, "flood aeq qpn=77 type=4 count=3");
+    fault(s->a, "flood aeq cqn=5 count=1");
+    fault(s->a, "flood aeq cqn=6 type=0 count=1");
     fault(s->a, "flood cmdq count=2");
     fault(s->a, "flood cq cqn=1 count=5");
     fault(s->a, "flood irq vector=1 count=6");
@@ -227,6 +229,8 @@ TEST(floods_of_other_queues)
     for (unsigned i = 0; i < 3; i++) {
         expect_aeqe(s->a, 4, 77);
     }
+    expect_aeqe(s->a, ERDMA_AE_CQ_ERR, 5);
+    expect_aeqe(s->a, ERDMA_AE_QP_FATAL, 6);
     expect_no_aeqe(s->a);
     CHECK(eq_poll(s->a, &s->a->eq[0], &w, NULL));
     CHECK(eq_poll(s->a, &s->a->eq[0], &w, NULL));
