@@ -394,6 +394,14 @@ static void add_dropped(void *arg, const char *name, uint64_t value)
 			*sum += value;
 }
 
+static int ask_dropped(struct source *src, struct dev *dev, bool after, uint64_t *n)
+{
+	*n = 0;
+	if (after && src->ops->counters_after)
+		return src->ops->counters_after(src, dev, PORT, add_dropped, n);
+	return src->ops->counters(src, dev, PORT, add_dropped, n);
+}
+
 /**
  * count_dropped - packets that the card dropped because of its limits
  * @q: inquiry
@@ -402,10 +410,7 @@ static void add_dropped(void *arg, const char *name, uint64_t value)
  */
 void count_dropped(struct inquiry *q, struct why_dev *d, unsigned int when)
 {
-	struct source *src = &q->c->src;
-
-	d->dropped[when] = 0;
-	if (src->ops->counters(src, d->dev, PORT, add_dropped, &d->dropped[when]))
+	if (ask_dropped(&q->c->src, d->dev, when, &d->dropped[when]))
 		d->dropped[0] = d->dropped[when];
 }
 

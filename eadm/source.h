@@ -183,6 +183,8 @@ typedef void (*counter_fn)(void *arg, const char *name, uint64_t value);
  * @call: one call of the node; may block
  * @reset: reset the PCI function of a device; may block
  * @counters: hand all counters of a port to @fn
+ * @counters_after: of a source that is fixed: the same as they were at the end of the time it is
+ *	about. NULL: that is when @counters is called
  * @driver_version: version of the loaded module; -ENOENT: none is loaded, -ENODATA:
  *	it states none
  * @facts: fill @facts without the node; false if there is nothing but the node
@@ -215,6 +217,8 @@ struct source_ops {
 	int (*reset)(struct source *src, struct dev *dev);
 	int (*counters)(struct source *src, struct dev *dev, unsigned int port,
 			counter_fn fn, void *arg);
+	int (*counters_after)(struct source *src, struct dev *dev, unsigned int port,
+			      counter_fn fn, void *arg);
 	int (*driver_version)(struct source *src, char *out, size_t size);
 	bool (*facts)(struct source *src, const struct dev *dev, struct dev_facts *facts);
 	int (*objects)(struct source *src, const struct dev *dev, enum res_kind kind,

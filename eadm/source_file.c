@@ -415,12 +415,15 @@ static int file_call(struct source *src, struct dev *dev, unsigned int cmd, void
 
 /* ---- without the node --------------------------------------------------------- */
 
-static int file_counters(struct source *src, struct dev *dev, unsigned int port, counter_fn fn,
-			 void *arg)
+typedef const struct snap_item *(*find_fn)(const struct snap_in *s, uint32_t dev, uint16_t type,
+					   uint32_t obj, uint32_t id);
+
+static int give_counters(struct source *src, struct dev *dev, unsigned int port, find_fn find,
+			 counter_fn fn, void *arg)
 {
 	const struct file_source *f = src->priv;
 	uint32_t n = number_of(src, dev);
-	const struct snap_item *i = snap_find(f->in, n, ERDMA_SNAP_COUNTERS, 0, port);
+	const struct snap_item *i = find(f->in, n, ERDMA_SNAP_COUNTERS, 0, port);
 	char name[DEV_NAME_LEN], value[32], *end;
 	unsigned long long v;
 	size_t pos = 0;
@@ -433,6 +436,18 @@ static int file_counters(struct source *src, struct dev *dev, unsigned int port,
 			fn(arg, name, v);
 	}
 	return 0;
+}
+
+static int file_counters(struct source *src, struct dev *dev, unsigned int port, counter_fn fn,
+			 void *arg)
+{
+	return give_counters(src, dev, port, snap_find, fn, arg);
+}
+
+static int file_counters_after(struct source *src, struct dev *dev, unsigned int port,
+			       counter_fn fn, void *arg)
+{
+	return give_counters(src, dev, port, snap_last, fn, arg);
 }
 
 static int file_driver_version(struct source *src, char *out, size_t size)
@@ -613,6 +628,7 @@ static const struct source_ops file_ops = {
 	.open = file_open,
 	.call = file_call,
 	.counters = file_counters,
+	.counters_after = file_counters_after,
 	.driver_version = file_driver_version,
 	.facts = file_facts,
 	.objects = file_objects,

@@ -222,13 +222,12 @@ take() { EADM_SCENARIO=$SCENARIOS/$1.json "$FAKE" snapshot --write "$BATS_TEST_T
 # once SCENARIO: the same with one moment
 once() { take "$1" && "$BATS_TEST_DIRNAME/onemoment.py" "$BATS_TEST_TMPDIR/file"; }
 
-# But for what a file does not have: addresses of a fake interface, who holds a file of the verbs;
-# counters are read twice, but not at the moments
+# But for what a file does not have: addresses of a fake interface, who holds a file of the verbs
 @test "a file says what the device says" {
 	local file scenario
 	for file in "$SCENARIOS"/why-*.json; do
 		scenario=$(basename "$file" .json)
-		case $scenario in why-no-address | why-owner-exited | why-rate-limited) continue ;; esac
+		case $scenario in why-no-address | why-owner-exited) continue ;; esac
 		echo "# $scenario"
 		take "$scenario" || [ $? -eq 7 ]
 		diff -u <(EADM_SCENARIO=$file "$FAKE" why 2>&1) \
