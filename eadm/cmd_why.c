@@ -366,6 +366,7 @@ void collect_answer(struct collect *l)
 		return;
 	for (i = 0; i < l->n; i++)
 		watch_pair(l, &l->chosen[i]);
+	sampler_begin(&l->q.s);
 	for (d = l->q.devs; d; d = d->next)
 		count_dropped(&l->q, d, 0);
 	sampler_run(&l->q.s);

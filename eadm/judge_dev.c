@@ -407,10 +407,12 @@ static int ask_dropped(struct source *src, struct dev *dev, bool after, uint64_t
  * @q: inquiry
  * @d: device
  * @when: 0: in front of the samples, 1: behind them
+ *
+ * The driver asks the card for them.
  */
 void count_dropped(struct inquiry *q, struct why_dev *d, unsigned int when)
 {
-	if (ask_dropped(&q->c->src, d->dev, when, &d->dropped[when]))
+	if (sampler_silent(&q->s, d->dev) || ask_dropped(&q->c->src, d->dev, when, &d->dropped[when]))
 		d->dropped[0] = d->dropped[when];
 }
 

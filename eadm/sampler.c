@@ -8,6 +8,7 @@
 
 #define MS		1000000ULL
 #define ONE_CALL_MS	1000	/* budget of one question */
+#define QUESTION_MS	2000	/* the driver waits so long for the answer to one */
 
 /* Irregular: what moves periodically is not met in the same phase; two seconds in all */
 const uint64_t sampler_gaps_ns[SAMPLES_MAX - 1] = { 640 * MS, 410 * MS, 980 * MS };
@@ -255,6 +256,26 @@ static void run_fixed(struct sampler *s)
 		run_back(s, n);
 	else
 		sampler_take(s);
+}
+
+/**
+ * sampler_begin - see which devices cannot be asked
+ * @s: sampler that did not run yet
+ *
+ * Where commands wait for longer than the driver waits for an answer, a question waits behind
+ * them and is one more that is not answered.
+ */
+void sampler_begin(struct sampler *s)
+{
+	struct moment m;
+	struct watched *w;
+
+	for (w = s->c->src.ops->fixed ? NULL : s->first; w; w = w->next) {
+		if (w->kind != WATCH_CMDQ)
+			continue;
+		look_at(s, w, &m);
+		w->down = m.there && m.cmdq.in_flight && m.cmdq.oldest_ns > QUESTION_MS * MS;
+	}
 }
 
 /**

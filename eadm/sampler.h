@@ -102,6 +102,7 @@ struct sampler {
 
 struct watched *sampler_watch(struct sampler *s, struct dev *dev, enum watch_kind kind,
 			      uint32_t id);
+void sampler_begin(struct sampler *s);
 void sampler_run(struct sampler *s);
 void sampler_take(struct sampler *s);
 void sampler_pass(struct sampler *s, uint64_t ns);
