@@ -286,7 +286,7 @@ static void add_device(struct inquiry *q, struct why_dev *d)
 		judge_surroundings(q, d->dev, &f);
 	o = why_object(q, d->dev, "device");
 	why_add(q, o, &f);
-	if (!q->doctor || q->only || f.first)
+	if (!q->doctor || q->only || f.first || !sampler_there(&q->s, d->cmdq))
 		return;
 	found(&f, RULE_HEALTHY, "dev", dev_title(d->dev), NULL);
 	findings_fill(&f, o);
@@ -359,6 +359,8 @@ static void note_left(const struct collect *l)
  */
 void collect_answer(struct collect *l)
 {
+	struct source *src = &l->q.c->src;
+	bool lost = source_is_lost(src);
 	struct why_dev *d;
 	size_t i;
 
@@ -372,6 +374,8 @@ void collect_answer(struct collect *l)
 	sampler_run(&l->q.s);
 	for (d = l->q.devs; d; d = d->next)
 		count_dropped(&l->q, d, 1);
+	if (source_is_lost(src) && !lost)
+		ctx_call_failed(l->q.c, l->q.devs->dev, -ETIMEDOUT, TARGET_DEV, 0);
 	for (d = l->match ? NULL : l->q.devs; d; d = d->next)
 		add_device(&l->q, d);
 	for (i = 0; i < l->n; i++)

@@ -7,7 +7,6 @@
 #include "sampler.h"
 
 #define MS		1000000ULL
-#define ONE_CALL_MS	1000	/* budget of one question */
 #define QUESTION_MS	2000	/* the driver waits so long for the answer to one */
 
 /* Irregular: what moves periodically is not met in the same phase; two seconds in all */
@@ -159,15 +158,40 @@ static void look_at(struct sampler *s, struct watched *w, struct moment *m)
 }
 
 /**
+ * sampler_begin - see which devices cannot be asked
+ * @s: sampler
+ *
+ * Where commands wait for longer than the driver waits for an answer, a question waits behind
+ * them and is one more that is not answered.
+ */
+void sampler_begin(struct sampler *s)
+{
+	struct moment m;
+	struct watched *w;
+
+	for (w = s->c->src.ops->fixed ? NULL : s->first; w; w = w->next) {
+		if (w->kind != WATCH_CMDQ)
+			continue;
+		look_at(s, w, &m);
+		w->down |= m.there && m.cmdq.in_flight && m.cmdq.oldest_ns > QUESTION_MS * MS;
+	}
+}
+
+/**
  * sampler_take - look at all objects once more
  * @s: sampler that took less than SAMPLES_MAX samples
  */
 void sampler_take(struct sampler *s)
 {
 	struct watched *w;
+	bool silent;
 
-	for (w = s->first; w; w = w->next)
+	for (w = s->first; w; w = w->next) {
+		silent = w->silent;
 		look_at(s, w, &w->at[s->n]);
+		if (w->silent && !silent)
+			sampler_begin(s);
+	}
 	s->n++;
 }
 
@@ -259,26 +283,6 @@ static void run_fixed(struct sampler *s)
 }
 
 /**
- * sampler_begin - see which devices cannot be asked
- * @s: sampler that did not run yet
- *
- * Where commands wait for longer than the driver waits for an answer, a question waits behind
- * them and is one more that is not answered.
- */
-void sampler_begin(struct sampler *s)
-{
-	struct moment m;
-	struct watched *w;
-
-	for (w = s->c->src.ops->fixed ? NULL : s->first; w; w = w->next) {
-		if (w->kind != WATCH_CMDQ)
-			continue;
-		look_at(s, w, &m);
-		w->down = m.there && m.cmdq.in_flight && m.cmdq.oldest_ns > QUESTION_MS * MS;
-	}
-}
-
-/**
  * sampler_run - take all samples
  * @s: sampler
  *
@@ -288,12 +292,11 @@ void sampler_run(struct sampler *s)
 {
 	size_t i;
 
-	if (s->c->src.timeout_ms > ONE_CALL_MS)
-		s->c->src.timeout_ms = ONE_CALL_MS;
 	if (s->c->src.ops->fixed) {
 		run_fixed(s);
 		return;
 	}
+	sampler_begin(s);
 	sampler_take(s);
 	for (i = 0; s->first && i < COUNT_OF(sampler_gaps_ns); i++) {
 		sampler_pass(s, sampler_gaps_ns[i]);
