@@ -79,9 +79,10 @@ def test_nothing_is_left(vm):
 
 
 @pytest.mark.limit(400)
-def test_unbind_bind_traffic_20_times(vm):
+@pytest.mark.parametrize('rounds', [5, pytest.param(20, marks=pytest.mark.group('long'))])
+def test_unbind_bind_traffic_many_times(vm, rounds):
     server, client = rping('-C 20 -S 4096 -V')
-    for _ in range(20):
+    for _ in range(rounds):
         vm.card.rebind()
         run_pair(vm, server, vm, client)
 

@@ -52,7 +52,7 @@ def test_load_and_unload_10_times(bare_vm):
 
 
 @pytest.mark.limit(900)
-@pytest.mark.parametrize('rounds', [8, pytest.param(20, marks=pytest.mark.group('long'))])
+@pytest.mark.parametrize('rounds', [5, pytest.param(20, marks=pytest.mark.group('long'))])
 def test_load_traffic_unbind_under_traffic_bind_unload_many_times(bare_vm, rounds):
     """The kernel may not need noticeably more memory after the last round than in between.
 
