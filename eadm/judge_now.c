@@ -18,9 +18,9 @@ bool judge_adapter(struct ctx *c, const struct dev *dev, struct findings *f)
 		found(f, RULE_NO_DRIVER, "pci", dev->pci, NULL);
 	else if (host_hides(c, dev))
 		found(f, RULE_NETNS_HIDDEN, "pci", dev->pci, NULL);
-	else if (dev->state == DEV_NO_RDMA)
+	else if (dev->state == DEV_NO_RDMA && !dev_foreign(c, dev))
 		found(f, RULE_NO_RDMA, "pci", dev->pci, "driver", dev->driver, NULL);
-	else if (dev->state == DEV_NO_NODE)
+	else if (dev->state == DEV_NO_RDMA || dev->state == DEV_NO_NODE)
 		found(f, RULE_NO_NODE, "dev", dev_title(dev), NULL);
 	else
 		return false;
