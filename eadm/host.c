@@ -190,22 +190,33 @@ void host_read(struct host *h)
 	look_at_libibverbs(h);
 }
 
-/**
- * host_irq_cpu - the CPU that an interrupt goes to
- * @irq: Linux interrupt number
- *
- * Return: number of the CPU; -ERANGE: there are several; -ENODATA: not known.
- */
-int host_irq_cpu(unsigned int irq)
+/* The CPU in a file of an interrupt; -ERANGE: several, -ENODATA: not known */
+static int irq_cpu_in(unsigned int irq, const char *name)
 {
 	char folder[PATH_MAX], line[64], *end;
 	long cpu;
 
 	snprintf(folder, sizeof(folder), "%s/proc/irq/%u", root_files(), irq);
-	if (!path_line(folder, "effective_affinity_list", line, sizeof(line)))
+	if (!path_line(folder, name, line, sizeof(line)))
 		return -ENODATA;
 	cpu = strtol(line, &end, 10);
 	if (end == line || cpu < 0 || cpu > INT_MAX)
 		return -ENODATA;
 	return *end ? -ERANGE : (int)cpu;
+}
+
+/**
+ * host_irq_cpu - the CPU that an interrupt goes to
+ * @irq: Linux interrupt number
+ *
+ * What was asked for last takes effect with the next interrupt: until then the effective CPU
+ * is an old one.
+ *
+ * Return: number of the CPU; -ERANGE: there are several; -ENODATA: not known.
+ */
+int host_irq_cpu(unsigned int irq)
+{
+	int cpu = irq_cpu_in(irq, "smp_affinity_list");
+
+	return cpu >= 0 ? cpu : irq_cpu_in(irq, "effective_affinity_list");
 }

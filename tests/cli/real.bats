@@ -110,11 +110,12 @@ libibverbs()
 	: > "$EADM_ROOT/etc/libibverbs.d/erdma.driver"
 }
 
-# irq NUMBER CPUS
+# irq NUMBER EFFECTIVE [ASKED]
 irq()
 {
 	mkdir -p "$EADM_ROOT/proc/irq/$1"
 	echo "$2" > "$EADM_ROOT/proc/irq/$1/effective_affinity_list"
+	echo "${3:-0-3}" > "$EADM_ROOT/proc/irq/$1/smp_affinity_list"
 }
 
 # host: rules of the host and of interrupts that hold
@@ -198,6 +199,12 @@ host()
 	[ "$(host)" = irqs-one-cpu ]
 	irq 42 0
 	[ "$(host)" = "" ]
+	# It moves with the next interrupt
+	irq 42 1 0
+	irq 41 0 1
+	[ "$(host)" = "" ]
+	irq 41 1 0
+	[ "$(host)" = "irqs-one-cpu" ]
 	irq 41 0-1
 	irq 42 0-1
 	[ "$(host)" = "" ]
