@@ -12,6 +12,7 @@ from erdma.vm import Traffic
 from lib.paths import TOP
 from lib.programs import PROGS, Dump, eadm, eadm_data as data, pid_of
 from vm.lib.faults import command
+from vm.lib.verdicts import Cause, doctor_has, has, is_verdict, why
 
 pytestmark = [
     pytest.mark.group('vm'),
@@ -23,15 +24,9 @@ pytestmark = [
 CLEAN, WARNING, FAULT = 0, 10, 11
 
 
-def verdicts(vm, *words):
-    """Rules that eadm why finds, the verdict first: by what they are about."""
-    return {x['subject']: [x['verdict']['rule'], *(y['rule'] for y in x.get('also', []))]
-            for x in data(vm, 'why', *words)}
-
-
 def rules(vm, *words):
-    """All of them together."""
-    return {rule for found in verdicts(vm, *words).values() for rule in found}
+    """Rules that eadm why finds."""
+    return {finding['rule'] for _, finding in why(vm, *words)}
 
 
 def doctor(vm):
@@ -59,8 +54,7 @@ def test_stopped_receiver(vm):
         server = pid_of(vm, traffic.server)
         assert 'works' in rules(vm, '--comm', 'ib_send_bw')
         with stopped(vm, server):
-            found = verdicts(vm, '--comm', 'ib_send_bw')
-            assert found and all(x[0] == 'process-stopped' for x in found.values()), found
+            is_verdict(vm, 'process-stopped', 'application', '--comm', 'ib_send_bw')
             text = eadm(vm, 'why', '--comm', 'ib_send_bw').out
             assert f'kill -CONT {server}' in text.splitlines()[-1], text
         vm.wait_until('data to move again', lambda: 'works' in rules(vm, '--comm', 'ib_send_bw'),
@@ -154,10 +148,10 @@ def test_process_in_another_network_namespace(vm):
     p = vm.popen('exec 0< <(exec sleep 1000); '
                  f'exec ip netns exec apart {PROGS}/many_qps 1')
     p.expect('^open', 60)
-    found = rules(vm, '--comm', 'many_qps')
+    has(vm, 'wrong-netns', 'admin', '--comm', 'many_qps')
     p.stop()
     vm.run('pkill -x sleep; ip netns del apart')
-    assert 'wrong-netns' in found, found
+    assert 'wrong-netns' not in rules(vm)
 
 
 def test_hidden_completion(vm):
@@ -176,6 +170,7 @@ def test_recovery_of_an_event_queue(vm):
     vm.card.fault('drop irq vector=1')
     p = vm.popen(command(vm, 'esend', 90000))
     vm.wait_until('the lost interrupt', lambda: '"irq-lost"' in doctor(vm)[1], 60)
+    doctor_has(vm, 'irq-lost', 'card')
     assert 'eadm recover eq 1' in eadm(vm, 'doctor', check=False).out
     done = data(vm, 'recover', 'eq', '1', '--yes')[0]
     assert done['events'] >= 1 and done['delivered'] >= 1 and done['rung'], done
@@ -183,6 +178,18 @@ def test_recovery_of_an_event_queue(vm):
     p.wait(60)
     assert '"irq-lost"' not in doctor(vm)[1]
     vm.card.clear_faults()
+
+
+def test_recovery_of_a_completion_queue(vm):
+    """Armed for solicited completions, of which there is none: by request any is good enough."""
+    with Cause(vm, 'solicited') as c:
+        qp = next(x for x in data(vm, 'list', 'qp') if x['qpn'] == int(c.peer))
+        cqn = qp['recv_cqn']
+        done = data(vm, 'recover', 'cq', cqn, '--yes')[0]
+        assert done['armed'] and done['delivered'] == 1, done
+        c.process.expect('^event', 20)
+        done = data(vm, 'recover', 'cq', cqn, '--yes')[0]
+        assert not done['armed'] and done['delivered'] == 0, done
 
 
 def test_fresh_device_by_a_reset(vm):

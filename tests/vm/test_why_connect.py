@@ -8,10 +8,10 @@ import contextlib
 
 import pytest
 
-from lib.programs import PROGS
+from lib.programs import PROGS, pid_of
 from vm.lib.faults import clear, command
 from vm.lib.verdicts import Cause, has, has_not
-from vm.test_raw_peers import PEER, REPLY, frame
+from vm.test_raw_peers import PEER, REPLY, REQUEST, frame
 
 pytestmark = [
     pytest.mark.group('long'),
@@ -21,6 +21,8 @@ pytestmark = [
     pytest.mark.vms(),
 ]
 everyday = pytest.mark.group('vm')
+
+PORTS = '/proc/sys/net/ipv4/ip_local_port_range'
 
 
 def attempt(vm, *argv, timeout=90):
@@ -79,6 +81,42 @@ def test_server_of_tcp_is_mute(vm):
         pid = rping_to(vm, port)
     has(vm, 'cm-no-reply', 'peer', '--pid', pid)
     cured(vm, 'cm-no-reply')
+
+
+def test_application_does_not_accept(vm):
+    """It is stopped, and the peer that asked is patient."""
+    port = vm.next_port()
+    server = vm.popen(['rping', '-s', '-a', vm.address(), '-p', port])
+    vm.wait_until('the server to listen', lambda: vm.driver.listening(port))
+    pid = pid_of(vm, server)
+    vm.run(['kill', '-STOP', pid])
+    vm.run([PEER, 'connect', vm.address(), port, frame(REQUEST)], 120)
+    has(vm, 'cm-not-accepted', 'application', '--pid', pid)
+    server.kill()
+    cured(vm, 'cm-not-accepted')
+
+
+def test_ports_belong_to_other_sockets(vm):
+    """rdma_cm has its own list of ports, and finds those of the host free."""
+    ports, all_of_them = sorted(vm.next_port() for _ in range(2)), vm.read(PORTS)
+    others = [vm.popen([PEER, 'listen', vm.address(), port, '-']) for port in ports]
+    for x in others:
+        x.expect('listening')
+    vm.write(PORTS, f'{ports[0]} {ports[1]}')
+    client = vm.popen(['rping', '-c', '-a', vm.address(), '-p', vm.next_port(), '-C', '1'])
+    vm.wait_until('its refusal', lambda: 'connect error' in client.text, 30)
+    vm.write(PORTS, all_of_them)
+    has(vm, 'cm-no-port', 'admin', '--pid', pid_of(vm, client))
+    for x in (client, *others):
+        x.kill()
+    cured(vm, 'cm-no-port')
+
+
+def test_process_gives_up(vm):
+    with Cause(vm, 'mute') as c:
+        has(vm, 'connecting', 'peer', c.qpn)
+    has(vm, 'cm-failed', 'application', '--pid', c.pid)
+    cured(vm, 'cm-failed')
 
 
 def test_no_such_host(vm):

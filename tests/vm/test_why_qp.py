@@ -9,6 +9,7 @@ from vm.lib.verdicts import Cause, has, has_not, is_verdict
 pytestmark = [
     pytest.mark.group('long'),
     pytest.mark.limit(200),
+    pytest.mark.allow_log('erdma.*refused, syndrome'),
     pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
     pytest.mark.vms(props='hold-ms=20000'),
 ]
@@ -56,6 +57,19 @@ def test_queue_pair_that_the_card_stopped(vm):
         vm.card.clear_faults()
         has(vm, 'qp-stopped', 'card', c.qpn)
     has_not(vm, 'qp-stopped')
+
+
+def test_completion_queue_that_broke(vm):
+    """The card gives up a CQ, and its queue pairs with it."""
+    with Cause(vm, 'idle') as c:
+        cqn = next(x['send_cqn'] for x in eadm_data(vm, 'list', 'qp') if x['qpn'] == int(c.qpn))
+        vm.card.fault(f'flood aeq cqn={cqn} count=1')
+        vm.card.fault(f'flood aeq qpn={c.qpn} type=0 count=1')
+        vm.wait_until('the events', lambda: all(x['spent'] for x in vm.card.get('faults')), 20)
+        vm.card.clear_faults()
+        _, found = has(vm, 'cq-broken', 'card', c.qpn)
+        assert f'cq {cqn}' in found['text'], found
+    has_not(vm, 'cq-broken')
 
 
 # ---- requests that wait ------------------------------------------------------------------
@@ -141,6 +155,35 @@ def test_owner_has_exited(vm):
         vm.run('pkill -9 -x verbs_cause')
     vm.driver.wait_no_objects()
     has_not(vm, 'owner-exited')
+
+
+# ---- verbs -------------------------------------------------------------------------------
+
+def limited(mib):
+    """argv in front of a process that may lock so much: without CAP_IPC_LOCK there is a limit."""
+    return ['setpriv', '--bounding-set', '-ipc_lock', '--', 'prlimit', f'--memlock={mib << 20}']
+
+
+def test_memory_that_may_not_be_pinned(vm):
+    with Cause(vm, 'pin', 16 << 20, prefix=limited(8)) as c:
+        assert 'pin errno 12' in c.process.out
+        _, found = has(vm, 'pinned-limit', 'admin', '--pid', c.pid)
+        assert '8192 kB' in found['text'], found
+    with Cause(vm, 'pin', 16 << 20, prefix=limited(64)) as c:
+        assert 'pin errno 0' in c.process.out
+        has_not(vm, 'pinned-limit', '--pid', c.pid)
+
+
+@everyday
+def test_verb_that_fails(vm):
+    with Cause(vm, 'idle') as idle:
+        vm.card.fault('corrupt command status=12 opcode=reg_mr count=1')
+        failed = vm.run(command(vm, 'send', 2000), 60, check=False)
+        clear(vm.card)
+        assert failed.status == 2, failed
+        _, found = has(vm, 'verb-failed', 'application', '--comm', 'verbs_fault')
+        assert 'status 12' in found['text'] and 'reg_user_mr' in found['text'], found
+        has_not(vm, 'verb-failed', '--pid', idle.pid)
 
 
 # ---- nothing is wrong --------------------------------------------------------------------

@@ -32,6 +32,7 @@ def doctor(vm):
 
 
 def _pick(found, rule, side):
+    """Of these findings the first that is of the rule, and of the side."""
     rows = [(subject, f) for subject, f in found if f['rule'] == rule]
     assert rows, f'no {rule}, but ' + '; '.join(f'{f["rule"]}: {f["text"]}' for _, f in found)
     subject, finding = rows[0]
@@ -79,18 +80,21 @@ def wait_doctor_has_not(vm, *rules, timeout=60):
 class Cause:
     """verbs_cause (tests/vm/progs) with a cause; a context, which ends it.
 
-    qpn: of its side a. prefix: words in front of the program. number: argument of the cause.
+    qpn, peer: of its sides a and b. pid: of the process. prefix: words in front of the program.
+    number: argument of the cause.
     """
 
     def __init__(self, vm, name, number=0, prefix=(), address=None):
         self._vm = vm
         self._argv = [*prefix, f'{PROGS}/verbs_cause', address or vm.address(), name, number]
-        self.process = self.qpn = None
+        self.process = self.qpn = self.peer = self.pid = None
 
     def __enter__(self):
         self.process = self._vm.popen(self._argv)
         self.process.expect('^ready', 60)
-        self.qpn = re.search(r'^open qp (\d+)', self.process.out, re.M)[1]
+        self.qpn, self.peer = re.search(r'^open qp (\d+)(?: (\d+))?', self.process.out,
+                                        re.M).groups()
+        self.pid = self._vm.out('pgrep -x verbs_cause').split()[-1]
         return self
 
     def __exit__(self, *_):

@@ -16,6 +16,8 @@
  *	no-receive	a sends, b posts no receive; the process polls
  *	asleep		the same; the process sleeps
  *	event-ignored	the same; b's CQ was armed, and nobody takes its event
+ *	solicited	b's CQ is armed for solicited events, and a's send is none; "event"
+ *			when there was one
  *	write		a writes, and has not looked whether that is done
  *	blocked		a sends, and the process waits in the kernel, uninterruptibly
  *	orphan		the process exits, a child of it stays
@@ -139,6 +141,30 @@ static bool event_ignored(struct fixture *t)
 	       send_one(t) && next_wc(t->p.a.cq, &wc) && send_one(t);
 }
 
+static void *wait_for_event(void *arg)
+{
+	struct pair_side *s = arg;
+	struct ibv_cq *cq;
+	void *context;
+
+	if (!ibv_get_cq_event(s->events, &cq, &context)) {
+		ibv_ack_cq_events(cq, 1);
+		puts("event");
+		fflush(stdout);
+	}
+	return NULL;
+}
+
+static bool solicited(struct fixture *t)
+{
+	struct ibv_wc wc;
+	pthread_t thread;
+
+	return post_recv(&t->p.b, sge_of(&t->b, 0, 64), 1) && !ibv_req_notify_cq(t->p.b.cq, 1) &&
+	       send_one(t) && next_wc(t->p.a.cq, &wc) &&
+	       !pthread_create(&thread, NULL, wait_for_event, &t->p.b);
+}
+
 static bool write_one(struct fixture *t)
 {
 	struct ibv_sge sge = sge_of(&t->a, 0, 64);
@@ -253,6 +279,7 @@ static const struct cause {
 	{ "no-receive", send_one, POLL },
 	{ "asleep", send_one, SLEEP },
 	{ "event-ignored", event_ignored, SLEEP },
+	{ "solicited", solicited, SLEEP },
 	{ "write", write_one, SLEEP },
 	{ "blocked", send_one, BLOCK },
 	{ "orphan", orphan, SLEEP },

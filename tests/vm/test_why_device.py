@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verdicts about a device, each from its real cause, which is then cured."""
+import contextlib
+
+import pytest
+
+from erdma.vm import Traffic
+from lib.programs import PROGS, eadm_data
+from vm.lib.faults import clear, command, run_ops, wait_struck
+from vm.lib.recovery import reset, wait_recovered
+from vm.lib.verdicts import Cause, doctor_has, doctor_has_not, has, wait_doctor_has_not
+
+SLOTS = 128                 # command contexts
+DUMPS = '/sys/class/devcoredump/devcd*/data'
+
+pytestmark = [
+    pytest.mark.group('long'),
+    pytest.mark.limit(300),
+    pytest.mark.allow_log('erdma.*(was not answered within|the device is lost|refused, syndrome)'),
+    pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
+    pytest.mark.vms(props='qblock=1'),
+]
+everyday = pytest.mark.group('vm')
+
+
+@contextlib.contextmanager
+def queue_pairs(vm, n):
+    """A process has so many."""
+    p = vm.popen(f'exec 0< <(exec sleep 1000); exec {PROGS}/many_qps {n}')
+    p.expect('^open', 120)
+    yield
+    p.stop()
+
+
+# ---- command queue -----------------------------------------------------------------------
+
+@everyday
+def test_command_queue_stands_still(vm):
+    vm.card.fault('stall cmdq ms=14000')
+    p = vm.popen(command(vm, 'send', 30000))
+    vm.wait_until('a command', lambda: eadm_data(vm, '--no-hw', 'info', 'cmdq')[0]['in_flight'], 20)
+    doctor_has(vm, 'cmdq-stuck', 'card')
+    p.wait(60)
+    vm.card.clear_faults()
+    wait_doctor_has_not(vm, 'cmdq-stuck')
+
+
+def test_command_queue_is_slow(vm):
+    """Each command takes 2.5 s, and eight threads have one each."""
+    with Cause(vm, 'register', 8):
+        vm.card.fault('delay command ms=2500')
+        doctor_has(vm, 'cmdq-slow', 'card')
+        vm.card.clear_faults()
+        wait_doctor_has_not(vm, 'cmdq-slow')
+
+
+def test_all_command_contexts_are_taken(vm):
+    with Cause(vm, 'register', SLOTS + 32):
+        vm.card.fault('delay command ms=4000')
+        vm.wait_until('the contexts to be taken', lambda: eadm_data(
+            vm, '--no-hw', 'info', 'cmdq')[0]['in_flight'] == SLOTS, 30)
+        _, found = doctor_has(vm, 'cmdq-full', 'card')
+        assert 'verbs_cause[' in found['text'], found
+        vm.card.clear_faults()
+        wait_doctor_has_not(vm, 'cmdq-full')
+
+
+def test_command_that_was_not_answered(vm):
+    vm.card.fault('drop command opcode=reg_mr count=1')
+    run_ops(vm, 'send')
+    clear(vm.card)
+    doctor_has(vm, 'cmdq-unanswered', 'card')
+    # Its context is free again when the ring has come round to its slot
+    vm.run(f'for i in $(seq 20); do {PROGS}/many_qps 40 </dev/null; done', 120)
+    wait_doctor_has_not(vm, 'cmdq-unanswered')
+
+
+def test_command_queue_is_dead(vm):
+    """A fresh device takes over; what the lost one was like is in its state in devcoredump."""
+    vm.run(f'for f in {DUMPS}; do [ ! -e $f ] || echo 1 >$f; done')
+    vm.card.rebind()            # no state of before is too young for another one
+    before = vm.counters()
+    vm.card.fault('wrong-owner command count=1')
+    for p in [vm.popen(command(vm, 'send', 500)) for _ in range(4)]:
+        p.wait(120, check=False)
+    vm.card.clear_faults()
+    wait_recovered(vm, before)
+    vm.wait_until('the state of the device', f'ls {DUMPS}', 20)
+    has(vm, 'cmdq-dead', 'card', '--from', vm.out(f'ls {DUMPS}'))
+    vm.run(f'echo 1 >{vm.out(f"ls {DUMPS}")}')
+    _, found = doctor_has(vm, 'card-replaced', 'card')
+    assert 'a fresh device took its place' in found['text'], found
+    doctor_has_not(vm, 'cmdq-dead')
+
+
+def test_card_is_gone(vm):
+    """No CQ is there and no command waits: nobody but doctor looks."""
+    wait_recovered(vm, reset(vm))
+    before = vm.counters()
+    vm.card.fault('registers all-ones')
+    _, found = doctor_has(vm, 'card-gone', 'card')
+    assert 'all ones' in found['text']
+    vm.card.clear_faults()
+    vm.run(f'echo 1 >/sys/bus/pci/devices/{vm.card.bdf}/reset', 60)
+    wait_recovered(vm, before)
+    doctor_has_not(vm, 'card-gone')
+
+
+def test_reset_by_the_administrator(vm):
+    wait_recovered(vm, reset(vm))
+    doctor_has(vm, 'card-reset', 'admin')
+
+
+# ---- interface ---------------------------------------------------------------------------
+
+@everyday
+def test_link_is_down(vm):
+    vm.run('ip link set eth0 down')
+    doctor_has(vm, 'link-down', 'admin')
+    vm.run('ip link set eth0 up')
+    wait_doctor_has_not(vm, 'link-down')
+
+
+@everyday
+def test_interface_without_an_address(vm):
+    vm.run('ip address flush dev eth0')
+    doctor_has(vm, 'no-address', 'admin')
+    vm.run(f'ip address add {vm.address()}/24 dev eth0')
+    doctor_has_not(vm, 'no-address')
+
+
+def test_card_refuses_the_mtu(vm):
+    vm.card.fault('corrupt command status=22 opcode=conf_mtu')
+    vm.run('ip link set dev eth0 mtu 1400')
+    wait_struck(vm)
+    _, found = doctor_has(vm, 'mtu-refused', 'card')
+    assert '1400' in found['text'], found
+    vm.card.clear_faults()
+    vm.run('ip link set dev eth0 mtu 1500')
+    wait_doctor_has_not(vm, 'mtu-refused')
+
+
+# ---- limits ------------------------------------------------------------------------------
+
+def test_queue_pairs_come_to_an_end(vm):
+    most = eadm_data(vm, 'info', 'dev')[0]['max']['qp']
+    with queue_pairs(vm, int(most * 0.95)):
+        _, found = doctor_has(vm, 'limit-near', 'admin')
+        assert 'many_qps[' in found['text'], found
+    with queue_pairs(vm, most - eadm_data(vm, 'info', 'dev')[0]['used']['qp']):
+        _, found = doctor_has(vm, 'limit-reached', 'admin')
+        assert 'many_qps[' in found['text'], found
+    doctor_has_not(vm, 'limit-near', 'limit-reached')
+
+
+@everyday
+def test_limit_of_bandwidth(vm):
+    with Traffic(vm):
+        vm.card.set('rate-limit', 2000000)
+        doctor_has(vm, 'rate-limited', 'admin')
+        vm.card.set('rate-limit', 0)
+        wait_doctor_has_not(vm, 'rate-limited')
+
+
+# ---- events ------------------------------------------------------------------------------
+
+def test_interrupts_that_get_lost(vm):
+    """The driver finds their events."""
+    p = vm.popen(command(vm, ' '.join(['esend'] * 60), 15000))
+    p.expect('^esend')
+    vm.card.fault('drop irq')
+    doctor_has(vm, 'irq-lost-found', 'card')
+    vm.card.clear_faults()
+    p.stop()
+    doctor_has_not(vm, 'irq-lost-found')

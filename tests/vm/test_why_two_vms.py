@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verdicts about connections between two hosts, of which one is looked at."""
+import contextlib
+
+import pytest
+
+from erdma.vm import Traffic
+from vm.lib.verdicts import has, has_not
+from vm.test_why_connect import cured, rping_to
+
+pytestmark = [
+    pytest.mark.group('long'),
+    pytest.mark.limit(240),
+    pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
+    pytest.mark.vms(2, smp=1, mem=512, props='hold-ms=60000'),
+]
+CLIENT = ('--comm', 'ib_*')
+
+
+@contextlib.contextmanager
+def mtu(vm, size):
+    """The interface of a VM has another MTU."""
+    vm.run(f'ip link set dev eth0 mtu {size}')
+    yield
+    vm.run('ip link set dev eth0 mtu 1500')
+
+
+def test_peer_takes_no_message(two_vms):
+    """Its card has no receive for them: from this end it looks as if the path were silent."""
+    a, b = two_vms
+    with Traffic(b, program='ib_send_bw', client_vm=a):
+        has(a, 'works', 'application', *CLIENT)
+        b.card.fault('stall rq')
+        has(a, 'peer-silent', 'peer', *CLIENT)
+        b.card.clear_faults()
+        has(a, 'works', 'application', *CLIENT)
+
+
+def test_peer_does_not_answer(two_vms):
+    a, b = two_vms
+    with Traffic(b, client_vm=a):
+        a.card.fault('link down')
+        has(a, 'peer-no-answer', 'path', *CLIENT)
+        a.card.clear_faults()
+        has(a, 'works', 'application', *CLIENT)
+
+
+def test_mtus_differ(two_vms):
+    """While data moves it is a warning. When nothing gets through it is the verdict."""
+    a, b = two_vms
+    with mtu(b, 1400), Traffic(b, client_vm=a):
+        has(a, 'mtu-differs', 'admin', *CLIENT)
+        a.card.fault('link down')
+        has(a, 'mtu-stuck', 'admin', *CLIENT)
+        a.card.clear_faults()
+    with Traffic(b, client_vm=a):
+        has_not(a, 'mtu-differs', *CLIENT)
+
+
+def test_large_packets_get_lost(two_vms):
+    """The card repeats them: that their size is the reason is the more useful verdict."""
+    a, b = two_vms
+    with mtu(b, 1400), Traffic(b, client_vm=a):
+        a.card.fault('loss prob=1 us=500000')
+        has(a, 'mtu-stuck', 'admin', *CLIENT)
+        has(a, 'not-acknowledged', 'path', *CLIENT)
+        a.card.clear_faults()
+
+
+def test_connection_of_which_one_end_is_here_is_idle(two_vms):
+    a, b = two_vms
+    server = b.popen(['rping', '-s', '-a', b.address(), '-p', 7174, '-P'])
+    b.wait_until('the server', lambda: b.driver.listening(7174))
+    client = a.popen(f'exec rping -c -a {b.address()} -p 7174 -C 1000000 -d')
+    a.wait_until('the connection', lambda: a.driver.objects(('qp',)), 30)
+    a.run('pkill -STOP -x rping')
+    has(b, 'idle', 'application', '--comm', 'rping')
+    client.stop()
+    server.stop()
+
+
+def test_no_route_behind_the_peer(two_vms):
+    """VM 2 forwards, and says that it cannot."""
+    a, b = two_vms
+    b.run('echo 1 >/proc/sys/net/ipv4/ip_forward; ip route add unreachable 10.99.0.0/16')
+    a.run(f'ip route add 10.99.0.0/16 via {b.address()}')
+    pid = rping_to(a, 7174, '10.99.0.1')
+    a.run('ip route del 10.99.0.0/16')
+    b.run('ip route del unreachable 10.99.0.0/16')
+    has(a, 'cm-unreachable', 'path', '--pid', pid)
+    cured(a, 'cm-unreachable')
