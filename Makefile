@@ -30,6 +30,7 @@ help:
 	@echo '  make check-hosts  several VMs, NVMe and NFS over RDMA, the in-tree driver'
 	@echo '  make check-debug  KUnit and VM tests on kernels with KASAN, lockdep, kmemleak and KCSAN'
 	@echo '  make check-kernels  the basic tests on other kernels: 5.10, 6.12, Debian 13, the newest'
+	@echo '  make check-doctor  VM tests with eadm doctor in each guest: it must not find what is not there'
 	@echo '  make check-long   what takes hours'
 	@echo '  make check-GROUP  static unit eadm kunit model vm quick'
 	@echo '  make upstream-check  the device built into QEMU 10.0, and tested there'
@@ -103,6 +104,9 @@ check-debug:
 check-kernels:
 	@tools/check --kernels -k '$(T)'
 
+check-doctor:
+	@tools/check --doctor --groups vm,hosts -k '$(T)'
+
 check-list:
 	@tools/check --groups all -k '$(T)' -- --collect-only -q -n 0
 
@@ -154,5 +158,5 @@ release-check:
 
 .PHONY: all help have-build driver eadm model clean setup demo shell bench bench-model bench-control \
 	check check-static check-unit check-eadm check-kunit check-model check-vm check-quick \
-	check-hosts check-long check-debug check-kernels check-list upstream-check fuzz mutate-qemu mutate-driver coverage pre-commit compile_commands.json \
+	check-hosts check-long check-debug check-kernels check-doctor check-list upstream-check fuzz mutate-qemu mutate-driver coverage pre-commit compile_commands.json \
 	cache-clean dist deb rpm release-check

@@ -133,6 +133,7 @@ def test_function_level_reset(bare_vm):
     bare_vm.driver.unload()
 
 
+@pytest.mark.expects_verdict('link-down')
 def test_probe_waits_for_the_network_interface(bare_vm):
     bare_vm.run('modprobe -r virtio_net')
     bare_vm.driver.insert()
@@ -155,6 +156,7 @@ def test_network_interface_goes_away(bare_vm):
     bare_vm.driver.unload()
 
 
+@pytest.mark.expects_verdict('link-down', 'no-address')
 def test_network_interface_visits_another_namespace(bare_vm):
     """The RDMA device goes with it and comes back when it does, each time."""
     bare_vm.driver.load()

@@ -50,6 +50,7 @@ class Vm:
 
     index: from 1. dir: folder of its logs, in the guest /results. life: how often it was
     started. driver, cards, card: what loads drivers; the cards; the first of them.
+    watchers: who wants to know what happens: booted(vm), before(vm, command), after(vm, command).
     """
 
     def __init__(self, hosts, index, folder):
@@ -65,6 +66,7 @@ class Vm:
         self.driver = Driver(self)
         self.cards = [Card(self, n) for n in range(1, self.spec.cards + 1)]
         self.card = self.cards[0] if self.cards else None
+        self.watchers = []
         self._complaints = []
         self._port = 20000
         os.makedirs(folder, exist_ok=True)
@@ -75,11 +77,21 @@ class Vm:
     # ---- commands ----------------------------------------------------------
     def run(self, command, timeout=120, check=True, **more):
         """Run a command in the guest: see Agent.run()."""
-        return self._agent().run(command, timeout, check, **more)
+        agent = self._agent()
+        for watcher in self.watchers:
+            watcher.before(self, command)
+        try:
+            return agent.run(command, timeout, check, **more)
+        finally:
+            for watcher in self.watchers:
+                watcher.after(self, command)
 
     def popen(self, command, **more):
         """Start a command in the guest: see Agent.popen()."""
-        return self._agent().popen(command, **more)
+        agent = self._agent()
+        for watcher in self.watchers:
+            watcher.before(self, command)
+        return agent.popen(command, **more)
 
     def ok(self, command, timeout=120):
         """Does the command end with status 0?"""
@@ -195,6 +207,8 @@ class Vm:
         """Wait until the agent answers. Raises BootPanic or VmLost."""
         limit = self.spec.boot_limit * self.spec.slow
         if self.agent.ready.wait(limit) and not self.agent.gone:
+            for watcher in self.watchers:
+                watcher.booted(self)
             return
         why = f'waited {limit} s for it to boot' if not self.agent.gone else \
             f'QEMU ended (status {self.proc.wait(10)}) before it had booted'

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Is "eadm doctor" right when nothing is wrong? With --doctor it runs all the time, in each guest
+that has our driver, and a test in which it is certain of a fault fails, unless the test says
+
+    pytest.mark.expects_verdict('cm-refused', 'link-*')     # of a test or a module
+    pytest.mark.no_doctor('it counts the driver\'s commands')   # not while this test runs
+
+It runs when nothing else wants the guest's processors. The last line of the run says how often.
+"""
+import fnmatch
+import json
+import re
+import time
+
+import pytest
+
+from erdma.vm import VmError
+
+from . import products
+from .programs import EADM
+
+FOLDER = '/run/eadm-doctor'
+LOOP = '/erdma/tests/lib/doctor-loop'
+#: What needs the module to be unused.
+UNLOADS = re.compile(r'\brmmod\b|\bmodprobe\s+(-\S+\s+)*-\w*r')
+PREPARE = (f'mkdir -p {FOLDER} && cd {FOLDER} && rm -f pause && [ -p clock ] || mkfifo clock; '
+           f'[ -x eadm-doctor ] || {{ cp {EADM} eadm-doctor.new && mv eadm-doctor.new eadm-doctor; }}')
+PAUSE = f'cd {FOLDER} && touch pause; pkill -x eadm-doctor; exec flock lock true'
+UNITS = {'ns': 1e-9, 'us': 1e-6, 'ms': 1e-3, 's': 1, 'm': 60, 'h': 3600, 'd': 86400}
+#: Level and confidence of what fails a test, as eadm prints them.
+FAULT, CERTAIN = 'fault', 'CERTAIN'
+#: Seconds by which what a guest prints may be late.
+SLACK = 5
+
+
+def seconds_ago(text):
+    """How old what a sentence is about is: "1m02s ago" is 62; None: it is about now."""
+    found = re.search(r'((?:\d+(?:\.\d+)?(?:ns|us|ms|[smhd]))+) ago', text)
+    if not found:
+        return None
+    return sum(float(n) * UNITS[unit]
+               for n, unit in re.findall(r'(\d+(?:\.\d+)?)(ns|us|ms|[smhd])', found[1]))
+
+
+def certain_faults(document, age):
+    """(rule, subject, sentence) of each certain fault in what doctor printed when a test was so
+    many seconds old. What is older than the test is of another one.
+    """
+    found = []
+    for row in document.get('data') or []:
+        for f in (row['verdict'], *row.get('also', [])):
+            ago = seconds_ago(f['text'])
+            if (f['level'], f['confidence']) == (FAULT, CERTAIN) and \
+                    (ago is None or ago <= age + SLACK):
+                found.append((f['rule'], row['subject'], f['text']))
+    return found
+
+
+class Reader:
+    """Documents of one process, each with the time when the last of it was there."""
+
+    def __init__(self):
+        self.documents = []
+        self._rest = ''
+
+    def __call__(self, which, data):
+        if which:
+            return
+        self._rest += data.decode(errors='replace')
+        while (begin := self._rest.find('{')) >= 0:
+            try:
+                document, end = json.JSONDecoder().raw_decode(self._rest, begin)
+            except ValueError:
+                return
+            self._rest = self._rest[end:]
+            self.documents.append((time.monotonic(), document))
+
+
+class Watch:
+    """doctor in the guests of one test."""
+
+    def __init__(self, hosts):
+        self._began = time.monotonic()
+        self._hosts = hosts
+        self._readers = []
+        for vm in hosts:
+            vm.watchers.append(self)
+            if vm.running and not vm.agent.gone:
+                self.booted(vm)
+
+    def booted(self, vm):
+        """A guest runs, perhaps again."""
+        if vm.driver.kind != 'erdma':
+            return
+        reader = Reader()
+        try:
+            vm.agent.run(PREPARE, 60)
+            vm.agent.popen(['chrt', '-i', '0', LOOP, FOLDER], on_output=reader, retain=False)
+        except VmError:
+            return              # the test notices, if it needs this VM
+        self._readers.append((vm.tag, reader))
+
+    def before(self, vm, command):
+        """A command is about to run: one that unloads the module waits for doctor."""
+        if UNLOADS.search(command if isinstance(command, str) else ' '.join(map(str, command))):
+            vm.agent.run(PAUSE, 60, check=False)
+
+    def after(self, vm, command):
+        """It has ended."""
+        if UNLOADS.search(command if isinstance(command, str) else ' '.join(map(str, command))):
+            vm.agent.run(['rm', '-f', f'{FOLDER}/pause'], 60, check=False)
+
+    def end(self):
+        """No more of it."""
+        for vm in self._hosts:
+            if self in vm.watchers:
+                vm.watchers.remove(self)
+
+    def judge(self, expected):
+        """(runs, verdicts, of which expected, lines about the others)."""
+        runs = total = known = 0
+        others = {}
+        for tag, reader in self._readers:
+            for when, document in reader.documents:
+                runs += 1
+                for rule, subject, text in certain_faults(document, when - self._began):
+                    total += 1
+                    if any(fnmatch.fnmatchcase(rule, x) for x in expected):
+                        known += 1
+                    else:
+                        others.setdefault((tag, rule, subject), text)
+        return runs, total, known, [f'{tag}{subject}: {rule}: {text}'
+                                    for (tag, rule, subject), text in others.items()]
+
+
+# ---- pytest --------------------------------------------------------------------------------
+
+def pytest_addoption(parser):
+    """The option."""
+    parser.getgroup('erdma').addoption(
+        '--doctor', action='store_true',
+        help='run "eadm doctor" in the guests; what it is certain of fails a test')
+
+
+def expected_by(item):
+    """Patterns of rules that a test announces."""
+    return [x for marker in item.iter_markers('expects_verdict') for x in marker.args]
+
+
+@pytest.fixture(autouse=True)
+def _doctor(request):
+    item = request.node
+    if not request.config.option.doctor or 'hosts' not in request.fixturenames or \
+            item.get_closest_marker('no_doctor'):
+        yield
+        return
+    products.build('eadm')
+    item.doctor = Watch(request.getfixturevalue('hosts'))
+    yield
+    item.doctor.end()
+
+
+@pytest.hookimpl(hookwrapper=True, trylast=True)
+def pytest_runtest_makereport(item, call):
+    """A test that has passed fails if doctor saw what it did not announce."""
+    outcome = yield
+    report, watch = outcome.get_result(), getattr(item, 'doctor', None)
+    if call.when != 'call' or watch is None:
+        return
+    *report.doctor, others = watch.judge(expected_by(item))
+    if others and report.passed:
+        report.outcome = 'failed'
+        report.longrepr = 'eadm doctor is certain of faults that the test does not announce:\n' + \
+            '\n'.join('  | ' + x for x in others)
+
+
+class Total:
+    """What all tests together had."""
+
+    def __init__(self):
+        self.runs = self.verdicts = self.expected = 0
+
+    def pytest_runtest_logreport(self, report):
+        """Called in the process that reports, for the results of every worker."""
+        runs, verdicts, expected = getattr(report, 'doctor', (0, 0, 0))
+        self.runs += runs
+        self.verdicts += verdicts
+        self.expected += expected
+
+    def pytest_terminal_summary(self, terminalreporter):
+        """The line about doctor."""
+        terminalreporter.write_line(f'doctor: {self.runs} runs, {self.verdicts} verdicts, '
+                                    f'of which {self.expected} were expected')
+
+
+def pytest_configure(config):
+    """Only where results are reported."""
+    if config.option.doctor and not hasattr(config, 'workerinput'):
+        config.pluginmanager.register(Total(), 'doctor-total')

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The part of --doctor that judges what eadm doctor printed."""
+import json
+import os
+import types
+
+import pytest
+
+from lib.doctor import CERTAIN, FAULT, UNLOADS, Reader, Watch, certain_faults, seconds_ago
+from lib.paths import TOP
+
+pytestmark = pytest.mark.group('unit')
+
+
+def finding(rule='link-down', level=FAULT, confidence=CERTAIN, text='it is down'):
+    """One, as eadm prints it."""
+    return {'rule': rule, 'level': level, 'confidence': confidence, 'text': text}
+
+
+def document(verdict, *also):
+    """What a run prints, of one subject."""
+    return {'data': [{'subject': 'device', 'verdict': verdict, 'also': list(also)}]}
+
+
+def watch_of(*documents):
+    """A watch of one guest that printed these."""
+    watch = Watch([types.SimpleNamespace(watchers=[], running=False)])
+    reader = Reader()
+    for x in documents:
+        reader(0, json.dumps(x).encode())
+    watch._readers.append(('', reader))
+    return watch
+
+
+@pytest.mark.parametrize('text, seconds', [
+    ('it failed 3.25s ago: EIO', 3.25), ('of 1m02s ago', 62), ('2h03m ago', 7380),
+    ('12ms ago', 0.012), ('nothing moved for 3s', None), ('', None)])
+def test_age_of_what_a_sentence_is_about(text, seconds):
+    assert seconds_ago(text) == pytest.approx(seconds)
+
+
+def test_words_are_those_of_eadm():
+    with open(os.path.join(TOP, 'eadm/rules.c'), encoding='utf-8') as f:
+        source = f.read()
+    assert f'"{FAULT}"' in source and f'"{CERTAIN}"' in source
+
+
+def test_only_certain_faults_count():
+    found = certain_faults(document(finding(), finding(level='warning'),
+                                    finding(confidence='LIKELY')), 10)
+    assert found == [('link-down', 'device', 'it is down')]
+
+
+def test_what_is_older_than_the_test_is_of_another_one():
+    old = document(finding('cm-refused', text='refused 40s ago'))
+    assert not certain_faults(old, 10)
+    assert certain_faults(old, 60)
+
+
+def test_documents_in_pieces():
+    reader, text = Reader(), json.dumps(document(finding())) + '\n'
+    for byte in (text * 2).encode():
+        reader(0, bytes([byte]))
+    reader(1, b'{"data": []}')
+    assert [x for _, x in reader.documents] == [document(finding())] * 2
+
+
+def test_announced_verdicts_are_expected():
+    watch = watch_of(document(finding('cm-refused')), document(finding('link-down')), {'data': []})
+    assert watch.judge(['cm-*', 'link-down'])[:3] == (3, 2, 2)
+    runs, verdicts, expected, others = watch.judge(['cm-*'])
+    assert (runs, verdicts, expected) == (3, 2, 1)
+    assert others == ['device: link-down: it is down']
+
+
+def test_the_same_verdict_is_one_line():
+    assert len(watch_of(*[document(finding())] * 3).judge([])[3]) == 1
+
+
+@pytest.mark.parametrize('command, unloads', [
+    ('rmmod erdma', True), ('modprobe -r erdma', True), ('modprobe -r -a ib_uverbs', True),
+    ('modprobe erdma', False), ('ls /sys/module/erdma', False)])
+def test_commands_that_unload_modules(command, unloads):
+    assert bool(UNLOADS.search(command)) is unloads
