@@ -111,6 +111,7 @@ def test_pair(both, name):
              both, f'rping -c -I {both.address(client)} -a {address} -p {{port}} {options} -v -V')
 
 
+@pytest.mark.expects_verdict('cm-rejected')
 @pytest.mark.parametrize('program,cards', [('verbs_data', (2, 1)), ('verbs_errors', (1, 2))],
                          ids=['between cards', 'errors between cards'])
 def test_program(both, tap, progs, program, cards):
@@ -124,6 +125,7 @@ def test_queue_pairs_on_both_cards(both):
         dump.end()
 
 
+@pytest.mark.expects_verdict('no-driver')
 def test_one_card_leaves_the_other_stays(both, progs):
     """Card 2 goes away under a connection with card 1, which goes on with others."""
     vm = both
