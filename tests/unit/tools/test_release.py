@@ -172,7 +172,7 @@ def test_make_install_has_the_same_files_and_uninstall_leaves_none(debs, tmp_pat
     shutil.copytree(tree, made, symlinks=True)
     make = ['make', '-C', made, f'DESTDIR={tmp_path}/root', 'PREFIX=/usr']
     for target in ('install', 'uninstall'):
-        done = subprocess.run([*make, target], timeout=120, **QUIET)
+        done = subprocess.run([*make, target], timeout=400, **QUIET)
         assert done.returncode == 0, done.stdout
         files = {'/' + str(p.relative_to(tmp_path / 'root'))
                  for p in (tmp_path / 'root').rglob('*') if not p.is_dir()}
