@@ -114,6 +114,7 @@ def test_names_of_files_are_completed(tmp_path, shell):
 
 def test_an_interrupt_drops_the_line(shell):
     shell.term.send('info qp 1')
+    shell.term.expect_exact('info qp 1')    # it is read: the terminal drops what is not
     shell.term.sendintr()
     assert '^C' in shell.prompt()
     assert 'erdma_0' in shell.run('list qp')
