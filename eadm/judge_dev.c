@@ -412,15 +412,15 @@ static int ask_dropped(struct source *src, struct dev *dev, bool after, uint64_t
  */
 void count_dropped(struct inquiry *q, struct why_dev *d, unsigned int when)
 {
-	if (sampler_silent(&q->s, d->dev) || ask_dropped(&q->c->src, d->dev, when, &d->dropped[when]))
-		d->dropped[0] = d->dropped[when];
+	d->counted = (!when || d->counted) && !sampler_silent(&q->s, d->dev) &&
+		     !ask_dropped(&q->c->src, d->dev, when, &d->dropped[when]);
 }
 
 static void judge_rate(struct inquiry *q, const struct why_dev *d, struct findings *f)
 {
 	struct ctx *c = q->c;
 
-	if (q->s.span_ns && d->dropped[1] > d->dropped[0])
+	if (d->counted && q->s.span_ns && d->dropped[1] > d->dropped[0])
 		found(f, RULE_RATE_LIMITED, "dev", dev_title(d->dev), "packets",
 		      text_n(c, d->dropped[1] - d->dropped[0], "packet"), "still",
 		      text_ns(c, q->s.span_ns), NULL);

@@ -296,7 +296,7 @@ void sampler_run(struct sampler *s)
 		run_fixed(s);
 		return;
 	}
-	sampler_begin(s);
+	sampler_begin(s);	/* again: what was asked since may be waiting */
 	sampler_take(s);
 	for (i = 0; s->first && i < COUNT_OF(sampler_gaps_ns); i++) {
 		sampler_pass(s, sampler_gaps_ns[i]);

@@ -200,6 +200,7 @@ struct pair {
  * @holders: who has files of the verbs open, in words; NULL: nobody looked yet
  * @dropped: packets that the card dropped because of a limit, in front of the samples and
  *	behind them
+ * @counted: @dropped is known, both
  */
 struct why_dev {
 	struct why_dev *next;
@@ -209,6 +210,7 @@ struct why_dev {
 	const struct finding *down;
 	const char *holders;
 	uint64_t dropped[2];
+	bool counted;
 };
 
 /**
