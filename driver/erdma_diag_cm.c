@@ -116,7 +116,7 @@ static int cm_fill_live(struct erdma_ep *ep, const struct erdma_diag_who *who,
 		ret = erdma_diag_may_see(who, &origin) ? 0 : -EPERM;
 		if (!ret) {
 			cm_fill_held(ep, state, out);
-			erdma_diag_fill_owner(&origin, &out->owner, &out->owner_more);
+			erdma_diag_fill_owner(who, &origin, &out->owner, &out->owner_more);
 		}
 		erdma_diag_put_origin(&origin);
 	}

@@ -142,12 +142,15 @@ enum erdma_diag_rel {
  * @net_admin: both have CAP_NET_ADMIN
  * @ptrace: both have CAP_SYS_PTRACE
  * @secrets: may see keys and bus addresses of any object
+ * @known: what was found out about an owner, for the next object of the same; NULL:
+ *	nothing is remembered
  */
 struct erdma_diag_who {
 	const struct cred *opener;
 	bool net_admin;
 	bool ptrace;
 	bool secrets;
+	struct erdma_diag_known *known;
 };
 
 void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *file);
@@ -171,6 +174,24 @@ struct erdma_diag_origin {
 	struct task_struct *task;
 };
 
+/**
+ * struct erdma_diag_known - what a caller is shown of a process, found out a moment ago
+ *
+ * One process often has all objects of a list. What is here is as old as the call of a
+ * handler, which waits for nobody between two objects.
+ *
+ * @task: process, with a reference; NULL: none yet
+ * @rel: whose it is
+ * @owner: what records say of it
+ * @more: the rest of it
+ */
+struct erdma_diag_known {
+	struct task_struct *task;
+	enum erdma_diag_rel rel;
+	struct erdma_diag_owner owner;
+	struct erdma_diag_owner_more more;
+};
+
 int erdma_diag_origin_of_res(struct rdma_restrack_entry *res, struct erdma_diag_origin *origin);
 void erdma_diag_origin_of_task(struct task_struct *task, struct erdma_diag_origin *origin);
 void erdma_diag_put_origin(struct erdma_diag_origin *origin);
@@ -178,8 +199,10 @@ bool erdma_diag_may_see(const struct erdma_diag_who *who,
 			const struct erdma_diag_origin *origin);
 enum erdma_diag_rel erdma_diag_relation(const struct erdma_diag_who *who,
 					struct rdma_restrack_entry *res);
-void erdma_diag_fill_owner(const struct erdma_diag_origin *origin,
+void erdma_diag_fill_owner(const struct erdma_diag_who *who,
+			   const struct erdma_diag_origin *origin,
 			   struct erdma_diag_owner *owner, struct erdma_diag_owner_more *more);
+void erdma_diag_forget_owner(struct erdma_diag_known *known);
 
 /* ---- erdma_diag.c: dispatcher ------------------------------------------- */
 

@@ -70,6 +70,41 @@ static int list_is_full(struct erdma_diag_list *arg, u32 id, u32 len)
 	return -EMSGSIZE;
 }
 
+static int list_fill(struct erdma_dev *dev, struct erdma_diag_req *req,
+		     const struct erdma_diag_object_ops *ops, const struct erdma_diag_who *who)
+{
+	struct erdma_diag_list *arg = req->arg;
+	u32 room = min_t(u32, req->buf_len, ERDMA_DIAG_LIST_MAX_BYTES) - req->copied;
+	struct erdma_diag_object_rec *slot, spare;
+	u32 len, found, hw_ms;
+	u64 id;
+
+	for (id = req->cursor - 1; id <= U32_MAX; id++) {
+		found = id;
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (!ops->next(dev, &found))
+			return 0;
+		id = found;
+		hw_ms = list_hw_ms(req, ops);
+		len = erdma_diag_object_len(ops) + (hw_ms ? sizeof(struct erdma_diag_hw_rec) : 0);
+		slot = list_slot(req, room, len);
+		if (erdma_diag_object_fill(dev, who, ops, found, slot ?: &spare))
+			continue;	/* gone, or not the caller's business */
+		if (len > room - req->chunk_len)
+			return list_is_full(arg, found, len);
+		req->cursor = id + 1;
+		if (!slot)
+			return ERDMA_DIAG_MORE;
+		list_take(dev, req, ops, found, hw_ms);
+		req->cursor++;
+		if (hw_ms)
+			return ERDMA_DIAG_MORE;
+	}
+	return 0;
+}
+
 /**
  * erdma_diag_handle_list - ERDMA_DIAG_LIST
  * @dev: device
@@ -84,40 +119,18 @@ int erdma_diag_handle_list(struct erdma_dev *dev, struct erdma_diag_req *req)
 {
 	struct erdma_diag_list *arg = req->arg;
 	const struct erdma_diag_object_ops *ops = erdma_diag_object_find(arg->obj);
-	u32 room = min_t(u32, req->buf_len, ERDMA_DIAG_LIST_MAX_BYTES) - req->copied;
-	struct erdma_diag_object_rec *slot, spare;
-	u32 len, found, hw_ms;
-	u64 id;
+	struct erdma_diag_who who = *req->who;
+	struct erdma_diag_known known = {};
+	int ret;
 
 	if (!ops)
 		return -EOPNOTSUPP;
 	if (!req->cursor)
 		list_begin(req);
-
-	for (id = req->cursor - 1; id <= U32_MAX; id++) {
-		found = id;
-		cond_resched();
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		if (!ops->next(dev, &found))
-			return 0;
-		id = found;
-		hw_ms = list_hw_ms(req, ops);
-		len = erdma_diag_object_len(ops) + (hw_ms ? sizeof(struct erdma_diag_hw_rec) : 0);
-		slot = list_slot(req, room, len);
-		if (erdma_diag_object_fill(dev, req->who, ops, found, slot ?: &spare))
-			continue;	/* gone, or not the caller's business */
-		if (len > room - req->chunk_len)
-			return list_is_full(arg, found, len);
-		req->cursor = id + 1;
-		if (!slot)
-			return ERDMA_DIAG_MORE;
-		list_take(dev, req, ops, found, hw_ms);
-		req->cursor++;
-		if (hw_ms)
-			return ERDMA_DIAG_MORE;
-	}
-	return 0;
+	who.known = &known;
+	ret = list_fill(dev, req, ops, &who);
+	erdma_diag_forget_owner(&known);
+	return ret;
 }
 
 /* ---- CONTEXT ------------------------------------------------------------- */

@@ -97,7 +97,7 @@ static int mr_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 
 		ret = erdma_diag_may_see(who, &origin) ? 0 : -EPERM;
 		if (!ret) {
 			mr_fill_held(who, mr, &data->mr, flags);
-			erdma_diag_fill_owner(&origin, &data->mr.owner, &data->mr.owner_more);
+			erdma_diag_fill_owner(who, &origin, &data->mr.owner, &data->mr.owner_more);
 		}
 		erdma_diag_put_origin(&origin);
 	}
@@ -143,7 +143,7 @@ static int pd_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 
 		ret = erdma_diag_may_see(who, &origin) ? 0 : -EPERM;
 		if (!ret) {
 			pd_fill_held(pd, &data->pd);
-			erdma_diag_fill_owner(&origin, &data->pd.owner, &data->pd.owner_more);
+			erdma_diag_fill_owner(who, &origin, &data->pd.owner, &data->pd.owner_more);
 		}
 		erdma_diag_put_origin(&origin);
 	}
@@ -196,7 +196,7 @@ static int ctx_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32
 		ret = erdma_diag_may_see(who, &origin) ? 0 : -EPERM;
 		if (!ret) {
 			ctx_fill_held(ctx, &data->ctx);
-			erdma_diag_fill_owner(&origin, &data->ctx.owner, &data->ctx.owner_more);
+			erdma_diag_fill_owner(who, &origin, &data->ctx.owner, &data->ctx.owner_more);
 		}
 		erdma_diag_put_origin(&origin);
 	}

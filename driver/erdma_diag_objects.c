@@ -117,7 +117,7 @@ static int qp_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 
 		ret = erdma_diag_may_see(who, &origin) ? 0 : -EPERM;
 		if (!ret) {
 			qp_fill_held(dev, who, qp, &data->qp, flags);
-			erdma_diag_fill_owner(&origin, &data->qp.owner, &data->qp.owner_more);
+			erdma_diag_fill_owner(who, &origin, &data->qp.owner, &data->qp.owner_more);
 		}
 		erdma_diag_put_origin(&origin);
 	}
@@ -168,7 +168,7 @@ static int cq_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 
 		ret = erdma_diag_may_see(who, &origin) ? 0 : -EPERM;
 		if (!ret) {
 			cq_fill_held(who, cq, &data->cq, flags);
-			erdma_diag_fill_owner(&origin, &data->cq.owner, &data->cq.owner_more);
+			erdma_diag_fill_owner(who, &origin, &data->cq.owner, &data->cq.owner_more);
 		}
 		erdma_diag_put_origin(&origin);
 	}
@@ -264,7 +264,7 @@ static void cmdq_fill_death(const struct erdma_diag_who *who, const struct erdma
 	erdma_diag_origin_of_task(death->caller, &origin);
 	put_task_struct(death->caller);
 	if (erdma_diag_may_see(who, &origin))
-		erdma_diag_fill_owner(&origin, &out->dead_caller, &out->dead_caller_more);
+		erdma_diag_fill_owner(who, &origin, &out->dead_caller, &out->dead_caller_more);
 	else
 		*flags |= ERDMA_DIAG_REC_F_HIDDEN;
 	erdma_diag_put_origin(&origin);

@@ -68,49 +68,6 @@ void erdma_diag_put_origin(struct erdma_diag_origin *origin)
 		put_task_struct(origin->task);
 }
 
-static enum erdma_diag_rel owner_relation(const struct erdma_diag_who *who,
-					  const struct erdma_diag_origin *origin)
-{
-	if (origin->kernel)
-		return ERDMA_DIAG_REL_KERNEL;
-	return origin->task ? erdma_diag_task_relation(who, origin->task) :
-			      ERDMA_DIAG_REL_OTHER;
-}
-
-/**
- * erdma_diag_may_see - may a caller see that an object exists?
- * @who: caller
- * @origin: whose it is
- *
- * Return: true if it may.
- */
-bool erdma_diag_may_see(const struct erdma_diag_who *who,
-			const struct erdma_diag_origin *origin)
-{
-	return erdma_diag_is_allowed(who, ERDMA_DIAG_SCOPE_METADATA,
-				     owner_relation(who, origin));
-}
-
-/**
- * erdma_diag_relation - whose object is it?
- * @who: caller
- * @res: of the object, which the caller of this function holds
- *
- * Return: see enum erdma_diag_rel.
- */
-enum erdma_diag_rel erdma_diag_relation(const struct erdma_diag_who *who,
-					struct rdma_restrack_entry *res)
-{
-	struct erdma_diag_origin origin;
-	enum erdma_diag_rel rel;
-
-	if (erdma_diag_origin_of_res(res, &origin))
-		return ERDMA_DIAG_REL_OTHER;
-	rel = owner_relation(who, &origin);
-	erdma_diag_put_origin(&origin);
-	return rel;
-}
-
 #ifdef CONFIG_CGROUPS
 /* 0: the caller's cgroup namespace does not contain the group */
 static u64 owner_cgroup(struct task_struct *task)
@@ -168,13 +125,8 @@ static u32 owner_namespaces(struct task_struct *task)
 
 static void owner_fill_more(struct task_struct *task, struct erdma_diag_owner_more *more)
 {
-	struct task_struct *leader;
+	struct task_struct *leader = owner_get_leader(task);
 
-	if (!task) {
-		more->flags = ERDMA_DIAG_OWNER_UNKNOWN;
-		return;
-	}
-	leader = owner_get_leader(task);
 	if (!leader) {
 		more->flags = ERDMA_DIAG_OWNER_EXITED;
 		return;
@@ -184,30 +136,115 @@ static void owner_fill_more(struct task_struct *task, struct erdma_diag_owner_mo
 	put_task_struct(leader);
 }
 
+/* What the caller is shown of a process */
+static void owner_fill_task(struct task_struct *task, struct erdma_diag_owner *owner,
+			    struct erdma_diag_owner_more *more)
+{
+	char comm[TASK_COMM_LEN];
+
+	owner_fill_more(task, more);
+	owner->pid = task_tgid_nr_ns(task, task_active_pid_ns(current));
+	/* The name has no meaning in a namespace that cannot see the process */
+	if (!owner->pid)
+		return;
+	get_task_comm(comm, task);
+	memcpy(owner->comm, comm, sizeof(owner->comm));
+}
+
+/* What is known of a process, found out unless it is the one of before */
+static const struct erdma_diag_known *owner_known(const struct erdma_diag_who *who,
+						  struct task_struct *task)
+{
+	struct erdma_diag_known *known = who->known;
+
+	if (known->task == task)
+		return known;
+	erdma_diag_forget_owner(known);
+	known->task = get_task_struct(task);
+	known->rel = erdma_diag_task_relation(who, task);
+	owner_fill_task(task, &known->owner, &known->more);
+	return known;
+}
+
+static enum erdma_diag_rel owner_relation(const struct erdma_diag_who *who,
+					  const struct erdma_diag_origin *origin)
+{
+	if (origin->kernel)
+		return ERDMA_DIAG_REL_KERNEL;
+	if (!origin->task)
+		return ERDMA_DIAG_REL_OTHER;
+	if (who->known)
+		return owner_known(who, origin->task)->rel;
+	return erdma_diag_task_relation(who, origin->task);
+}
+
+/**
+ * erdma_diag_may_see - may a caller see that an object exists?
+ * @who: caller
+ * @origin: whose it is
+ *
+ * Return: true if it may.
+ */
+bool erdma_diag_may_see(const struct erdma_diag_who *who,
+			const struct erdma_diag_origin *origin)
+{
+	return erdma_diag_is_allowed(who, ERDMA_DIAG_SCOPE_METADATA,
+				     owner_relation(who, origin));
+}
+
+/**
+ * erdma_diag_relation - whose object is it?
+ * @who: caller
+ * @res: of the object, which the caller of this function holds
+ *
+ * Return: see enum erdma_diag_rel.
+ */
+enum erdma_diag_rel erdma_diag_relation(const struct erdma_diag_who *who,
+					struct rdma_restrack_entry *res)
+{
+	struct erdma_diag_origin origin;
+	enum erdma_diag_rel rel;
+
+	if (erdma_diag_origin_of_res(res, &origin))
+		return ERDMA_DIAG_REL_OTHER;
+	rel = owner_relation(who, &origin);
+	erdma_diag_put_origin(&origin);
+	return rel;
+}
+
 /**
  * erdma_diag_fill_owner - who created an object
+ * @who: caller
  * @origin: whose it is
  * @owner: zeroed by the caller
  * @more: zeroed by the caller
  *
  * Context: process; takes task_lock().
  */
-void erdma_diag_fill_owner(const struct erdma_diag_origin *origin,
+void erdma_diag_fill_owner(const struct erdma_diag_who *who,
+			   const struct erdma_diag_origin *origin,
 			   struct erdma_diag_owner *owner, struct erdma_diag_owner_more *more)
 {
-	char comm[TASK_COMM_LEN];
-
 	if (origin->kernel) {
 		owner->kernel = 1;
 		memcpy(owner->comm, origin->comm, sizeof(owner->comm));
-		return;
+	} else if (!origin->task) {
+		more->flags = ERDMA_DIAG_OWNER_UNKNOWN;
+	} else if (who->known) {
+		*owner = owner_known(who, origin->task)->owner;
+		*more = who->known->more;
+	} else {
+		owner_fill_task(origin->task, owner, more);
 	}
-	owner_fill_more(origin->task, more);
-	if (!origin->task)
-		return;
-	owner->pid = task_tgid_nr_ns(origin->task, task_active_pid_ns(current));
-	get_task_comm(comm, origin->task);
-	/* The name has no meaning in a namespace that cannot see the process */
-	if (owner->pid)
-		memcpy(owner->comm, comm, sizeof(owner->comm));
+}
+
+/**
+ * erdma_diag_forget_owner - forget what was found out about a process
+ * @known: nothing is in it afterwards
+ */
+void erdma_diag_forget_owner(struct erdma_diag_known *known)
+{
+	if (known->task)
+		put_task_struct(known->task);
+	*known = (struct erdma_diag_known){};
 }

@@ -231,9 +231,9 @@ static void rights_follow_the_table(struct kunit *test)
 				!!(c->allowed & BIT(rel)));
 }
 
-/* What is in a record about the owner of @res; false: nobody knows it */
-static bool fill(struct rdma_restrack_entry *res, struct erdma_diag_owner *owner,
-		 struct erdma_diag_owner_more *more)
+/* What is in a record for @who about the owner of @res; false: nobody knows it */
+static bool fill_for(const struct erdma_diag_who *who, struct rdma_restrack_entry *res,
+		     struct erdma_diag_owner *owner, struct erdma_diag_owner_more *more)
 {
 	struct erdma_diag_origin origin;
 
@@ -241,9 +241,15 @@ static bool fill(struct rdma_restrack_entry *res, struct erdma_diag_owner *owner
 	memset(more, 0, sizeof(*more));
 	if (erdma_diag_origin_of_res(res, &origin))
 		return false;
-	erdma_diag_fill_owner(&origin, owner, more);
+	erdma_diag_fill_owner(who, &origin, owner, more);
 	erdma_diag_put_origin(&origin);
 	return true;
+}
+
+static bool fill(struct rdma_restrack_entry *res, struct erdma_diag_owner *owner,
+		 struct erdma_diag_owner_more *more)
+{
+	return fill_for(&nobody, res, owner, more);
 }
 
 /* Of an object that the core tracks */
@@ -336,6 +342,36 @@ static void owner_that_ended_is_said_to_have(struct kunit *test)
 	put_task_struct(task);
 }
 
+/* What is remembered of one process is not said of the next, whatever the order */
+static void owner_of_before_is_not_mistaken_for_another(struct kunit *test)
+{
+	struct rdma_restrack_entry mine = tracked(current), other = tracked(&init_task);
+	struct erdma_diag_known known = {};
+	const struct erdma_diag_who who = { .opener = current_cred(), .known = &known };
+	unsigned int users = refcount_read(&current->usage);
+	struct erdma_diag_owner_more more, alone;
+	struct erdma_diag_owner owner;
+	int i;
+
+	KUNIT_ASSERT_TRUE(test, fill(&mine, &owner, &alone));
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_TRUE(test, fill_for(&who, &mine, &owner, &more));
+		KUNIT_EXPECT_EQ(test, owner.pid, current->tgid);
+		KUNIT_EXPECT_STREQ(test, (char *)owner.comm, current->comm);
+		KUNIT_EXPECT_EQ(test, more.cgroup_id, alone.cgroup_id);
+		KUNIT_EXPECT_EQ(test, erdma_diag_relation(&who, &mine), ERDMA_DIAG_REL_SELF);
+		if (!i)
+			continue;	/* the same once more: it is remembered */
+		KUNIT_EXPECT_TRUE(test, fill_for(&who, &other, &owner, &more));
+		KUNIT_EXPECT_EQ(test, owner.pid, 0);
+		KUNIT_EXPECT_EQ(test, owner.comm[0], 0);
+		KUNIT_EXPECT_EQ(test, erdma_diag_relation(&who, &other), ERDMA_DIAG_REL_USER);
+	}
+	erdma_diag_forget_owner(&known);
+	KUNIT_EXPECT_PTR_EQ(test, known.task, (struct task_struct *)NULL);
+	KUNIT_EXPECT_EQ(test, refcount_read(&current->usage), users);
+}
+
 static void owner_that_nobody_knows_is_not_the_kernel(struct kunit *test)
 {
 	struct erdma_diag_owner_more more = {};
@@ -343,7 +379,7 @@ static void owner_that_nobody_knows_is_not_the_kernel(struct kunit *test)
 	struct erdma_diag_origin origin;
 
 	erdma_diag_origin_of_task(NULL, &origin);
-	erdma_diag_fill_owner(&origin, &owner, &more);
+	erdma_diag_fill_owner(&nobody, &origin, &owner, &more);
 	KUNIT_EXPECT_EQ(test, owner.kernel, 0);
 	KUNIT_EXPECT_EQ(test, more.flags, ERDMA_DIAG_OWNER_UNKNOWN);
 	KUNIT_EXPECT_FALSE(test, erdma_diag_may_see(&nobody, &origin));
@@ -536,6 +572,7 @@ static struct kunit_case diag_cases[] = {
 	KUNIT_CASE(own_object_is_self),
 	KUNIT_CASE(object_that_is_not_tracked_is_nobodys),
 	KUNIT_CASE(owner_that_ended_is_said_to_have),
+	KUNIT_CASE(owner_of_before_is_not_mistaken_for_another),
 	KUNIT_CASE(owner_that_nobody_knows_is_not_the_kernel),
 	KUNIT_CASE(foreign_file_shows_nothing),
 	KUNIT_CASE(undumpable_process_is_not_self),
