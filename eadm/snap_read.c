@@ -385,13 +385,13 @@ const struct snap_item *snap_at(const struct snap_in *s, uint32_t dev, uint16_t 
 const struct snap_item *snap_from(const struct snap_in *s, uint32_t dev, uint16_t type,
 				  uint32_t id)
 {
-	const struct snap_item key = { .dev = dev, .type = type }, *i = s->item;
+	struct snap_item key = { .dev = dev, .type = type };
+	size_t n = lower_bound(s, &key);
 
-	for (i += lower_bound(s, &key); i < s->item + s->n; i++) {
-		if (i->dev != dev || i->type != type)
-			return NULL;
-		if (i->id >= id)
-			return i;
+	if (n < s->n) {
+		key.obj = s->item[n].obj;
+		key.id = id;
+		n = lower_bound(s, &key);
 	}
-	return NULL;
+	return n < s->n && s->item[n].dev == dev && s->item[n].type == type ? &s->item[n] : NULL;
 }
