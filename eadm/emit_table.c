@@ -119,6 +119,11 @@ struct cell {
 	size_t len;
 };
 
+struct line {
+	struct line *next;
+	struct cell cell[];
+};
+
 static const char *part(struct ctx *c, const struct obj *o, unsigned int a)
 {
 	const char *s = a ? value_text(&c->pool, o->schema->fields[a - 1].type, obj_val(o, a - 1),
@@ -158,6 +163,24 @@ static const char *cell_text(struct ctx *c, const struct obj *o, const struct co
 	if (a && more)
 		return joined(&c->pool, a, ' ', more);
 	return a ? a : more ? more : "";
+}
+
+static bool same_number(const struct obj *o, const struct obj *other, unsigned int a)
+{
+	const struct val *v, *w;
+
+	if (!a)
+		return true;
+	v = obj_val(o, a - 1);
+	w = obj_val(other, a - 1);
+	return v->kind == V_U64 && w->kind == V_U64 && v->u == w->u;
+}
+
+/* Rows of a long list have most numbers in common, and making text of them costs most */
+static bool same_cell(const struct obj *o, const struct obj *above, const struct column *col)
+{
+	return !col->more && !col->when && same_number(o, above, col->a) &&
+	       same_number(o, above, col->b);
 }
 
 static void put_head(struct ctx *c, const char *const *cells, const struct column *cols,
@@ -318,6 +341,32 @@ static void put_details(struct ctx *c, const struct obj *o, unsigned int indent)
 
 /* ---- table -------------------------------------------------------------- */
 
+/* Cells of all rows, and how wide each column is because of them */
+static struct line *make_lines(struct ctx *c, const struct list *rows, const struct column *cols,
+			       size_t *width, unsigned int n)
+{
+	struct line *first = NULL, **end = &first, *line, *above_line = NULL;
+	const struct obj *o, *above = NULL;
+	struct cell *cell;
+	unsigned int i;
+
+	for (o = rows->first; o; above = o, above_line = line, o = o->next) {
+		line = pool_alloc(&c->pool, sizeof(*line) + n * sizeof(*cell));
+		*end = line;
+		end = &line->next;
+		for (i = 0, cell = line->cell; i < n; i++, cell++) {
+			if (above && same_cell(o, above, &cols[i])) {
+				*cell = above_line->cell[i];
+				continue;
+			}
+			cell->s = cell_text(c, o, &cols[i]);
+			cell->len = strlen(cell->s);
+			width[i] = cell->len > width[i] ? cell->len : width[i];
+		}
+	}
+	return first;
+}
+
 /**
  * table_text - write objects as a table
  * @c: run
@@ -330,32 +379,26 @@ void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 		unsigned int indent, bool details)
 {
 	const char *heads[MAX_COLS];
-	struct cell *cells, *cell;
 	struct column cols[MAX_COLS];
 	size_t width[MAX_COLS], len;
 	unsigned int i, n = pick_columns(c, s, rows, cols);
+	const struct line *line;
 	const struct obj *o;
-	char *line;
+	char *room;
 
 	for (i = 0; i < n; i++) {
 		heads[i] = cols[i].head;
 		width[i] = c->opt.no_header ? 0 : strlen(cols[i].head);
 	}
-	cells = pool_alloc(&c->pool, (rows->n * n + 1) * sizeof(*cells));
-	for (o = rows->first, cell = cells; o; o = o->next)
-		for (i = 0; i < n; i++, cell++) {
-			cell->s = cell_text(c, o, &cols[i]);
-			cell->len = strlen(cell->s);
-			width[i] = cell->len > width[i] ? cell->len : width[i];
-		}
+	line = make_lines(c, rows, cols, width, n);
 	fit_columns(c, cols, width, n, indent);
 	if (!c->opt.no_header)
 		put_head(c, heads, cols, width, n, indent);
 	for (i = 0, len = indent + 1; i < n; i++)
 		len += width[i] + 2 + strlen(RED PLAIN);
-	line = pool_alloc(&c->pool, len);
-	for (o = rows->first, cell = cells; o; o = o->next, cell += n) {
-		put_row(c, cell, cols, width, n, indent, line, len);
+	room = pool_alloc(&c->pool, len);
+	for (o = rows->first; o; o = o->next, line = line->next) {
+		put_row(c, line->cell, cols, width, n, indent, room, len);
 		if (details && !c->opt.columns)
 			put_details(c, o, indent);
 	}

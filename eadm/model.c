@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "model.h"
 #include "schema.h"
@@ -18,8 +19,10 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #define POOL_BLOCK	0
+#define POOL_HUGE	0
 #else
-#define POOL_BLOCK	(256 * 1024)	/* mmap() has zeroes */
+#define POOL_BLOCK	(256 * 1024)		/* mmap() has zeroes */
+#define POOL_HUGE	(2 * 1024 * 1024)	/* one page fault instead of hundreds */
 #endif
 
 struct pool_block {
@@ -27,15 +30,44 @@ struct pool_block {
 	max_align_t data[];
 };
 
-static char *pool_new_block(struct pool *p, size_t size)
+static char *pool_add_block(struct pool *p, struct pool_block *b)
 {
-	struct pool_block *b = calloc(1, sizeof(*b) + size);
-
 	if (!b)
 		errx(1, "out of memory [ENOMEM]");
 	b->next = p->blocks;
 	p->blocks = b;
 	return (char *)b->data;
+}
+
+static char *pool_new_block(struct pool *p, size_t size)
+{
+	return pool_add_block(p, calloc(1, sizeof(struct pool_block) + size));
+}
+
+/* Bytes for pieces. Who has filled a block has thousands of objects: it gets a huge page */
+static void pool_refill(struct pool *p)
+{
+	struct pool_block *b;
+
+	if (!p->free || !POOL_HUGE) {
+		p->left = POOL_BLOCK;
+		p->free = pool_new_block(p, p->left);
+		return;
+	}
+	b = aligned_alloc(POOL_HUGE, POOL_HUGE);
+	if (b) {
+		madvise(b, POOL_HUGE, MADV_HUGEPAGE);	/* without it the pages are small */
+		memset(b, 0, POOL_HUGE);
+	}
+	p->left = POOL_HUGE - sizeof(*b);
+	p->free = pool_add_block(p, b);
+}
+
+/* What follows is in blocks of its own */
+static void pool_cut(struct pool *p)
+{
+	p->free = NULL;
+	p->left = 0;
 }
 
 /**
@@ -53,10 +85,8 @@ void *pool_alloc(struct pool *p, size_t size)
 	if (size + 1 > POOL_BLOCK / 4)
 		return pool_new_block(p, size);
 	size = (size + align - 1) & ~(align - 1);
-	if (size > p->left) {
-		p->free = pool_new_block(p, POOL_BLOCK);
-		p->left = POOL_BLOCK;
-	}
+	if (size > p->left)
+		pool_refill(p);
 	piece = p->free;
 	p->free += size;
 	p->left -= size;
@@ -126,8 +156,7 @@ char *pool_printf(struct pool *p, const char *fmt, ...)
  */
 struct pool_block *pool_mark(struct pool *p)
 {
-	/* What follows is in blocks of its own */
-	p->left = 0;
+	pool_cut(p);
 	return p->blocks;
 }
 
@@ -144,7 +173,7 @@ void pool_release(struct pool *p, struct pool_block *mark)
 		p->blocks = b->next;
 		free(b);
 	}
-	p->left = 0;
+	pool_cut(p);
 }
 
 /**
@@ -169,7 +198,7 @@ void pool_take(struct pool *p, struct pool *from)
 		end = &(*end)->next;
 	*end = p->blocks;
 	p->blocks = from->blocks;
-	p->left = 0;
+	pool_cut(p);
 	*from = (struct pool){ 0 };
 }
 

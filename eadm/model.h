@@ -20,7 +20,7 @@ struct pool_block;
 /**
  * struct pool - memory that is freed together
  * @blocks: everything that was allocated
- * @free: what is left of the newest block
+ * @free: what is left of the newest block; NULL: what follows begins one
  * @left: bytes
  */
 struct pool {
