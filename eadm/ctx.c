@@ -655,6 +655,14 @@ static int several_devs(struct ctx *c)
 			 "there are several ERDMA devices: %s", join_devs(c, NULL));
 }
 
+/* Nothing but the command itself reads several files as one list */
+static const char *devs_hint(struct ctx *c)
+{
+	if (!c->src.ops->fixed)
+		return "'eadm list dev' shows the devices.";
+	return pool_printf(&c->pool, "there is %s.", join_devs(c, NULL));
+}
+
 /* All adapters lie idle: say so once */
 static bool all_without_driver(struct ctx *c)
 {
@@ -744,6 +752,5 @@ int ctx_each_dev(struct ctx *c, unsigned int flags,
 		each_of(c, c->src.others, &e);
 	if (e.found || !e.want)
 		return e.first;
-	return ctx_problem(c, ENODEV, e.want, "'eadm list dev' shows the devices.",
-			   "no ERDMA device '%s'", e.want);
+	return ctx_problem(c, ENODEV, e.want, devs_hint(c), "no ERDMA device '%s'", e.want);
 }

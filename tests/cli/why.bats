@@ -441,6 +441,9 @@ files() { run --separate-stderr "$FAKE" "$@" "$BATS_TEST_TMPDIR"/{client,server}
 	[ "$(jq -r '.data[] | select(.qpn) | .verdict.rule' <<< "$output")" = no-receive ]
 	files why 4 -d server:erdma_0
 	[[ $output == "server:erdma_0 qp 4 "* ]]
+	files why -d erdma_0
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"there is client:erdma_0, server:erdma_0."* ]]
 }
 @test "files that cannot be read, or are too few" {
 	two why-no-receive
