@@ -11,11 +11,20 @@ from erdma.paths import TOP
 pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(120)]
 
 COMPAT = TOP / 'driver/compat'
-#: A compiler that accepts the variants in the file "accepts".
+#: A compiler that accepts the variants in the file "accepts", and "headers" compiled once, and
+#: writes down what it was called for.
 COMPILER = '''\
 #!/bin/sh
-for x; do case $x in -DERDMA_PROBE_*) name=${x#-DERDMA_PROBE_};; esac; done
+name=headers how=alone
+for x; do
+    case $x in
+    -DERDMA_PROBE_*) name=${x#-DERDMA_PROBE_};;
+    */shared.h) how=shared;;
+    esac
+done
+echo "$name $how" >>"$(dirname "$0")/calls"
 if grep -qx "$name" "$(dirname "$0")/accepts"; then exit 0; fi
+if grep -qx "$name $how" "$(dirname "$0")/accepts"; then exit 0; fi
 echo "error: no $name here" >&2
 exit 1
 '''
@@ -32,6 +41,11 @@ def of_one_kernel():
     return [x[-1] for name, x in variants().items() if name != 'probe_control.c']
 
 
+def all_variants():
+    """Those of all probes."""
+    return sum(variants().values(), [])
+
+
 @pytest.fixture
 def probe(tmp_path):
     """Run probe.sh with a compiler that accepts these variants."""
@@ -44,6 +58,7 @@ def probe(tmp_path):
         done = subprocess.run([COMPAT / 'probe.sh', tmp_path / 'found', cc, '-O2'], text=True,
                               capture_output=True, check=False, timeout=60)
         assert not (tmp_path / 'found.logs').exists()
+        done.calls = (tmp_path / 'calls').read_text().splitlines()
         done.found = (tmp_path / 'found').read_text() if (tmp_path / 'found').exists() else None
         assert (done.found is None) == bool(done.returncode)
         return done
@@ -53,13 +68,28 @@ def probe(tmp_path):
 def test_every_probe_has_variants_of_its_own():
     found = variants()
     assert len(found) > 1 and all(len(x) >= 2 for x in found.values()), found
-    names = sum(found.values(), [])
+    names = all_variants()
     assert len(names) == len(set(names))
 
 
 def test_one_variant_of_each_probe_is_found(probe):
     done = probe(['CONTROL_GOOD', *of_one_kernel()])
     assert done.found == ''.join(f'#define ERDMA_COMPAT_{x} 1\n' for x in of_one_kernel())
+
+
+def test_headers_are_compiled_once_for_all_probes(probe):
+    done = probe(['headers', 'CONTROL_GOOD', *of_one_kernel()])
+    assert done.found == ''.join(f'#define ERDMA_COMPAT_{x} 1\n' for x in of_one_kernel())
+    assert sorted(done.calls) == sorted(f'{x} shared' for x in ['headers', *all_variants()])
+
+
+@pytest.mark.parametrize('accepts', ([], [f'{x} shared' for x in ('UMEM_GET', 'CONTROL_BAD_TYPE')]))
+def test_probes_that_fail_with_shared_headers_are_tried_without(probe, accepts):
+    """Whether none or too many compile so: what counts is how they compile alone."""
+    alone = [f'{x} alone' for x in ['CONTROL_GOOD', *of_one_kernel()]]
+    done = probe(['headers', 'CONTROL_GOOD', *alone, *accepts])
+    assert done.found == ''.join(f'#define ERDMA_COMPAT_{x} 1\n' for x in of_one_kernel())
+    assert set(done.calls) > {f'{x} alone' for x in all_variants()}
 
 
 @pytest.mark.parametrize('accepts', ([], ['CONTROL_BAD_TYPE'],
@@ -104,6 +134,14 @@ def edit(path, old, new):
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
+
+
+def test_headers_that_are_compiled_once_fit_this_kernel(driver):
+    """Else each of them is compiled fifty times, and nobody sees it."""
+    edit(driver.script, 'if ! (probe_all_fast "$@") 2>/dev/null; then', 'if ! (probe_all_fast "$@"); then')
+    edit(driver.script, '\tprobe_all "$@"\n', '\tfail slow\n')
+    done = driver()
+    assert driver.found.exists(), done
 
 
 def test_a_definition_missing_on_the_command_line_ends_the_build(driver):
