@@ -314,10 +314,11 @@ def stop_is_struck(vm, n):
     """Fault point @n of the work that stops a lost device, with the connection of a process; was
     it reached?
     """
+    before = vm.counters()
     with Dump(vm) as holder:
         with removal_waits(vm):
-            vm.write(NTH_FAULT, str(n))
-            before = reset(vm)
+            # At once: the drain does not wait for ever
+            vm.run(f'echo {n} >{NTH_FAULT}; echo 1 >/sys/bus/pci/devices/{vm.card.bdf}/reset', 60)
         wait_recovered(vm, before)
         holder.end(check=False)
     state = vm.read(NTH_FAULT)
