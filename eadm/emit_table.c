@@ -119,8 +119,8 @@ struct cell {
 	size_t len;
 };
 
-struct line {
-	struct line *next;
+struct table_line {
+	struct table_line *next;
 	struct cell cell[];
 };
 
@@ -342,10 +342,10 @@ static void put_details(struct ctx *c, const struct obj *o, unsigned int indent)
 /* ---- table -------------------------------------------------------------- */
 
 /* Cells of all rows, and how wide each column is because of them */
-static struct line *make_lines(struct ctx *c, const struct list *rows, const struct column *cols,
-			       size_t *width, unsigned int n)
+static struct table_line *make_lines(struct ctx *c, const struct list *rows,
+				     const struct column *cols, size_t *width, unsigned int n)
 {
-	struct line *first = NULL, **end = &first, *line, *above_line = NULL;
+	struct table_line *first = NULL, **end = &first, *line, *above_line = NULL;
 	const struct obj *o, *above = NULL;
 	struct cell *cell;
 	unsigned int i;
@@ -382,7 +382,7 @@ void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 	struct column cols[MAX_COLS];
 	size_t width[MAX_COLS], len;
 	unsigned int i, n = pick_columns(c, s, rows, cols);
-	const struct line *line;
+	const struct table_line *line;
 	const struct obj *o;
 	char *room;
 
