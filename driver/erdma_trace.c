@@ -7,8 +7,13 @@
 #define TRACE_WORD(code, word) \
 	[code] = word,
 
-static const char * const trace_cm_stages[] = { ERDMA_DIAG_CM_STAGE_NAMES(TRACE_WORD) };
-static const char * const trace_reset_events[] = { ERDMA_DIAG_RESET_EVENTS(TRACE_WORD) };
+/* Unused in kernels without trace points */
+static const char * const trace_cm_stages[] __maybe_unused = {
+	ERDMA_DIAG_CM_STAGE_NAMES(TRACE_WORD)
+};
+static const char * const trace_reset_events[] __maybe_unused = {
+	ERDMA_DIAG_RESET_EVENTS(TRACE_WORD)
+};
 
 #define CREATE_TRACE_POINTS
 #include "erdma_trace.h"
