@@ -8,7 +8,7 @@
 #include "suites.h"
 
 #define CMD_DEPTH	256
-#define N_WRITERS	4
+#define N_WRITERS	8
 #define N_WRITES	2000
 
 static int rec_test_init(struct kunit *test)
