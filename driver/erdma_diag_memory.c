@@ -196,7 +196,8 @@ static int ctx_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32
 		ret = erdma_diag_may_see(who, &origin) ? 0 : -EPERM;
 		if (!ret) {
 			ctx_fill_held(ctx, &data->ctx);
-			erdma_diag_fill_owner(who, &origin, &data->ctx.owner, &data->ctx.owner_more);
+			erdma_diag_fill_owner(who, &origin, &data->ctx.owner,
+					      &data->ctx.owner_more);
 		}
 		erdma_diag_put_origin(&origin);
 	}

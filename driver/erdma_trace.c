@@ -11,6 +11,7 @@
 static const char * const trace_cm_stages[] __maybe_unused = {
 	ERDMA_DIAG_CM_STAGE_NAMES(TRACE_WORD)
 };
+
 static const char * const trace_reset_events[] __maybe_unused = {
 	ERDMA_DIAG_RESET_EVENTS(TRACE_WORD)
 };
