@@ -2,7 +2,9 @@
 """packaging/kubernetes: the objects are what Kubernetes' own description says they are, and agree
 with each other and with the card."""
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -128,6 +130,42 @@ def test_configuration_selects_the_card():
     assert selectors['drivers'] == ['erdma']
 
 
+def pod_of(thing):
+    """What describes its pods: of a DaemonSet, or of a Pod itself; {} of others."""
+    return thing.get('spec', {}).get('template', thing).get('spec', {})
+
+
+def test_nodes_are_those_that_have_the_card():
+    """By the label of Node Feature Discovery for the card's class and vendor, of the same header."""
+    header = (Path(TOP) / 'include/erdma/erdma_reg.h').read_text(encoding='utf-8')
+    vendor = re.search(r'ERDMA_PCI_VENDOR_ID\s+0x(\w+)', header)[1]
+    card_class = re.search(r'ERDMA_PCI_CLASS\s+0x(\w{4})', header)[1]
+    label = f'feature.node.kubernetes.io/pci-{card_class}_{vendor}.present'
+    assert [pod_of(x)['nodeSelector'] for _, x in objects() if x['kind'] == 'DaemonSet'] == \
+        [{label: 'true'}] * 3
+
+
+def test_who_needs_the_interfaces_of_the_node_is_in_its_network_namespace():
+    """Counters come from rdma netlink of that namespace; connections use its interfaces."""
+    for kind, name in (('DaemonSet', 'erdma-exporter'), ('DaemonSet', 'rdma-shared-device-plugin'),
+                       ('Pod', 'erdma-test')):
+        assert pod_of(named(kind, name)).get('hostNetwork') is True, name
+
+
+def test_eadm_has_the_commands_that_are_called():
+    """In a container as well as on a node."""
+    env = {**os.environ, 'EADM_SCENARIO': str(Path(TOP) / 'eadm/build/scenarios/pod.json')}
+    products.build('unit-eadm')
+    lines = [word for _, thing in objects() for part in ('containers', 'initContainers')
+             for x in pod_of(thing).get(part, []) for word in x.get('command', [])]
+    calls = [x.split() for line in lines for x in re.findall(r'\beadm ([a-z ]+)', line)]
+    assert len(calls) == 4
+    for words in calls:
+        done = subprocess.run([Path(TOP) / 'eadm/build/eadm-fake', *words], env=env, check=False,
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and done.stdout, (words, done.stderr)
+
+
 def test_pod_asks_for_what_the_plugin_offers():
     offered = plugin_config()['configList'][0]
     name = f'{offered["resourcePrefix"]}/{offered["resourceName"]}'
@@ -144,7 +182,7 @@ def test_selectors_of_daemon_sets_match_their_pods():
 
 def test_mounts_have_their_volumes():
     for _, thing in objects():
-        spec = thing.get('spec', {}).get('template', thing).get('spec', {})
+        spec = pod_of(thing)
         volumes = {x['name'] for x in spec.get('volumes', [])}
         for container in spec.get('containers', []) + spec.get('initContainers', []):
             assert {x['name'] for x in container.get('volumeMounts', [])} <= volumes
