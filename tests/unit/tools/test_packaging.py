@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""packaging/debian/control: the package of erdma-vm brings what erdma-vm runs on the host."""
+"""packaging/debian: the package of erdma-vm brings what erdma-vm runs on the host; what scripts of
+packages say and leave behind; names that several files have.
+"""
 import re
+import subprocess
 
 import pytest
 
@@ -53,3 +56,99 @@ def test_missing_packages_are_named_once(monkeypatch):
     with pytest.raises(guest.Failure) as e:
         guest.check_programs()
     assert str(e.value).split().count('apt') == 1
+
+
+def test_card_is_for_the_qemu_that_it_was_built_for():
+    """It uses structures inside of QEMU: of another revision it would be wrong, not missing."""
+    text = (TOP / 'packaging/debian/control').read_text(encoding='utf-8')
+    assert re.findall(r'qemu-system-x86 (\(.*\))', text) == \
+        ['(<< ${qemu:Version}.)', '(>= ${qemu:Version})']
+
+
+# ---- DKMS ----------------------------------------------------------------------------------
+
+def test_dkms_builds_and_places_the_module():
+    """What DKMS reads is a shell script that sets variables."""
+    names = ('PACKAGE_NAME', 'BUILT_MODULE_NAME[0]', 'DEST_MODULE_LOCATION[0]', 'AUTOINSTALL',
+             'MAKE[0]', 'BUILD_EXCLUSIVE_CONFIG')
+    shown = '; '.join(f'echo "${{{x}}}"' for x in names)
+    out = subprocess.run(['bash', '-c', f'kernel_source_dir=/k; . packaging/dkms/dkms.conf; {shown}'],
+                         cwd=TOP, check=True, capture_output=True, text=True, timeout=60).stdout
+    assert out.splitlines()[:5] == ['erdma', 'erdma', '/updates/dkms', 'yes',
+                                    'make -C driver KDIR=/k']
+    # A kernel without them is left out, and not a build that fails.
+    assert out.splitlines()[5].split() == \
+        ['CONFIG_INFINIBAND', 'CONFIG_INFINIBAND_ADDR_TRANS', 'CONFIG_INET']
+
+
+def script(name, root, folder):
+    """A script of a package, made to look and write below ROOT, in FOLDER."""
+    text = (TOP / f'packaging/debian/{name}').read_text(encoding='utf-8')
+    first, _, rest = text.partition('\n')
+    path = folder / name
+    rest = re.sub(r'(?<![\w}*"%@])/(?!dev/null)(?=\w)', '@/', rest)
+    assert set(re.findall(r'@/(\w+)', rest)) <= {'lib', 'usr', 'etc', 'var', 'dev', 'run'}
+    rest = rest.replace('@/', f'{root}/').replace('#DEBHELPER#', 'echo debhelper')
+    path.write_text(f'{first}\n{rest}')
+    return path
+
+
+def kernel(root, release, options=None):
+    """A kernel in ROOT; with headers if it has OPTIONS."""
+    (root / f'lib/modules/{release}/kernel').mkdir(parents=True)
+    if options is not None:
+        (root / f'lib/modules/{release}/build').mkdir()
+        (root / f'lib/modules/{release}/build/Makefile').write_text('')
+        config = ''.join(f'{x}=y\n' if options[x] else f'# {x} is not set\n' for x in options)
+        (root / f'lib/modules/{release}/build/.config').write_text(config)
+
+
+def test_installation_names_kernels_that_get_no_driver(tmp_path):
+    yes = {'CONFIG_INFINIBAND': True, 'CONFIG_INFINIBAND_ADDR_TRANS': True}
+    kernel(tmp_path, '1-good', yes)
+    kernel(tmp_path, '2-bare')
+    kernel(tmp_path, '3-none', {x: False for x in yes})
+    kernel(tmp_path, '4-half', {**yes, 'CONFIG_INFINIBAND_ADDR_TRANS': False})
+    (tmp_path / 'lib/modules/5-left/updates').mkdir(parents=True)       # of a kernel that is gone
+    path = script('erdma-dkms.postinst', tmp_path, tmp_path)
+    done = subprocess.run(['sh', path, 'configure'], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, 'debhelper\n')
+    assert done.stderr.splitlines() == [
+        'erdma-dkms: no headers for Linux 2-bare: it gets no driver; apt install linux-headers-2-bare',
+        'erdma-dkms: Linux 3-none is made without InfiniBand (CONFIG_INFINIBAND): it gets no driver',
+        'erdma-dkms: Linux 4-half is made without InfiniBand (CONFIG_INFINIBAND_ADDR_TRANS): '
+        'it gets no driver']
+    done = subprocess.run(['sh', path, 'abort-upgrade'], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, 'debhelper\n', '')
+
+
+# ---- the group -----------------------------------------------------------------------------
+
+def test_group_has_one_name():
+    """The rule that gives it the nodes, who makes it, and who removes it."""
+    def found(name, regex):
+        return re.search(regex, (TOP / 'packaging' / name).read_text(encoding='utf-8'))[1]
+    made = found('sysusers/eadm.conf', r'(?m)^g (\S+) -$')
+    assert made == 'erdma-diag'
+    assert found('udev/60-erdma-diag.rules', r'GROUP="(.*?)"') == made
+    assert found('debian/eadm.postrm', r'getent group (\S+)') == made
+    assert found('debian/eadm.postrm', r'groupdel (\S+)') == made
+
+
+@pytest.mark.parametrize('action, members, removed', (
+    ('purge', '', True), ('purge', 'somebody', False), ('remove', '', False), ('upgrade', '', False)))
+def test_purge_removes_the_group_unless_it_has_members(tmp_path, action, members, removed):
+    for name, text in (('getent', f'echo erdma-diag:x:990:{members}'),
+                       ('groupdel', f'echo "$@" >{tmp_path}/removed')):
+        (tmp_path / name).write_text(f'#!/bin/sh\n{text}\n')
+        (tmp_path / name).chmod(0o755)
+    file = tmp_path / 'var/lib/prometheus/node-exporter/erdma.prom'
+    file.parent.mkdir(parents=True)
+    file.write_text('')
+    done = subprocess.run(['sh', script('eadm.postrm', tmp_path, tmp_path), action],
+                          env={'PATH': f'{tmp_path}:/usr/bin:/bin'}, capture_output=True, text=True,
+                          timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, 'debhelper\n', '')
+    assert (tmp_path / 'removed').exists() == removed
+    # What the timer wrote would be exported for ever; of an upgrade it stays.
+    assert file.exists() == (action == 'upgrade')
