@@ -102,6 +102,18 @@ def test_what_is_not_released_may_have_placeholders(tmp_path):
     assert [x for x in release.problems(tree) if 'placeholder' in x or 'SECURITY' in x] == []
 
 
+def test_page_without_a_date_is_named(tmp_path):
+    tree = scratch(tmp_path)
+    (tree / 'man/x.8').write_text('.Dt X 8\n')
+    assert release.problems(tree, ['v0.1.0']) == ['man/x.8 has no date']
+
+
+def test_this_tree_lacks_nothing_but_its_day_and_tag():
+    """The newest entry is of VERSION: packages are named by the one and built by the other."""
+    found = release.problems(TOP)
+    assert [x for x in found if 'unreleased' not in x and not x.startswith('this commit has')] == []
+
+
 # ---- tarball and packages -----------------------------------------------------------------
 
 def digests(folder, pattern):
@@ -205,6 +217,15 @@ def test_dkms_has_every_file_of_the_driver(debs):
     missing = [x for x in sources if not re.search(rf'/usr/src/erdma-[\d.]+/{re.escape(x)}$', listed,
                                                    re.M)]
     assert len(sources) > 50 and missing == []
+
+
+def test_examples_are_where_the_page_says(debs):
+    """docs/kubernetes.md and the programs for bpftrace."""
+    listed = subprocess.run(['dpkg-deb', '-c', next(debs.glob('eadm_*.deb'))], timeout=60, **QUIET).stdout
+    for pattern in ('packaging/kubernetes/*.yaml', 'tools/trace/*.bt'):
+        names = [x.name for x in TOP.glob(pattern)]
+        assert names and not [x for x in names if not re.search(
+            rf'/usr/share/doc/eadm/examples/{re.escape(x)}(\.gz)?$', listed, re.M)]
 
 
 def test_wrapper_finds_the_device(debs, tmp_path):
