@@ -180,6 +180,7 @@ fails()
 	EADM_FAKE_LOCKDOWN=1 expect 5 no-driver-2 list qp
 	[[ "$stderr" == *"Hint: there is no module erdma for Linux 6.1.0-1-amd64: 'dkms status erdma'."* ]]
 	[[ "$stderr" == *"'apt install linux-headers-6.1.0-1-amd64'"* ]]
+	[[ "$stderr" == *"A kernel without CONFIG_INFINIBAND gets none."* ]]
 }
 @test "two adapters without driver" {
 	fails 5 no-driver-2 "list qp" "2 ERDMA adapters at 0000:00:05.0, 0000:00:06.0, no driver bound"

@@ -136,6 +136,14 @@ def test_installation_builds_the_module_for_the_kernel(system, debs):
     assert set(OURS) <= system.packages()
 
 
+def test_module_is_signed_by_the_key_of_the_machine(system):
+    """By DKMS, with the key that mokutil enrols: who has Secure Boot needs no other step."""
+    signer = system.must('modinfo', '-k', system.releases()[-1], '-F', 'signer', 'erdma').strip()
+    key = system.must('openssl', 'x509', '-inform', 'DER', '-in', '/var/lib/dkms/mok.pub', '-noout',
+                      '-subject')
+    assert signer and signer in key
+
+
 def test_card_is_recognized_at_boot(system):
     kernel = system.releases()[-1]
     with boot(system, kernel) as (vm,):
@@ -335,6 +343,7 @@ def check_eadm_names_what_is_missing(system, kernel):
             assert 'no driver bound' in said.err
             assert f'there is no module erdma for Linux {kernel}' in said.err
             assert f'apt install linux-headers-{kernel}' in said.err
+            assert 'A kernel without CONFIG_INFINIBAND gets none' in said.err
 
 
 def test_kernel_without_headers_is_named(system):
@@ -366,6 +375,7 @@ def test_kernel_without_infiniband_is_named(system):
     try:
         said = system.install(system.debs)
         assert '/updates/' not in module_file(system, kernel)
+        check_eadm_names_what_is_missing(system, kernel)
     finally:
         for config, text in configs.items():
             config.write_text(text, encoding='ascii')
