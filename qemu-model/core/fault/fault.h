@@ -33,6 +33,8 @@ typedef enum FaultKey {
     /* what of an entry is changed */
     KEY_STATUS, KEY_SYNDROME, KEY_KIND, KEY_TYPE, KEY_INDEX, KEY_NUMBER,
     KEY_SIZE, KEY_IMM, KEY_RESP0, KEY_RESP1, KEY_MAGIC, KEY_OWNER,
+    /* which packets */
+    KEY_MINLEN,
     KEY_TOTAL,
 } FaultKey;
 

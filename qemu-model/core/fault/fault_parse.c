@@ -53,6 +53,7 @@ static const struct {
     [KEY_RESP1] = { "resp1", VALUE_MAYBE, UINT64_MAX },
     [KEY_MAGIC] = { "magic", VALUE_MAYBE, 0xffff },
     [KEY_OWNER] = { "owner", VALUE_NONE, 0 },
+    [KEY_MINLEN] = { "minlen", VALUE_NUMBER, UINT32_MAX },
 };
 
 #define K(name)     (1u << KEY_##name)
@@ -85,7 +86,7 @@ static const struct {
     [VERB_SILENT] = { "silent", ACT_CUT, K(MS) | K(US), 0 },
     [VERB_REGISTERS] = { "registers", ACT_ONES, K(MS) | K(US), 0 },
     [VERB_LOSS] = { "loss", ACT_LOSS, K(PROB) | K(SEED) | K(QPN) | K(MS) |
-                    K(US), ERDMA_POINT_LOSS },
+                    K(US) | K(MINLEN), ERDMA_POINT_LOSS },
     [VERB_LATENCY] = { "latency", ACT_LATENCY, K(QPN) | K(MS) | K(US),
                        ERDMA_POINT_LATENCY },
     [VERB_REMOVE] = { "remove", ACT_REMOVE, 0, ERDMA_POINT_REMOVE },

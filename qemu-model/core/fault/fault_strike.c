@@ -415,12 +415,29 @@ static uint64_t strike_draw_lost(Fault *f, uint64_t n)
     return lost;
 }
 
+/*
+ * Packets of the active request with so many bytes or more: of those that are
+ * full, all or none. An empty message is one packet.
+ */
+static uint64_t strike_long_packets(const ErdmaQp *qp, uint64_t minlen)
+{
+    uint64_t mtu = qp->core->mtu, length = qp->req.length, last = length % mtu;
+
+    return (mtu >= minlen ? length / mtu : 0) +
+           ((last || !length) && last >= minlen);
+}
+
 static uint64_t strike_loses(const ErdmaQp *qp, uint64_t packets, uint64_t *ns)
 {
     FaultTarget t = strike_by_qpn(qp);
     Fault *f = erdma_fault_find(qp->core, ERDMA_POINT_LOSS, &t);
-    uint64_t lost = f ? strike_draw_lost(f, packets) : 0;
+    uint64_t lost, some;
 
+    if (f && fault_has(f, KEY_MINLEN)) {
+        some = strike_long_packets(qp, f->v[KEY_MINLEN]);
+        packets = packets < some ? packets : some;
+    }
+    lost = f ? strike_draw_lost(f, packets) : 0;
     if (lost) {
         f->hits++;
         qp->core->n.faults++;

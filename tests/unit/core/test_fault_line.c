@@ -34,7 +34,8 @@ TEST(fault_lines_of_every_kind_are_understood)
         "wrong-owner aeqe after=2", "registers all-ones",
         "registers all-ones offset=20", "corrupt register offset=0x14 value=0",
         "link down", "link down ms=100", "silent peer qpn=4",
-        "loss prob=0.5", "loss prob=1 qpn=2 us=10", "latency us=100",
+        "loss prob=0.5", "loss prob=1 qpn=2 us=10", "loss prob=1 minlen=1461",
+        "latency us=100",
         "  latency   ms=1  ", "drop cqe prob=.5", "drop cqe prob=1.0",
         "drop cqe prob=0",
     };
@@ -104,6 +105,8 @@ TEST(fault_that_is_not_understood_names_the_word_and_the_alternatives)
     refused(c, "delay irq ms=1 overtake", "'overtake'", "vector=");
     refused(c, "delay cqe ms=1 overtake=1", "no value", NULL);
     refused(c, "loss", "needs", "prob=");
+    refused(c, "loss prob=1 minlen=x", "'x'", "minlen");
+    refused(c, "drop cqe minlen=1", "'minlen'", "after=");
     refused(c, "latency", "needs", "us=");
     refused(c, "flood cq", "needs", "cqn=");
     refused(c, "flood moon", "'moon'", "aeq");

@@ -416,6 +416,39 @@ TEST(loss_of_many_packets_is_as_expected)
     fixture_free(s);
 }
 
+/* A path that is too narrow: MTU 1500 here, and packets of 1460 get through */
+TEST(long_packets_get_lost_and_short_ones_do_not)
+{
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 65536);
+    uint32_t id = fault(s->a, "loss prob=1 minlen=1461");
+
+    for (unsigned n = 0; n <= 1460; n += 365) {
+        send_write(s, n);
+        CHECK(completed(s));
+    }
+    CHECK_EQ(counters(s->a).tx_lost, 0);
+    send_write(s, 1461);
+    CHECK(!completed(s));
+    CHECK_EQ(counters(s->a).tx_lost, 1);
+    hosts_advance(&s->hosts, MS);
+    CHECK_EQ(counters(s->a).tx_lost, 2);
+    fault_over(s->a, id);
+    CHECK(completed(s));
+    /* Of this one the last packet is short */
+    fault(s->a, "loss prob=1 minlen=1461");
+    send_write(s, 3 * 1500 + 1460);
+    CHECK(!completed(s));
+    CHECK_EQ(counters(s->a).tx_lost, 2 + 3);
+    faults_over(s->a);
+    CHECK(completed(s));
+    /* None is longer than the MTU */
+    fault(s->a, "loss prob=1 minlen=1501");
+    send_write(s, 65536);
+    CHECK(completed(s));
+    CHECK_EQ(counters(s->a).tx_lost, 2 + 3);
+    fixture_free(s);
+}
+
 TEST(loss_of_everything_exceeds_the_retries)
 {
     Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
