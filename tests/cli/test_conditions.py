@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Conditions of rules, one by one: a recorded device that differs in one fact from one on which a
+rule holds, or does not. mkwhy.py has the devices; each case says what must hold, and what must not.
+"""
+import copy
+import errno
+import json
+import os
+import subprocess
+
+import mkwhy as m
+import pytest
+from mkscenario import ceqe, entry, eqc, le, local_inv, ring, scenario, send, sqe, write
+
+from lib.paths import TOP
+
+pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
+
+FAKE = os.path.join(TOP, 'eadm/build/eadm-fake')
+SECOND = 1_000_000_000
+
+
+def said(tmp_path, adapters, *words):
+    """The document of a command on these adapters."""
+    path = tmp_path / 'scenario.json'
+    path.write_text(json.dumps(scenario(*adapters)), encoding='ascii')
+    env = {k: v for k, v in os.environ.items() if not k.startswith('EADM')}
+    done = subprocess.run([FAKE, *words, '-j'], env={**env, 'EADM_SCENARIO': str(path)}, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert done.returncode in (0, 7, 10, 11), done.stderr
+    return json.loads(done.stdout)['data']
+
+
+def findings(rows):
+    """Rule -> text and next step, of all subjects."""
+    return {f['rule']: f'{f["text"]}. Next: {f["next"]}' for row in rows
+            for f in (row['verdict'], *row.get('also', []))}
+
+
+CASES = {}
+
+
+def case(name, adapter, holds, not_holds='', verb='why', text='', second=None):
+    """Rules that must hold, or must not, and a part of the text of the first of them."""
+    assert name not in CASES
+    CASES[name] = ([adapter, second] if second else [adapter], verb, holds.split(),
+                   not_holds.split(), text)
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_condition(name, tmp_path):
+    adapters, verb, holds, not_holds, text = CASES[name]
+    found = findings(said(tmp_path, adapters, *verb.split()))
+    assert set(holds) <= set(found), found
+    assert not set(not_holds) & set(found), found
+    assert not text or text in found[holds[0]], found
+
+
+# ---- devices -------------------------------------------------------------------------
+
+for key, what in (('qp', 'queue pairs'), ('cq', 'completion queues'), ('mr', 'memory regions'),
+                  ('pd', 'protection domains'), ('ctx', 'user contexts')):
+    case(f'limit of {key}', m.with_info(m.base(), **{f'n_{key}': 20, f'max_{key}': 20}),
+         'limit-reached', 'limit-near', text=f'no {what} left: 20 of 20')
+    case(f'nine tenths of {key}', m.with_info(m.base(), **{f'n_{key}': 18, f'max_{key}': 20}),
+         'limit-near', 'limit-reached', text=f'no {what} left: 18 of 20')
+    case(f'less than nine tenths of {key}', m.with_info(m.base(), **{
+        f'n_{key}': 17, f'max_{key}': 20}), '', 'limit-near limit-reached')
+
+for key in ('tx_bps', 'tx_pps', 'rx_bps', 'rx_pps'):
+    case(f'dropped by {key}', m.base(counters=[[f'{key}_limit_drops', 7, 5]]), 'rate-limited',
+         text='5 packets')
+case('errors that are no limit', m.base(counters=[['rx_drops', 7, 5]]), '',
+     'rate-limited cq-event-lost-found')
+
+lost = {'lost_ns': 93 * SECOND, 'probed_ns': 93 * SECOND + 1}
+for loss, rule in ((1, 'card-replaced'), (2, 'card-replaced'), (3, 'card-replaced'),
+                   (4, 'card-replaced'), (5, 'card-reset'), (6, 'card-reset'), (7, 'card-replaced')):
+    case(f'loss {loss}', m.with_info(m.base(), last_loss=loss, **lost), rule,
+         {'card-reset': 'card-replaced', 'card-replaced': 'card-reset'}[rule])
+case('no device since', m.with_info(m.base(), last_loss=1, lost_ns=93 * SECOND), 'card-replaced',
+     text='no fresh device')
+
+dead = {'state': 3, 'dead_submod': 0, 'dead_opcode': 1, 'dead_waited_ms': 5000,
+        'dead_ns': 95 * SECOND, 'dead_caller.pid': m.CLIENT, 'dead_caller.comm': 'ib_send_bw'}
+for reason, text in ((1, 'later commands were answered'), (2, 'has left the bus'),
+                     (3, 'answers no command any more'), (4, 'all command contexts wait'),
+                     (9, 'the reason is not recorded')):
+    case(f'dead for reason {reason}', m.with_cmdq(m.base(), dead_reason=reason, **dead), 'cmdq-dead',
+         text=text)
+case('dead with the first command without an answer',
+     m.with_cmdq(m.base(), dead_reason=1, **dead), 'cmdq-dead',
+     text='of ib_send_bw[155] was the first without an answer, after 5')
+case('dead because the device was lost', m.with_cmdq(m.base(), dead_reason=5, **dead), 'cmdq-dead',
+     text='of erdma_0 is dead: the device was lost otherwise. Next')
+case('a dead command queue is not full', m.with_cmdq(
+    m.base(), dead_reason=4, in_flight=126, quarantined=2, **dead), 'cmdq-dead', 'cmdq-full')
+for rule, adapter in (('link-down', m.with_info(m.stuck(), link_up=0)),
+                      ('cmdq-dead', m.with_cmdq(m.stuck(), dead_reason=3, **dead)),
+                      ('card-gone', m.with_info(m.stuck(), reg_status=0xffffffff))):
+    case(f'{rule} explains why requests stand still', adapter, rule, 'no-receive')
+
+
+def event_queue(head=8, tail=6, seen=True, **kw):
+    """Two events that the driver has not taken: the card's index is 8, the driver's 6."""
+    a = m.base()
+    a['eq'][1].update({'hw': {'data': eqc(2, 16, 1, head, tail).hex()}, **kw})
+    a['rings'].append(ring(4, 1, 16, [(i, ceqe(i, 16, 7, 100)) for i in range(6)] + [
+        (i, ceqe(i + (0 if seen else 16), 16, 7, 101)) for i in (6, 7)], ci=6))
+    return a
+
+
+eq_rules = 'irq-lost event-hidden'
+case('events that nobody takes', event_queue(), 'irq-lost', 'event-hidden', text='2 events')
+case('a handler ran', event_queue(then=[{'interrupts': 7}]), '', eq_rules)
+case('events are taken', event_queue(then=[{'eq.ci': 7}]), '', eq_rules)
+case('card and driver do not count alike', event_queue(tail=5), '', eq_rules)
+case('more events than there is room for', event_queue(head=6 + 17), '', eq_rules)
+
+# ---- attempts to connect, verbs ------------------------------------------------------------
+
+
+def tried(stage, flags, err):
+    """A queue pair whose attempt ended so: flags 1: active, 2: rejected, 8: markers, 16: CRCs."""
+    return m.unconnected(m.attempt(0, 95_000, stage, flags, err, 500))
+
+
+for stage, flags, err, rule in (
+        (0, 1, errno.EADDRINUSE, 'cm-no-port'), (0, 1, errno.EADDRNOTAVAIL, 'cm-no-port'),
+        (0, 1, errno.ENETUNREACH, 'cm-unreachable'), (0, 1, errno.EHOSTUNREACH, 'cm-unreachable'),
+        (0, 1, errno.ENOMEM, 'cm-failed'), (1, 1, errno.ENETUNREACH, 'cm-unreachable'),
+        (1, 1, errno.EADDRNOTAVAIL, 'cm-no-port'), (1, 1, errno.EINTR, 'cm-failed'),
+        (2, 1 | 8, errno.EINVAL, 'cm-foreign'), (2, 1 | 16, errno.EINVAL, 'cm-foreign'),
+        (2, 1, errno.EPROTO, 'cm-foreign'), (2, 0, errno.EPROTO, 'cm-foreign'),
+        (2, 0, errno.ETIMEDOUT, 'cm-failed'), (2, 1, errno.ENOMEM, 'cm-failed'),
+        (3, 0, errno.ECONNRESET, 'cm-peer-closed'), (3, 0, errno.ETIMEDOUT, 'cm-not-accepted'),
+        (5, 1, errno.EIO, 'cm-failed')):
+    case(f'stage {stage}, flags {flags}, {errno.errorcode[err]}', tried(stage, flags, err), rule)
+case('it wants CRCs', tried(2, 1 | 4 | 16, errno.EPROTO), 'cm-foreign', text='it wants CRCs')
+case('this side rejected', tried(3, 2 | 4, 0), '', 'cm-rejected')
+
+
+def verb_failed(verb, err=errno.ENOMEM, cmd=0, syndrome=0, pid=m.CLIENT):
+    """The newest failure of a verb, of a process with a limit of locked memory."""
+    return m.base(log=[entry(6, 0, 95_000, pid, 'ib_send_bw', le(
+        'IIIIIIII', verb, err, 0, 2, cmd, 0, 8, syndrome))], proc=[
+            m.process(m.CLIENT, pinned='48 kB', locked_limits='65536 65536 bytes'),
+            m.process(m.SERVER)])
+
+
+for verb, name in ((3, 'create_cq'), (5, 'create_qp'), (8, 'reg_user_mr')):
+    case(f'{name} pins memory', verb_failed(verb), 'pinned-limit', 'verb-failed', text=name)
+for name, adapter in (('it pins nothing', verb_failed(2)),
+                      ('another error', verb_failed(8, errno.EFAULT)),
+                      ('the card refused', verb_failed(8, cmd=1, syndrome=12))):
+    case(f'no limit of locked memory: {name}', adapter, 'verb-failed', 'pinned-limit')
+case('the card did not answer', verb_failed(6, errno.ETIMEDOUT, cmd=1), 'verb-failed',
+     text='the card did not answer')
+case('a verb that connects says less than the attempt', m.base(log=[
+    m.attempt(0, 95_000, 1, 1, errno.ECONNREFUSED, 200, qpn=99),
+    entry(6, 0, 95_001, m.CLIENT, 'ib_send_bw', le('IIIIIIII', 12, errno.ECONNREFUSED, 0, 1, 0, 0, 0,
+                                                   0))]), 'cm-refused', 'verb-failed')
+
+# ---- completion queues -------------------------------------------------------------------
+
+
+def of_server(**kw):
+    """The server's completion queue; the card's index is 100."""
+    return [m.cq(7, m.CLIENT), m.cq(8, m.SERVER, **kw)]
+
+
+case('armed, and no event came', m.base(cq=of_server(cmdsn=2, **m.armed(8, 2, 98))),
+     'cq-event-lost', text='got 2 completions')
+case('an event came', m.base(cq=of_server(cmdsn=3, **m.armed(8, 2, 98))), '', 'cq-event-lost')
+case('armed behind all completions', m.base(cq=of_server(cmdsn=2, **m.armed(8, 2, 100))), '',
+     'cq-event-lost')
+case('a record that was never one', m.base(cq=of_server(cmdsn=2, **m.armed(9, 2, 98))), '',
+     'cq-event-lost')
+case('an index of another queue', m.base(cq=of_server(cmdsn=2, **m.armed(8, 2, 1 << 20))), '',
+     'cq-event-lost')
+
+kernel = {'owner.pid': 0, 'owner.kernel': 1, 'owner.comm': 'nvme_rdma'}
+
+
+def of_kernel(**kw):
+    """The client is the kernel, and leaves four completions."""
+    taken = {'cq.valid': 2, 'cq.ci': 96, 'arm_count': 4, 'notify': 1}
+    return m.base(cq=[m.cq(7, m.CLIENT, **kernel, **{**taken, **kw}), m.cq(8, m.SERVER)],
+                  qp=[m.client(**kernel), m.server()])
+
+
+case('a consumer of the kernel that has armed', of_kernel(), 'cq-not-taken', text='4 completions')
+case('one that has never armed', of_kernel(notify=0), '', 'cq-not-taken')
+case('one that has armed for solicited completions', of_kernel(notify=2), '', 'cq-not-taken')
+case('one that took all', of_kernel(**{'cq.ci': 100}), '', 'cq-not-taken')
+
+other = json.loads(json.dumps(m.base()).replace('0000:00:05.0', '0000:00:06.0').replace(
+    'erdma_0', 'erdma_1').replace('diag0', 'diag1'))
+case('queue pairs of another card need no room', m.base(cq=[
+    m.cq(7, m.CLIENT, **m.queue('cq', depth=16, valid=0)), m.cq(8, m.SERVER)]), '',
+     'cq-overrun cq-small', verb='why -d all', second=other)
+
+# ---- requests that wait --------------------------------------------------------------------
+
+
+def waiting(request, here=True, **kw):
+    """This request stands still; the receive queue of the other end is empty."""
+    a = m.stuck() if here else m.remote(**kw)
+    a['rings'][0] = ring(1, 3, 64, [(100, request)], pi=102)
+    return a
+
+
+sge = [(0x7f0000000000, 1024, 0x301)]
+for op, name in ((2, 'SEND'), (3, 'SEND_IMM'), (13, 'SEND_INV')):
+    case(f'{name} needs a receive', waiting(send(op, 100, 3, sges=sge)), 'no-receive', 'card-stuck')
+    case(f'{name} needs one of a peer elsewhere', waiting(send(op, 100, 3, sges=sge), False),
+         'peer-silent', 'peer-no-answer')
+case('WRITE_IMM needs a receive', waiting(write(9, 100, 3, 0, 0x112, 0x7f0c9a1f0000, sge)),
+     'no-receive', 'card-stuck')
+case('WRITE needs none', waiting(write(0, 100, 3, 0, 0x112, 0x7f0c9a1f0000, sge)), 'card-stuck',
+     'no-receive')
+case('LOCAL_INV needs no peer', waiting(local_inv(100, 3, 0x777)), 'local-stuck', 'card-stuck')
+case('REG_MR needs no peer', waiting(sqe(14, 100, 3, le('IIII', 1, 2, 3, 0x777) + le('Q', 4))),
+     'local-stuck', 'card-stuck')
+
+for state, rule in (('T', 'process-stopped'), ('t', 'process-stopped'), ('D', 'process-blocked'),
+                    ('Z', 'process-blocked')):
+    case(f'state {state}', m.stuck(state=state), rule, 'application-asleep')
+for state in 'SRI':
+    case(f'state {state}', m.stuck(state=state), 'no-receive', 'process-stopped process-blocked')
+case('CPU time of the kernel is CPU time', m.base(
+    qp=m.stuck()['qp'], rings=m.stuck()['rings'],
+    proc=[m.process(m.CLIENT), m.process(m.SERVER, then=[{'stime': 50 + n} for n in (3, 5, 9)])]),
+     'no-receive', 'application-asleep')
+case('one that waits for a CPU is not asleep', m.stuck(state='R'), 'no-receive',
+     'application-asleep')
+
+for mss, rules in ((1460, ''), (1448, 'mtu-differs'), (8460, 'mtu-differs')):
+    adapter = m.answered()
+    adapter['qp'] = [m.client(daddr='hex:0a4d0002', peer_mss=mss)]
+    case(f'a peer with segments of {mss} bytes', adapter, rules, '' if rules else 'mtu-differs')
+both = m.stuck(rq=(102, 100))
+for end in both['qp']:
+    end['peer_mss'] = 8460
+case('of two ends that are here the MTU is no reason', both, 'card-stuck', 'mtu-stuck mtu-differs')
+
+# ---- stopped by the card ---------------------------------------------------------------------
+
+log = [m.event(95_000, 0, 3, 1), m.key(90_500, 0x301)]
+case('a key that was deregistered', m.stopped(10, log=log), 'key-deregistered', 'access-refused')
+case('another key', m.stopped(10, log=[log[0], m.key(90_500, 0x302)]), 'access-refused',
+     'key-deregistered')
+case('a key whose deregistration failed', m.stopped(10, log=[log[0], entry(
+    7, 0, 90_500, m.CLIENT, 'ib_send_bw', le('IIIIII', 0x301, 3, 3, 0, errno.EIO, 0))]),
+     'access-refused', 'key-deregistered')
+case('a syndrome of something else', m.stopped(12, log=log), 'access-refused', 'key-deregistered')
+for syndrome, rule in ((2, 'bad-request'), (8, 'bad-request'), (9, 'bad-request'), (1, 'peer-error'),
+                       (4, 'access-refused'), (16, 'retry-exceeded')):
+    case(f'syndrome {syndrome}', m.stopped(syndrome), rule, 'qp-stopped')
+received = m.stopped(4, qtype=1, cq=[m.cq(7, m.CLIENT), m.cq(8, m.SERVER), m.cq(9, m.CLIENT)])
+received['qp'][0]['send_cqn'] = 9
+received['rings'].append(ring(3, 9, 128, []))
+case('the completion of a receive says why', received, 'access-refused', 'qp-stopped')
+case('an event of an older queue pair', m.stopped(12, log=[m.event(1, 3, 7, 2)]), 'access-refused',
+     'cq-broken')
+flushing = m.base()
+flushing['qp'][0] = m.client(flush=(1, 0), then=[m.client()])
+case('flags that were there once', flushing, '', 'qp-stopped')
+
+# ---- namespaces, time, the host ------------------------------------------------------------------
+
+#: Flags of an owner: 4: in another network namespace than the caller, 8: that is not known.
+for flags, ifindex, holds in ((4, 3, 'wrong-netns'), (0, 0, 'wrong-netns'), (0, 3, ''), (4, 0, ''),
+                              (4 | 8, 3, ''), (4 | 1, 3, '')):
+    apart = m.with_info(m.unconnected(), netdev_ifindex=ifindex)
+    apart['qp'][0]['owner_more.flags'] = flags
+    case(f'owner {flags}, interface {ifindex}', apart, holds, '' if holds else 'wrong-netns')
+
+now = m.base(log=[m.verb(errno.EIO, 1, 12)])    # 95 s after the host was booted
+case('ten minutes ago', m.with_info(copy.deepcopy(now), time_mono_ns=(95 + 600) * SECOND),
+     'verb-failed')
+case('more than ten minutes ago', m.with_info(now, time_mono_ns=(95 + 601) * SECOND), '',
+     'verb-failed')
+
+
+def host(name, holds, not_holds='', **kw):
+    """A host that differs from one without a fault in this."""
+    case(name, m.machine(**kw), holds, not_holds, 'doctor')
+
+
+host('rdma-core 43', 'provider-old', rdma_core=43)
+host('rdma-core 44', '', 'provider-old provider-missing')
+host('an rdma-core that is not known', '', 'provider-old', rdma_core=0)
+host('other sources', 'module-old', srcversion='B2')
+host('another version', 'module-old', version='0.0.9')
+host('a packed file', '', 'module-old', version='0.0.9', disk_version='', disk_srcversion='')
+host('a module that was built', '', 'headers-missing', headers=0)
+host('no module for this kernel', 'headers-missing', headers=0, disk_path='', disk_version='')
+host("the kernel's own module", 'headers-missing', headers=0,
+     disk_path='kernel/drivers/infiniband/hw/erdma/erdma.ko', disk_version='')
+host('all interrupts on one CPU', 'irqs-one-cpu', irq_cpu={'41': 3, '42': 3})
+host('one CPU', '', 'irqs-one-cpu', irq_cpu={'41': 0, '42': 0}, cpus=1)
+host('a CPU that is not known', '', 'irqs-one-cpu', irq_cpu={'41': 3, '42': -1})
+one = m.machine(irq_cpu={'41': 3})
+one['eq'] = [one['eq'][0], one['eq'][1], one['eq'][3]]
+case('one interrupt', one, '', 'irqs-one-cpu', 'doctor')
+
+
+def pins(kb, limit='8388608 8388608 bytes'):
+    """A process that has pinned so much of 8192 kB."""
+    return m.base(proc=[m.process(m.CLIENT, pinned=f'{kb} kB', locked_limits=limit),
+                        m.process(m.SERVER)])
+
+
+for kb, holds in ((7373, 'pinned-near'), (8192, 'pinned-near'), (7372, ''), (8193, '')):
+    case(f'{kb} kB of 8192 kB pinned', pins(kb), holds, '' if holds else 'pinned-near', 'doctor')
+case('a process without a limit', pins(8192, 'unlimited unlimited bytes'), '', 'pinned-near',
+     'doctor')
+case('nothing pinned of nothing', pins(0, '0 0 bytes'), '', 'pinned-near', 'doctor')
+del sge, log, flushing, both, adapter, received, apart, one, now
