@@ -370,10 +370,10 @@ void collect_answer(struct collect *l)
 		watch_pair(l, &l->chosen[i]);
 	sampler_begin(&l->q.s);
 	for (d = l->q.devs; d; d = d->next)
-		count_dropped(&l->q, d, 0);
+		count_errors(&l->q, d, 0);
 	sampler_run(&l->q.s);
 	for (d = l->q.devs; d; d = d->next)
-		count_dropped(&l->q, d, 1);
+		count_errors(&l->q, d, 1);
 	if (source_is_lost(src) && !lost)
 		ctx_call_failed(l->q.c, l->q.devs->dev, -ETIMEDOUT, TARGET_DEV, 0);
 	for (d = l->match ? NULL : l->q.devs; d; d = d->next)

@@ -378,52 +378,60 @@ static void judge_contexts(struct inquiry *q, const struct why_dev *d, struct fi
 		      top_sender(c, d->dev), NULL);
 }
 
-/* ---- limits of the card ------------------------------------------------------- */
+/* ---- counters ----------------------------------------------------------------- */
 
-static void add_dropped(void *arg, const char *name, uint64_t value)
+static void add_count(void *arg, const char *name, uint64_t value)
 {
 	static const char *const limits[] = {
 		"tx_bps_limit_drops", "tx_pps_limit_drops", "rx_bps_limit_drops",
 		"rx_pps_limit_drops",
 	};
-	uint64_t *sum = arg;
+	struct counts *n = arg;
 	size_t i;
 
 	for (i = 0; i < COUNT_OF(limits); i++)
 		if (!strcmp(name, limits[i]))
-			*sum += value;
+			n->dropped += value;
+	if (!strcmp(name, "ceq_lost_events"))
+		n->lost_events = value;
 }
 
-static int ask_dropped(struct source *src, struct dev *dev, bool after, uint64_t *n)
+static int ask_counts(struct source *src, struct dev *dev, bool after, struct counts *n)
 {
-	*n = 0;
+	*n = (struct counts){ 0 };
 	if (after && src->ops->counters_after)
-		return src->ops->counters_after(src, dev, PORT, add_dropped, n);
-	return src->ops->counters(src, dev, PORT, add_dropped, n);
+		return src->ops->counters_after(src, dev, PORT, add_count, n);
+	return src->ops->counters(src, dev, PORT, add_count, n);
 }
 
 /**
- * count_dropped - packets that the card dropped because of its limits
+ * count_errors - counters that rules compare
  * @q: inquiry
  * @d: device
  * @when: 0: in front of the samples, 1: behind them
  *
- * The driver asks the card for them.
+ * The driver asks the card for some of them.
  */
-void count_dropped(struct inquiry *q, struct why_dev *d, unsigned int when)
+void count_errors(struct inquiry *q, struct why_dev *d, unsigned int when)
 {
 	d->counted = (!when || d->counted) && !sampler_silent(&q->s, d->dev) &&
-		     !ask_dropped(&q->c->src, d->dev, when, &d->dropped[when]);
+		     !ask_counts(&q->c->src, d->dev, when, &d->counts[when]);
 }
 
-static void judge_rate(struct inquiry *q, const struct why_dev *d, struct findings *f)
+static void judge_counts(struct inquiry *q, const struct why_dev *d, struct findings *f)
 {
+	const struct counts *a = &d->counts[0], *b = &d->counts[1];
 	struct ctx *c = q->c;
 
-	if (d->counted && q->s.span_ns && d->dropped[1] > d->dropped[0])
+	if (!d->counted || !q->s.span_ns)
+		return;
+	if (b->dropped > a->dropped)
 		found(f, RULE_RATE_LIMITED, "dev", dev_title(d->dev), "packets",
-		      text_n(c, d->dropped[1] - d->dropped[0], "packet"), "still",
+		      text_n(c, b->dropped - a->dropped, "packet"), "still",
 		      text_ns(c, q->s.span_ns), NULL);
+	if (b->lost_events > a->lost_events)
+		found(f, RULE_CQ_EVENT_LOST_FOUND, "dev", dev_title(d->dev), "n",
+		      text_u(c, b->lost_events - a->lost_events), NULL);
 }
 
 /* ---- event queues ------------------------------------------------------------- */
@@ -517,7 +525,7 @@ void judge_device(struct inquiry *q, struct why_dev *d, struct findings *f)
 	judge_interface(q, d->dev, f);
 	judge_loss(q, d, f);
 	judge_limits(q, d->dev, f);
-	judge_rate(q, d, f);
+	judge_counts(q, d, f);
 	for (w = q->s.first; w; w = w->next)
 		if (w->kind == WATCH_EQ && w->dev == d->dev)
 			judge_eq(q, w, f);

@@ -195,7 +195,12 @@ enum rule_side {
 	  "interrupts of event queue {eq} of {dev} get lost: {n} more while this looked", \
 	  "eadm list eq -v", \
 	  "The driver found events without an interrupt, by the look that it takes every 100 " \
-	  "ms. Each one costs up to 100 ms.")
+	  "ms. Each one costs up to 100 ms.") \
+	X(CQ_EVENT_LOST_FOUND, "cq-event-lost-found", WARNING, CERTAIN, CARD, \
+	  "completion events of {dev} get lost: the driver delivered {n} itself while this looked", \
+	  "eadm stat --group events --errors --nonzero -i 1", \
+	  "The driver found completion queues that were armed and got completions without an " \
+	  "event, by the look that it takes every 100 ms. Each one costs up to 200 ms.")
 
 /* In doctor only */
 #define RULES_OF_SURROUNDINGS(X) \

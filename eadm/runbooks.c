@@ -40,6 +40,7 @@ static const char *const runbooks[RULE_COUNT] = {
 	[RULE_EVENT_HIDDEN] = "lost-events",
 	[RULE_IRQ_LOST] = "lost-events",
 	[RULE_IRQ_LOST_FOUND] = "lost-events",
+	[RULE_CQ_EVENT_LOST_FOUND] = "lost-events",
 	[RULE_KEY_DEREGISTERED] = "refused-request",
 	[RULE_ACCESS_REFUSED] = "refused-request",
 	[RULE_BAD_REQUEST] = "refused-request",

@@ -191,6 +191,16 @@ struct pair {
 /* ---- the whole ---------------------------------------------------------------- */
 
 /**
+ * struct counts - counters of a device that rules compare
+ * @dropped: packets that the card dropped because of a limit
+ * @lost_events: completion events that the driver delivered itself
+ */
+struct counts {
+	uint64_t dropped;
+	uint64_t lost_events;
+};
+
+/**
  * struct why_dev - a device in an inquiry
  * @next: next one
  * @dev: device
@@ -198,9 +208,8 @@ struct pair {
  * @cmdq: command queue
  * @down: why nothing works on it, NULL if it does
  * @holders: who has files of the verbs open, in words; NULL: nobody looked yet
- * @dropped: packets that the card dropped because of a limit, in front of the samples and
- *	behind them
- * @counted: @dropped is known, both
+ * @counts: in front of the samples and behind them
+ * @counted: @counts are known, both
  */
 struct why_dev {
 	struct why_dev *next;
@@ -209,7 +218,7 @@ struct why_dev {
 	const struct watched *cmdq;
 	const struct finding *down;
 	const char *holders;
-	uint64_t dropped[2];
+	struct counts counts[2];
 	bool counted;
 };
 
@@ -254,7 +263,7 @@ struct inquiry {
 struct why_dev *why_dev_of(const struct inquiry *q, const struct dev *dev);
 
 /* judge_dev.c: devices and their event queues */
-void count_dropped(struct inquiry *q, struct why_dev *d, unsigned int when);
+void count_errors(struct inquiry *q, struct why_dev *d, unsigned int when);
 void judge_device(struct inquiry *q, struct why_dev *d, struct findings *f);
 void judge_eq(struct inquiry *q, const struct watched *w, struct findings *f);
 bool judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f);

@@ -218,6 +218,8 @@ def devices():
     same = base()
     same['eq'][1].update({'lost_irqs': 5})
     rule('irq-lost-found', counted, same)
+    rule('cq-event-lost-found', base(counters=[['ceq_lost_events', 5, 3]]),
+         base(counters=[['ceq_lost_events', 5]]))
 
 
 # --- queue pairs that the card stopped ----------------------------------------------

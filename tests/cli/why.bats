@@ -92,6 +92,7 @@ erdma_0 has no doorbell pages of applications left: 24 of 24 are in use; three f
 @test "event queues: lost interrupts, hidden events" {
 	verdict irq-lost
 	verdict irq-lost-found
+	verdict cq-event-lost-found
 	verdict event-hidden
 }
 @test "stopped by the card: a key, by the recorder of deregistered ones" { verdict key-deregistered; }

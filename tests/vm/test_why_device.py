@@ -173,3 +173,14 @@ def test_interrupts_that_get_lost(vm):
     vm.card.clear_faults()
     p.stop()
     doctor_has_not(vm, 'irq-lost-found')
+
+
+def test_completion_events_that_get_lost(vm):
+    """The driver finds and delivers them."""
+    p = vm.popen(command(vm, ' '.join(['esend'] * 60), 15000))
+    p.expect('^esend')
+    vm.card.fault('drop ceqe')
+    doctor_has(vm, 'cq-event-lost-found', 'card')
+    vm.card.clear_faults()
+    p.stop()
+    doctor_has_not(vm, 'cq-event-lost-found')
