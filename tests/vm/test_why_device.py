@@ -86,7 +86,8 @@ def test_command_queue_is_dead(vm):
     vm.card.clear_faults()
     wait_recovered(vm, before)
     vm.wait_until('the state of the device', f'ls {DUMPS}', 20)
-    has(vm, 'cmdq-dead', 'card', '--from', vm.out(f'ls {DUMPS}'))
+    _, found = has(vm, 'cmdq-dead', 'card', '--from', vm.out(f'ls {DUMPS}'))
+    assert ' was the first without an answer, after ' in found['text'], found
     vm.run(f'echo 1 >{vm.out(f"ls {DUMPS}")}')
     _, found = doctor_has(vm, 'card-replaced', 'card')
     assert 'a fresh device took its place' in found['text'], found

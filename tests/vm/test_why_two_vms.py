@@ -67,6 +67,25 @@ def test_large_packets_get_lost(two_vms):
         a.card.clear_faults()
 
 
+def test_path_has_no_room_for_large_packets(two_vms):
+    """MTU 8500 against 1500: messages of a packet that fits get through, others do not."""
+    a, b = two_vms
+    too_large = 'loss prob=1 us=500000 minlen=1461'
+    with mtu(a, 8500):
+        with Traffic(b, size=1024, client_vm=a):
+            a.card.fault(too_large)
+            has(a, 'works', 'application', *CLIENT)
+            has(a, 'mtu-differs', 'admin', *CLIENT)
+            a.card.clear_faults()
+        with Traffic(b, client_vm=a):
+            a.card.fault(too_large)
+            _, found = has(a, 'mtu-stuck', 'admin', *CLIENT)
+            assert '8500 here, 1460 bytes' in found['text'], found
+            a.card.clear_faults()
+    with Traffic(b, client_vm=a):
+        has_not(a, 'mtu-stuck', *CLIENT)
+
+
 def test_connection_of_which_one_end_is_here_is_idle(two_vms):
     a, b = two_vms
     server = b.popen(['rping', '-s', '-a', b.address(), '-p', 7174, '-P'])
@@ -89,3 +108,16 @@ def test_no_route_behind_the_peer(two_vms):
     b.run('ip route del unreachable 10.99.0.0/16')
     has(a, 'cm-unreachable', 'path', '--pid', pid)
     cured(a, 'cm-unreachable')
+
+
+def test_firewall_drops_the_attempt(two_vms):
+    """Nothing of VM 2 gets to VM 1, and nobody says so. Without it there is an answer: a refusal."""
+    a, b = two_vms
+    b.run(f'ip route add blackhole {a.address()}')
+    pid = rping_to(a, 7174, b.address())
+    b.run(f'ip route del blackhole {a.address()}')
+    _, found = has(a, 'cm-no-syn', 'path', '--pid', pid)
+    assert f'{b.address()}:7174' in found['text'], found
+    pid = rping_to(a, 7174, b.address())
+    has(a, 'cm-refused', 'peer', '--pid', pid)
+    has_not(a, 'cm-no-syn', '--pid', pid)
