@@ -343,6 +343,7 @@ of_file()
 	done
 }
 @test "doctor: exit status by what was found" {
+	local rule
 	expect 0 why-idle-both doctor
 	expect 0 why-cq-small doctor
 	expect 0 why-unknown doctor
@@ -350,6 +351,10 @@ of_file()
 	expect 10 why-peer-silent doctor
 	expect 10 why-cm-refused doctor
 	expect 10 why-verb-failed doctor
+	# What the recorders have may be over, however certain it is
+	for rule in cm-no-syn cm-no-reply cm-not-accepted cm-no-rts cm-no-port cm-failed pinned-limit; do
+		expect 10 "why-$rule" doctor
+	done
 	expect 11 why-card-gone doctor
 	expect 11 why-no-receive doctor
 	expect 11 no-driver doctor
