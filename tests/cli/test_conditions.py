@@ -117,6 +117,13 @@ case('events are taken', event_queue(then=[{'eq.ci': 7}]), '', eq_rules)
 case('card and driver do not count alike', event_queue(tail=5), '', eq_rules)
 case('more events than there is room for', event_queue(head=6 + 17), '', eq_rules)
 
+#: A module without a version is the kernel's own, or the vendor's.
+idle = {'pci': '0000:00:05.0', 'driver': 'erdma'}
+case('another driver of the name, no RDMA device', {**idle, 'module_version': ''}, 'no-node',
+     'no-rdma', 'doctor')
+case('this driver, no RDMA device', {**idle, 'module_version': '0.1.0'}, 'no-rdma', 'no-node',
+     'doctor')
+
 # ---- attempts to connect, verbs ------------------------------------------------------------
 
 
@@ -243,6 +250,24 @@ both = m.stuck(rq=(102, 100))
 for end in both['qp']:
     end['peer_mss'] = 8460
 case('of two ends that are here the MTU is no reason', both, 'card-stuck', 'mtu-stuck mtu-differs')
+both = copy.deepcopy(both)
+both['qp'][0] = m.client(sq=(102, 100), peer_mss=8460, then=[m.client(sq=(102, 100), rto=n)
+                                                             for n in (2, 5, 9)])
+case('nor of repetitions between them', both, 'not-acknowledged', 'mtu-stuck mtu-differs')
+
+def seen_by_card(rq=(0, 0), **kw):
+    """The client, of whose receives the driver knows nothing; a request of it waits."""
+    return m.client(sq=(102, 100), rq=rq, **{'rq.valid': 0}, **kw)
+
+
+coming = m.base(qp=[m.client(then=[m.client(pkts=(300, 301 + n)) for n in (5, 9, 20)]), m.server()])
+case('packets that come in are movement', coming, 'works', 'idle-both')
+posting = m.stuck()
+posting['qp'][0] = seen_by_card(then=[seen_by_card(rq=(n, 0)) for n in (1, 2, 3)])
+case('receives that are posted are movement', posting, 'slow', 'no-receive')
+posting = copy.deepcopy(posting)
+del posting['qp'][0]['then']
+case('of receives that are not known to the driver', posting, 'no-receive', 'slow')
 
 # ---- stopped by the card ---------------------------------------------------------------------
 
@@ -317,4 +342,4 @@ for kb, holds in ((7373, 'pinned-near'), (8192, 'pinned-near'), (7372, ''), (819
 case('a process without a limit', pins(8192, 'unlimited unlimited bytes'), '', 'pinned-near',
      'doctor')
 case('nothing pinned of nothing', pins(0, '0 0 bytes'), '', 'pinned-near', 'doctor')
-del sge, log, flushing, both, adapter, received, apart, one, now
+del sge, log, flushing, both, adapter, received, apart, one, now, coming, posting
