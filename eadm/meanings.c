@@ -55,6 +55,7 @@
 #define SPACE_COUNTER	"counter"
 #define SPACE_CMD_STATUS "cmd-status"
 #define SPACE_RULE	"rule"
+#define SPACE_MARK	"mark"
 
 #define ERROR(number, text)	{ SPACE, number, #number, text }
 #define WORD(word, text)	{ SPACE, -1, word, text }
@@ -139,9 +140,12 @@ static const struct meaning meanings[] = {
 	WORD("other", "counters of a driver that eadm does not know"),
 	WORD("errors", "counters of things that went wrong, of all groups"),
 #undef SPACE
-#define SPACE "mark"
+#define SPACE SPACE_MARK
 	WORD("PI", "the producer writes here next"),
 	WORD("CI", "the consumer reads here next"),
+	WORD("app", "the application writes or reads here next"),
+	WORD("driver", "the driver writes or reads here next"),
+	WORD("card", "the device writes or reads here next"),
 #undef SPACE
 #define SPACE "entry-state"
 	WORD("in-flight", "posted; the consumer has not reached it"),
@@ -258,6 +262,33 @@ static const struct meaning meanings[] = {
 	WORD("GONE", "an object went while it was looked at"),
 	WORD("NOTHING_FOUND", "nothing is wrong that eadm could see"),
 	WORD("SUPPRESSED", "messages of the driver were left out: there were too many"),
+	WORD("NOT_ASKED", "the device was not asked about everything: time or number are limited"),
+	WORD("SILENT", "the device does not answer in time"),
+	WORD("TORN", "a ring moved while it was read: entries may be mixed up"),
+	WORD("RECORDERS_OFF", "the driver records nothing: its parameter 'recorders' is N"),
+	WORD("CHOSEN", "a file has only what was chosen when it was written"),
+	WORD("BACK", "a device that was lost was replaced by a fresh one"),
+#undef SPACE
+#define SPACE "cm-stage"
+	WORD("setup", "before the TCP connection"),
+	WORD("tcp", "waits until TCP is connected"),
+	WORD("mpa", "waits for the peer's frame"),
+	WORD("application", "waits until the application accepts"),
+	WORD("device", "the device makes the connection its own"),
+	WORD("established", "connected"),
+#undef SPACE
+#define SPACE "reset-event"
+	WORD("probed", "the driver has the adapter, the device is up"),
+	WORD("lost", "the device is lost; the reason stands beside it"),
+	WORD("recovered", "a fresh device is up"),
+	WORD("failed", "a fresh device did not come up; the driver tries again"),
+	WORD("gave-up", "a fresh device did not come up; there were too many tries"),
+#undef SPACE
+#define SPACE "link-event"
+	WORD("down", "the network interface has no link"),
+	WORD("up", "the network interface has a link"),
+	WORD("mtu", "the device was told the MTU of the network interface"),
+	WORD("gone", "the network interface goes away"),
 #undef SPACE
 	/* Text from the rules, see meaning_text() */
 #define RULE_NAME(id, name, ...) { SPACE_RULE, -1, name, NULL },
@@ -441,7 +472,7 @@ bool meaning_in(const struct meaning *m, const char *space)
  * meaning_called - is this the word?
  * @m: meaning
  * @word: word in any case; a verbs status also as IBV_WC_ or IB_WC_, a counter also by its
- *	name in another driver
+ *	name in another driver, a mark as it is shown: "app>"
  *
  * Return: true if it is.
  */
@@ -460,6 +491,9 @@ bool meaning_called(const struct meaning *m, const char *word)
 		if (!strncasecmp(word, prefixes[i], n) && !strcasecmp(m->word, word + n))
 			return true;
 	}
+	n = strlen(m->word);
+	if (!strcmp(m->space, SPACE_MARK) && !strncasecmp(m->word, word, n) && !strcmp(word + n, ">"))
+		return true;
 	return !strcmp(m->space, SPACE_COUNTER) && counter_canonical(word, name, sizeof(name)) &&
 	       !strcmp(m->word, name);
 }

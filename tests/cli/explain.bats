@@ -71,12 +71,38 @@ first() { jq -r '.data[0] | "\(.namespace) \(.code) \(.word)"'; }
 }
 @test "every word of the recorded outputs is explained" {
 	jq -r '[.. | objects | (.state?, .pi_from?, .ci_from?, .notify?, .role?, .syndrome?, .last_async?,
-		.category?, .level?, .group?, .cc?, (.marks?, .flags?, .capabilities?, .rights? |
+		.category?, .level?, .group?, .cc?, (.marks?, .actors?, .flags?, .capabilities?, .rights? |
 		arrays[]), (.warnings? | arrays[] | .code), (select(has("opcode_code")) | .opcode?)) | strings] |
 		unique[]' "$BATS_TEST_DIRNAME"/golden/*.json | grep -vE '^(opcode|unknown)-' | sort -u > "$BATS_TEST_TMPDIR/words"
 	[ "$(wc -l < "$BATS_TEST_TMPDIR/words")" -ge 60 ]
 	# Words that are not explained are in the messages
 	sed "s/.*/explain '&'/" "$BATS_TEST_TMPDIR/words" > "$BATS_TEST_TMPDIR/lines"
+	fake none batch "$BATS_TEST_TMPDIR/lines" > /dev/null
+}
+@test "marks as they are shown" {
+	[ "$(explain 'app>' | first)" = "mark null app" ]
+	[ "$(explain 'card>' | jq -c '[.data[].namespace]')" = '["mark"]' ]
+	[ "$(explain mark 'DRIVER>' | first)" = "mark null driver" ]
+	expect 3 none explain 'app>>'
+	expect 3 none explain 'R>'
+}
+@test "every code of a warning is explained" {
+	grep -ohP 'ctx_note\([^"]*?"\K[A-Z_]+(?=",)' "$TOP"/eadm/*.c | sort -u |
+		sed 's/^/explain warning /' > "$BATS_TEST_TMPDIR/lines"
+	[ "$(wc -l < "$BATS_TEST_TMPDIR/lines")" -ge 17 ]
+	fake none batch "$BATS_TEST_TMPDIR/lines" > /dev/null
+}
+@test "every stage, reset and link event of the recorders is explained" {
+	python3 - "$TOP/include/uapi/erdma_diag.h" > "$BATS_TEST_TMPDIR/lines" <<-'EOF2'
+		import re, sys
+		text = open(sys.argv[1], encoding='utf-8').read()
+		for name, space in (('CM_STAGE_NAMES', 'cm-stage'), ('RESET_EVENTS', 'reset-event'),
+		                    ('LINK_EVENTS', 'link-event')):
+		    part = re.search(rf'define ERDMA_DIAG_{name}\(X\)(.*?)\n\n', text, re.S)[1]
+		    for word in re.findall('"(.*?)"', part):
+		        print('explain', space, word)
+	EOF2
+	[ "$(wc -l < "$BATS_TEST_TMPDIR/lines")" -eq 15 ]
 	fake none batch "$BATS_TEST_TMPDIR/lines" > /dev/null
 }
 @test "the numbers of the verbs' status are those of libibverbs" {
