@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Entries of the driver's recorders: records to facts. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -142,11 +143,26 @@ static void log_event(struct obj *o, const struct rec *rec)
 		 e.known ? "" : ", no such object");
 }
 
+/* What the peer's frame said */
+static char *frame_text(char *buf, size_t size, const struct erdma_diag_log_cm *c)
+{
+	const char *cc = erdma_name_cc(c->peer_cc);
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", c->peer_cc);
+	snprintf(buf, size, "; peer: cookie %#x, congestion control %s, %u bytes of private data%s%s",
+		 c->peer_cookie, cc ? cc : number, c->pdata_len,
+		 c->flags & ERDMA_DIAG_CM_MARKERS ? ", wants markers" : "",
+		 c->flags & ERDMA_DIAG_CM_CRC ? ", wants CRCs" : "");
+	return buf;
+}
+
 static void log_cm(struct obj *o, const struct rec *rec)
 {
 	char from[INET_ADDRSTRLEN] = "?", to[INET_ADDRSTRLEN] = "?";
 	struct erdma_diag_log_cm c;
 	const char *stage;
+	char frame[160];
 
 	rec_copy(rec, &c, sizeof(c));
 	stage = WORD(stage_names, c.stage);
@@ -160,20 +176,43 @@ static void log_cm(struct obj *o, const struct rec *rec)
 		obj_strf(o, LG_OBJECT, "qp/%u", c.qpn);
 	set_result(o, c.err);
 	obj_strf(o, LG_TEXT,
-		 "%s:%u > %s:%u, reached %s; us: tcp %u, mpa %u, application %u, device %u%s%s",
+		 "%s:%u > %s:%u, reached %s; us: tcp %u, mpa %u, application %u, device %u%s",
 		 from, c.sport, to, c.dport, stage ? stage : "?",
 		 c.stage_us[ERDMA_DIAG_CM_TCP], c.stage_us[ERDMA_DIAG_CM_MPA],
 		 c.stage_us[ERDMA_DIAG_CM_APP], c.stage_us[ERDMA_DIAG_CM_DEVICE],
-		 c.flags & ERDMA_DIAG_CM_MARKERS ? "; wants markers" : "",
-		 c.flags & ERDMA_DIAG_CM_CRC ? "; wants CRCs" : "");
+		 c.flags & ERDMA_DIAG_CM_FRAME ? frame_text(frame, sizeof(frame), &c) : "");
+}
+
+/* What the number of a verb's object is */
+static const char *object_of_verb(uint32_t verb)
+{
+	switch (verb) {
+	case ERDMA_DIAG_VERB_CREATE_QP:
+	case ERDMA_DIAG_VERB_MODIFY_QP:
+	case ERDMA_DIAG_VERB_DESTROY_QP:
+	case ERDMA_DIAG_VERB_CONNECT:
+	case ERDMA_DIAG_VERB_ACCEPT:
+		return "qp";
+	case ERDMA_DIAG_VERB_CREATE_CQ:
+	case ERDMA_DIAG_VERB_DESTROY_CQ:
+		return "cq";
+	case ERDMA_DIAG_VERB_DEREG_MR:
+		return "mr";
+	default:
+		return NULL;
+	}
 }
 
 static void log_fail(struct obj *o, const struct rec *rec)
 {
 	struct erdma_diag_log_fail f;
+	const char *object;
 
 	rec_copy(rec, &f, sizeof(f));
+	object = object_of_verb(f.verb);
 	decode_name(o, LG_WHAT, log_verb_name(f.verb), f.verb);
+	if (object && f.object)
+		obj_strf(o, LG_OBJECT, "%s/%u", object, f.object);
 	set_result(o, f.err);
 	if (f.syndrome)
 		obj_u64(o, LG_STATUS, f.syndrome);

@@ -257,6 +257,7 @@ def log():
         entry(5, 1, 90_600, 4711, "nvme", silent),
         entry(6, 3, 90_003, 4712, "other", le("IIIIIIII", 5, 5, 0, 2, 1, 0, 1, 12)),
         entry(6, 4, 90_004, 4712, "other", le("IIIIIIII", 99, 22, 0, 1, 0, 0, 0, 0)),
+        entry(6, 5, 90_601, 4711, "nvme", le("IIIIIIII", 12, 110, 19, 1, 0, 0, 0, 0)),
         entry(7, 0, 92_000, 4711, "nvme", le("IIIIII", 0x312, 3, 1, 0, 0, 0)),
         entry(7, 1, 92_001, 4712, "other", le("IIIIII", 0, 4, 1, 0, 5, 0), rec_flags=2),
         entry(8, 0, 1_000, 0, "", le("IIII48s", 0, 0, 0, 0, b"")),
