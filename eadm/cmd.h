@@ -412,6 +412,7 @@ bool parse_u32(const char *s, uint32_t *v);
 bool parse_duration(const char *s, uint64_t *ms);
 bool parse_range(const char *s, uint32_t *first, uint32_t *last);
 bool parse_ids(struct pool *p, char *const *v, int n, struct id_set *out, const char **bad);
+bool ids_have(const struct id_set *ids, uint32_t id);
 bool parse_eq(const char *s, uint32_t *eqn);
 bool parse_peer(const char *s, char addr[46], uint32_t *port, bool *have_port);
 
@@ -491,6 +492,7 @@ struct context {
 };
 
 int object_numbers(struct ctx *c, const struct args *a, const char *kind, struct id_set *ids);
+int option_numbers(struct ctx *c, const char *kind, const char *word, struct id_set *ids);
 int read_context(struct ctx *c, struct dev *dev, enum target t, uint32_t id, bool hw,
 		 struct context *x);
 int info_object(struct ctx *c, struct dev *dev, enum target t, uint32_t id);

@@ -29,6 +29,7 @@ struct log_pos {
  * @c: context
  * @kinds: bit n: kind n is wanted
  * @last: newest entries wanted, 0 = all
+ * @qps: only what is about these queue pairs; empty: everything
  * @only_new: not what there is already
  * @again: not the first reading: what is lost is worth a line
  * @pos: positions
@@ -39,6 +40,7 @@ struct log_run {
 	struct ctx *c;
 	uint32_t kinds;
 	uint32_t last;
+	struct id_set qps;
 	bool only_new;
 	bool again;
 	struct log_pos *pos;
@@ -108,13 +110,23 @@ static struct obj *log_row(struct log_run *run)
 	return o;
 }
 
+static bool log_wants(const struct log_run *run, const struct obj *o)
+{
+	const char *object = obj_get_str(o, LG_OBJECT, "");
+	uint32_t qpn;
+
+	return !run->qps.n || (!strncmp(object, "qp/", 3) && parse_u32(object + 3, &qpn) &&
+			       ids_have(&run->qps, qpn));
+}
+
 static void log_add(void *arg, uint32_t kind, const struct rec *rec)
 {
 	struct log_run *run = arg;
 	struct obj *o = log_row(run);
 
 	decode_log(o, kind, rec, run->wall_ns);
-	ctx_add(run->c, o);
+	if (log_wants(run, o))
+		ctx_add(run->c, o);
 }
 
 /* Without a time: it comes first */
@@ -212,9 +224,9 @@ static int log_follow(struct log_run *run)
 			c->data = (struct list){ 0 };
 			if (emit_flush(c))
 				return ctx_problem(c, EIO, NULL, NULL, "cannot write");
-			/* It may run for days */
-			pool_release(&c->pool, mark);
 		}
+		/* It may run for days, and see much that is not wanted */
+		pool_release(&c->pool, mark);
 		log_wait(run);
 		if (log_interrupted)
 			return ctx_problem(c, EINTR, NULL, NULL, "interrupted");
@@ -235,6 +247,8 @@ int cmd_log(struct ctx *c, const struct args *a)
 	struct log_run run = { .c = c, .kinds = timeline_kinds() };
 
 	if (a->opt[OPT_KIND] && parse_kinds(c, a->opt[OPT_KIND], &run.kinds))
+		return -EINVAL;
+	if (option_numbers(c, "QP", a->opt[OPT_QP], &run.qps))
 		return -EINVAL;
 	if (a->opt[OPT_COUNT] && (!parse_u32(a->opt[OPT_COUNT], &run.last) ||
 				  (!run.last && !a->opt[OPT_FOLLOW])))

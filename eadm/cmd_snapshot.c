@@ -3,16 +3,6 @@
 #include "schema.h"
 #include "snap_take.h"
 
-static int parse_numbers(struct ctx *c, const char *kind, const char *word, struct id_set *ids)
-{
-	const char *bad;
-	char *words[] = { (char *)word };
-
-	if (word && !parse_ids(&c->pool, words, 1, ids, &bad))
-		return ctx_usage(c, "write 17, or 5,8-12.", "bad %s number '%s'", kind, bad);
-	return 0;
-}
-
 static void add_result(struct ctx *c, const struct taking *t, const char *path)
 {
 	struct obj *o = obj_new(&c->pool, &schema_snapshot);
@@ -41,9 +31,9 @@ int cmd_snapshot(struct ctx *c, const struct args *a)
 
 	if (!a->opt[OPT_WRITE])
 		return ctx_usage(c, "eadm snapshot --write FILE", "'snapshot' needs --write FILE");
-	ret = parse_numbers(c, "QP", a->opt[OPT_QP], &qps);
+	ret = option_numbers(c, "QP", a->opt[OPT_QP], &qps);
 	if (!ret)
-		ret = parse_numbers(c, "CQ", a->opt[OPT_CQN], &cqs);
+		ret = option_numbers(c, "CQ", a->opt[OPT_CQN], &cqs);
 	if (ret)
 		return ret;
 	t.qps = a->opt[OPT_QP] ? &qps : NULL;

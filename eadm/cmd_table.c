@@ -128,6 +128,7 @@ static const struct opt_def watch_opts[] = {
 
 static const struct opt_def log_opts[] = {
 	{ OPT_KIND, "kind", 0, "KIND,...", NULL, "only these kinds of entries" },
+	{ OPT_QP, "qp", 0, "QPN", NULL, "only entries about these QPs" },
 	{ OPT_COUNT, "count", 'n', "N", NULL,
 	  "only the newest N entries; 0 with --follow: only those to come" },
 	{ OPT_FOLLOW, "follow", 0, NULL, NULL, "go on with new entries as they come" },

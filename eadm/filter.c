@@ -85,16 +85,6 @@ struct chosen {
 	size_t cap;
 };
 
-static bool among(const struct id_set *ids, uint32_t id)
-{
-	size_t i;
-
-	for (i = 0; i < ids->n; i++)
-		if (id >= ids->r[i].first && id <= ids->r[i].last)
-			return true;
-	return !ids->n;
-}
-
 static struct obj *row_of(const struct chosen *s, const struct rec *rec)
 {
 	struct obj *o;
@@ -124,7 +114,7 @@ static void choose(void *arg, uint32_t id, const struct rec *rec)
 	struct obj *row;
 	uint32_t *grown;
 
-	if (!among(&s->choice->ids, id))
+	if (s->choice->ids.n && !ids_have(&s->choice->ids, id))
 		return;
 	row = row_of(s, rec);
 	if (!row || !filter_wants(&s->choice->f, row))

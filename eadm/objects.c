@@ -96,6 +96,25 @@ int object_numbers(struct ctx *c, const struct args *a, const char *kind, struct
 	return 0;
 }
 
+/**
+ * option_numbers - the numbers that an option has
+ * @c: run
+ * @kind: of what, for people: "QP"
+ * @word: value of the option, NULL: it was not given
+ * @ids: filled if it was
+ *
+ * Return: 0, or a negative error number after reporting it.
+ */
+int option_numbers(struct ctx *c, const char *kind, const char *word, struct id_set *ids)
+{
+	const char *bad;
+	char *words[] = { (char *)word };
+
+	if (word && !parse_ids(&c->pool, words, 1, ids, &bad))
+		return ctx_usage(c, "write 17, or 5,8-12.", "bad %s number '%s'", kind, bad);
+	return 0;
+}
+
 static int each_in_range(struct ctx *c, struct dev *dev, enum target t, const struct id_range *r,
 			 int (*fn)(struct ctx *c, struct dev *dev, uint32_t id, void *arg),
 			 void *arg)

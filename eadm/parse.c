@@ -144,6 +144,23 @@ bool parse_ids(struct pool *p, char *const *v, int n, struct id_set *out, const 
 }
 
 /**
+ * ids_have - is a number among those that were given?
+ * @ids: ranges
+ * @id: number
+ *
+ * Return: true if it is.
+ */
+bool ids_have(const struct id_set *ids, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < ids->n; i++)
+		if (id >= ids->r[i].first && id <= ids->r[i].last)
+			return true;
+	return false;
+}
+
+/**
  * parse_eq - name of an event queue
  * @s: "aeq", "cmdq" or a number
  * @eqn: result, ERDMA_DIAG_EQ_*

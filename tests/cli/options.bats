@@ -40,6 +40,16 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 	run fake basic log -n 0
 	[ "$status" -eq 2 ]
 }
+@test "log --qp: what is about these queue pairs, of every kind" {
+	[ "$(fake basic log --qp 17 -j | jq -c '[.data[] | .kind]')" = '["cmd","cm","event"]' ]
+	[ "$(fake basic log --qp 18-19 -j | jq -c '[.data[] | [.kind, .object]]')" = \
+		'[["cmd","qp/18"],["cm","qp/19"],["fail","qp/19"]]' ]
+	[ "$(fake basic log --qp 17,19 --kind cm -n 1 -j | jq -c '[.data[].object]')" = '["qp/19"]' ]
+	# Numbers of other objects are others
+	[ "$(fake basic log --qp 3 -j | jq -c .data)" = '[]' ]
+	expect 2 basic log --qp x
+	[[ "$stderr" == *"bad QP number 'x'"* ]]
+}
 @test "log: a driver without recorders, a broken reply" {
 	run fake no-log log
 	[ "$status" -eq 6 ]
