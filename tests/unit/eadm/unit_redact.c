@@ -7,6 +7,7 @@
 #include "uapi/erdma_diag.h"
 
 #include "pseudonym.h"
+#include "redact_int.h"
 #include "snap.h"
 #include "unit.h"
 
@@ -189,6 +190,24 @@ static void unknown_rings_are_empty(void **state)
 	redact_end(r);
 }
 
+/* Peers name it by another key than its owner does */
+static void a_region_is_known_by_both_keys(void **state)
+{
+	struct redact *r = redact_new(&test_pool, REDACT_IDS);
+	struct erdma_diag_mr mr = { .index = 7, .lkey = LKEY, .rkey = LKEY + 1, .iova = IOVA,
+				    .length = 65536 };
+
+	(void)state;
+	redact_record(r, ERDMA_DIAG_REC_MR, (uint8_t *)&mr, sizeof(mr));
+	assert_string_equal(pseudonym_addr(&test_pool, redact_addr(r, IOVA + 0x1000, LKEY)),
+			    "mr-7+0x1000");
+	assert_string_equal(pseudonym_addr(&test_pool, redact_addr(r, IOVA + 0x1000, LKEY + 1)),
+			    "mr-7+0x1000");
+	assert_string_equal(pseudonym_addr(&test_pool, redact_addr(r, IOVA + 65536, LKEY)), "addr-1");
+	assert_string_equal(pseudonym_addr(&test_pool, redact_addr(r, IOVA, LKEY + 2)), "addr-2");
+	redact_end(r);
+}
+
 /* Where the number of a region and an offset have no room, an address is a number */
 static void places_have_bounds(void **state)
 {
@@ -209,6 +228,7 @@ int unit_redact(void)
 		TEST(receives_and_completions),
 		TEST(commands),
 		TEST(unknown_rings_are_empty),
+		TEST(a_region_is_known_by_both_keys),
 		TEST(places_have_bounds),
 	};
 
