@@ -54,6 +54,11 @@ states()
 	fake hw-refused info qp 17 -j 2>/dev/null |
 		jq -e '.data[0].unknown == ["device", "device_stopped"]'
 }
+@test "a context of the device that is too short says nothing" {
+	jq '.adapters[0].qp[0].hw.len = 40' "$SCENARIOS/basic.json" > "$BATS_TEST_TMPDIR/s.json"
+	SCENARIOS=$BATS_TEST_TMPDIR fake s list qp -j |
+		jq -e '.data[0] | .unknown | index("sq.ci") and index("device_stopped")'
+}
 @test "withheld: hidden and a list of keys" {
 	[[ "$(fake basic info qp 21 -v 2>/dev/null)" == *"bus address                  hidden"* ]]
 	fake basic info qp 21 -j 2>/dev/null | jq -e '.data[0].driver.withheld ==
@@ -113,6 +118,11 @@ cq5()
 	[[ "$(fake pair list qp --pid 4711)" == *" =qp19 "* ]]
 	fake basic list qp -j | jq -e 'all(.data[]; has("peer_qpn") | not)'
 	fake denied-list info qp 17
+}
+@test "of two queue pairs with the same end none is named as the peer" {
+	fake same-ends list qp -j | jq -e '[.data[] | [.qpn, .peer_qpn]][0] == [17, null]'
+	[[ "$(fake same-ends list qp)" == *"10.0.0.7:7471  "* ]]
+	fake same-ends info qp 17 -j | jq -e '.data[0].driver.peer_qpn == null'
 }
 @test "a peer on another card of this host is named with its device" {
 	[[ "$(fake two-cards list qp)" == *"10.0.0.7:7471 =erdma_1/qp19"*"10.0.0.1:49152 =erdma_0/qp17"* ]]

@@ -655,6 +655,13 @@ def pair():
     return a
 
 
+def same_ends():
+    """As pair(), and a queue pair that still has the same end as another one."""
+    a = pair()
+    a["qp"][2] = {**a["qp"][2], "cookie": 0x2b}
+    return a
+
+
 def two_cards():
     """The same connection between two cards of this host."""
     a, b = pair(), second()
@@ -726,6 +733,7 @@ SCENARIOS = {
     "no-file": scenario(changed(open_errno="ENOENT")),
     "broken-rings": scenario(swapped_ring()),
     "pair": scenario(pair()),
+    "same-ends": scenario(same_ends()),
     "two-cards": scenario(*two_cards()),
     "failed": scenario(failed()),
     "well": scenario(changed(qp=adapter()["qp"][:2])),
