@@ -55,6 +55,17 @@ export TZ=UTC
 	[ "$(cat "$BATS_TEST_TMPDIR/status")" = "status 1" ]
 }
 
+# --- log --follow
+
+@test "log --follow: a reader that is too slow learns how much it lost" {
+	jq '.adapters[0].rules = [{call: "log", obj: 5, id: 2, set: {out_lost: 7}}]' "$SCENARIOS/basic.json" \
+		> "$BATS_TEST_TMPDIR/s.json"
+	EADM_SCENARIO=$BATS_TEST_TMPDIR/s.json run timeout -s INT 3 "$FAKE" log --follow -n 1 --kind cm -o jsonl
+	show
+	[ "$(jq -r '.what' <<< "${lines[0]}")" = connect ]
+	jq -e '.kind == "cm" and .what == "lost" and (.text | test("^7 entries were replaced"))' <<< "${lines[1]}"
+}
+
 # --- top
 
 @test "top: queue pairs, the busiest first; counts of 16 bits go round once" {

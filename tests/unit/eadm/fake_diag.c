@@ -216,7 +216,7 @@ static const struct member ring_out[] = {
 
 static const struct member log_out[] = {
 	N(erdma_diag_log, out_next), N(erdma_diag_log, out_len), N(erdma_diag_log, out_count),
-	N(erdma_diag_log, out_more), { 0 }
+	N(erdma_diag_log, out_more), N(erdma_diag_log, out_lost), { 0 }
 };
 
 static const struct member recover_out[] = {
