@@ -6,9 +6,11 @@ tested by the goldens (tests/cli).
 import json
 import os
 import random
+import re
 import stat
 import struct
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -59,6 +61,16 @@ def records(data):
     return found
 
 
+def lines(data, kind, number):
+    """Records of lines of a kind about a number, as dictionaries"""
+    found = []
+    for at, length, this in records(data):
+        if this == kind and struct.unpack_from('<I', data, at + 16)[0] == number:
+            text = data[at + ENVELOPE:at + length].rstrip(b'\0').decode()
+            found.append(dict(x.split('=', 1) for x in text.splitlines()))
+    return found
+
+
 # ---- the file -----------------------------------------------------------------------
 
 def test_only_the_owner_may_read_it_and_a_link_is_not_followed(file, tmp_path):
@@ -98,6 +110,31 @@ def test_some_objects_with_what_belongs_to_them(file):
     assert eadm('--from', file, 'info', 'qp', '17').returncode == 3
 
 
+def test_what_moves_by_itself_is_there_twice(file, tmp_path):
+    """Counters and interrupts, before all objects and behind them; owners: CPU time, memory,
+    namespaces."""
+    with open(os.path.join(BUILD, 'scenarios/why-no-receive.json'), encoding='utf-8') as f:
+        scenario = json.load(f)
+    adapter = scenario['adapters'][0]
+    adapter['counters'] = [['tx_bytes', 1000, 24]]
+    adapter['netdev'] = 'lo'
+    adapter['host'] = {'irq_cpu': {'41': 1, '42': 2}}
+    owner = adapter['proc'][0]
+    owner.update(net_ns=4026531840, pid_ns=4026531836, pinned='4 kB', locked_limits='8 8 bytes')
+    (tmp_path / 'twice.json').write_text(json.dumps(scenario))
+    data = take(file, scenario=tmp_path / 'twice')
+    first, last = lines(data, 0x105, 1)
+    assert int(last['tx_bytes']) - int(first['tx_bytes']) == 24
+    first, last = lines(data, 0x107, 0)
+    assert first['address'] == last['address'] == '127.0.0.1'
+    assert last['irq_cpu.41'] == '1'
+    owners = lines(data, 0x108, owner['pid'])
+    assert len(owners) >= 2 and int(owners[-1]['utime_ticks']) > int(owners[0]['utime_ticks'])
+    for x in owners:
+        assert x['state'] == 'R' and x['net'] == '4026531840' and x['pid'] == '4026531836'
+        assert x['pinned'] == '4 kB' and x['locked_limits'] == '8 8 bytes'
+
+
 def test_what_was_not_taken_is_named(file):
     take(file, '--redact', 'full')
     done = eadm('--from', file, 'dump', 'qp', '17')
@@ -129,6 +166,32 @@ def test_what_is_no_snapshot(tmp_path, name, status, word):
         path.write_text('x' * 100 if name == 'text' else '')
     done = eadm('--from', path, 'list', 'qp')
     assert done.returncode == status and word in done.stderr, done
+
+
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ 0x82f63b78 * (crc & 1)
+    return crc ^ 0xffffffff
+
+
+def test_records_of_a_newer_eadm_are_skipped(file):
+    """Of any type that is not known, anywhere: the rest is as it was, and the file is whole."""
+    data = take(file)
+    words = ('--from', file, '-j', 'list', 'qp')
+    before = eadm(*words)
+    places = [at for at, _, _ in records(data)]
+    for at in places[1], places[len(places) // 2], places[-1]:
+        new = b''.join(struct.pack('<IHHIIIIQ', ENVELOPE + 8, kind, 0, 0, 1, 17, 0, 1) + b'whatever'
+                       for kind in (0x7777, 0xff, 0x1fe))
+        changed = data[:at] + new + data[at:places[-1]]
+        end = struct.pack('<II', len(places) - 1 + 3, crc32c(changed))
+        file.write_bytes(changed + data[places[-1]:places[-1] + ENVELOPE] + end)
+        done = eadm(*words)
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        assert done.stdout == before.stdout
 
 
 # ---- files that are cut or wrong ------------------------------------------------------
@@ -191,8 +254,18 @@ def spellings(address):
     return [address.encode(), bytes(int(x) for x in address.split('.'))]
 
 
+def number_forms(digits):
+    """Bytes as they are, turned round, and as hexadecimal digits with and without colons"""
+    raw = bytes.fromhex(digits)
+    return [raw, raw[::-1], digits.encode(), ':'.join(f'{x:02x}' for x in raw).encode()]
+
+
 SECRETS = {
     'addresses': spellings('10.0.0.7') + spellings('10.0.0.8'),
+    'addresses of a recorder': spellings('10.0.0.2') + spellings('10.0.0.3'),
+    'MAC': number_forms('00163e123456'),
+    'GUID': number_forms('02163efffe123456') + [b'0216:3eff:fe12:3456'],
+    'message': [b'CREATE_QP refused'],
     'programs': [b'ib_write_bw', b'nvme_rdma'],
     'process': [b'4711', struct.pack('<I', 4711), struct.pack('>I', 4711), b'\x0012670000'],
     'interface': [b'eth0'],
@@ -218,6 +291,26 @@ def test_secrets_are_there_and_go(file, what):
     for level in ('ids', 'full'):
         data = take(file, '--redact', level)
         assert not [x for x in SECRETS[what] if has(data, x)], level
+
+
+#: What the fields of these names are; of every other name nothing is hidden.
+CLASSES = {
+    'IP': 'saddr daddr sip dip', 'MAC': 'mac node_guid', 'NAME': 'netdev', 'COMM': 'comm',
+    'PID': 'pid cgroup_id', 'KEY': 'lkey rkey stag', 'DATA': 'text', 'PLACE': 'mr.iova mr.addr',
+    'ADDR': 'dma dbrec_dma buf addr db_addr sq_addr rq_addr sq_dbrec_addr rq_dbrec_addr'}
+
+
+def test_each_field_has_the_class_of_its_name():
+    """Also one that no recorded device fills, and one that is new"""
+    text = Path(TOP, 'eadm/layout.c').read_text(encoding='utf-8')
+    fields = re.findall(r'(?:ONE|MANY|BYTES)\((\w+), ([\w.]+), FC_(\w+)\)', text)
+    fields += re.findall(r'offsetof\(struct (\w+), (\w+)\), \d+, \d+, FC_(\w+)', text)
+    wanted = {name: cls for cls, names in CLASSES.items() for name in names.split()}
+    assert len(fields) > 250 and {cls for _, _, cls in fields} == {'PLAIN', *CLASSES}
+    for struct_, member, cls in fields:
+        name = member.rsplit('.', maxsplit=1)[-1]
+        place = f'{struct_.removeprefix("erdma_diag_")}.{name}'
+        assert cls == wanted.get(place, wanted.get(name, 'PLAIN')), (struct_, member)
 
 
 #: Where eadm shows keys, addresses and contents of applications.
