@@ -277,6 +277,8 @@ void decode_eq_row(struct obj *o, const struct erdma_diag_eq *eq)
 	set_index(o, EL_CI, &eq->eq, ERDMA_DIAG_Q_CI, eq->eq.ci);
 	obj_u64(o, EL_EVENTS, eq->events);
 	obj_u64(o, EL_INTERRUPTS, eq->interrupts);
+	obj_u64(o, EL_SERVED, eq->served);
+	obj_u64(o, EL_LOST_IRQS, eq->lost_irqs);
 	obj_u64(o, EL_NOTIFIES, eq->notifies);
 	obj_u64(o, EL_UNKNOWN, eq->unknown);
 	for (i = 0; eq->eqn == ERDMA_DIAG_EQ_AEQ && i <= ERDMA_AE_COUNT; i++)
@@ -413,6 +415,8 @@ void decode_eq_driver(struct obj *o, const struct erdma_diag_eq *eq)
 	set_index(o, ES_CI, &eq->eq, ERDMA_DIAG_Q_CI, eq->eq.ci);
 	obj_u64(o, ES_EVENTS, eq->events);
 	obj_u64(o, ES_INTERRUPTS, eq->interrupts);
+	obj_u64(o, ES_SERVED, eq->served);
+	obj_u64(o, ES_LOST_IRQS, eq->lost_irqs);
 	obj_u64(o, ES_NOTIFIES, eq->notifies);
 	obj_u64(o, ES_UNKNOWN, eq->unknown);
 	for (i = 0; eq->eqn == ERDMA_DIAG_EQ_AEQ && i <= ERDMA_AE_COUNT; i++)
@@ -664,6 +668,8 @@ static void set_mtu(struct obj *o, const struct erdma_diag_info *info)
 	set_nonzero(o, DI_MTU_ASKED, info->mtu_asked);
 	if (info->mtu_asked && info->mtu_status)
 		obj_str(o, DI_MTU_ERROR, errno_name((int)info->mtu_status));
+	set_nonzero(o, DI_MTU_FAILURES, info->mtu_failures);
+	set_age(o, DI_MTU_AGE, info->time_mono_ns, info->mtu_ns);
 }
 
 static void set_function(struct obj *o, const struct erdma_diag_info *info)

@@ -123,6 +123,8 @@ static const struct field eq_side_fields[] = {
 	[ES_SUPPRESSED] = { "suppressed", "interrupt suppression", T_NUM, F_DEVICE },
 	[ES_EVENTS] = { "events", "events", T_U64, .group = "work" },
 	[ES_INTERRUPTS] = { "interrupts", "interrupts", T_U64 },
+	[ES_SERVED] = { "served", "interrupts with events", T_U64 },
+	[ES_LOST_IRQS] = { "lost_irqs", "events without interrupt", T_U64 },
 	[ES_NOTIFIES] = { "notifies", "doorbells", T_U64 },
 	[ES_UNKNOWN] = { "unknown_objects", "unknown objects", T_U64 },
 	[ES_BY_TYPE0] = { "by_type.qp_fatal", "QP_FATAL", T_U64 },

@@ -165,6 +165,12 @@ cq5()
 	fake old-driver info dev -j | jq -e '.data[0] | .health.state == "warning" or (.unknown | index("health.state"))'
 	fake denied-list info dev -j | jq -e '.data[0] | .unknown | index("health.state")'
 }
+@test "info dev: the last MTU command, how often it failed and when" {
+	jq '.adapters[0].info += {mtu_asked: 9000, mtu_status: 22, mtu_failures: 3, mtu_ns: 90000000000}' \
+		"$SCENARIOS/basic.json" > "$BATS_TEST_TMPDIR/s.json"
+	SCENARIOS=$BATS_TEST_TMPDIR fake s info dev -j | jq -e '.data[0] | [.mtu_asked, .mtu_error,
+		.mtu_failures, .mtu_age_ns, (.mtu_since | type)] == [9000, "EINVAL", 3, 10000000000, "string"]'
+}
 @test "info dev: what is used of what" {
 	[[ "$(fake basic info dev)" == *"queue pairs                  3 of 65535"* ]]
 	fake basic info dev -j | jq -e '.data[0] | .used.qp == 3 and .max.qp == 65535'

@@ -115,7 +115,8 @@ static const struct member info_members[] = {
 	N(erdma_diag_info, probed_ns), N(erdma_diag_info, lost_ns),
 	N(erdma_diag_info, generation), N(erdma_diag_info, last_loss),
 	N(erdma_diag_info, mtu_device), N(erdma_diag_info, mtu_asked),
-	N(erdma_diag_info, mtu_status), N(erdma_diag_info, max_send_sge),
+	N(erdma_diag_info, mtu_status), N(erdma_diag_info, mtu_failures),
+	N(erdma_diag_info, mtu_ns), N(erdma_diag_info, max_send_sge),
 	N(erdma_diag_info, max_recv_sge), N(erdma_diag_info, max_read_sge),
 	N(erdma_diag_info, max_inline), N(erdma_diag_info, max_ird), N(erdma_diag_info, max_ord),
 	N(erdma_diag_info, max_frmr_pages), N(erdma_diag_info, max_private_data),
@@ -150,7 +151,7 @@ static const struct member eq_members[] = {
 	N(erdma_diag_eq, notifies), N(erdma_diag_eq, unknown), N(erdma_diag_eq, by_type[0]),
 	N(erdma_diag_eq, by_type[1]), N(erdma_diag_eq, by_type[2]), N(erdma_diag_eq, by_type[3]),
 	N(erdma_diag_eq, by_type[4]), N(erdma_diag_eq, by_type[5]),
-	N(erdma_diag_eq, lost_irqs), { 0 }
+	N(erdma_diag_eq, served), N(erdma_diag_eq, lost_irqs), { 0 }
 };
 
 static const struct member cmdq_members[] = {
