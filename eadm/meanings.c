@@ -287,7 +287,7 @@ static const struct meaning meanings[] = {
 #define SPACE "link-event"
 	WORD("down", "the network interface has no link"),
 	WORD("up", "the network interface has a link"),
-	WORD("mtu", "the device was told the MTU of the network interface"),
+	WORD("mtu", "a command set the MTU of the device to that of the network interface"),
 	WORD("gone", "the network interface goes away"),
 #undef SPACE
 	/* Text from the rules, see meaning_text() */
