@@ -32,6 +32,8 @@ NOISE = re.compile(r'^/var/(log|cache|lib/(apt|dpkg|systemd|initramfs-tools))/|'
                    r'/lib/modules/[^/]+/modules\.|^/etc/ld\.so\.cache|\.pyc$|__pycache__')
 DRIVER = 'erdma-dkms eadm'.split()
 OURS = [*DRIVER, 'erdma-dev']
+#: A twentieth of a CPU.
+LITTLE_TIME = 'systemd-run --scope --quiet --property=CPUQuota=5%'.split()
 #: A version after ours.
 NEXT = '999.0.0'
 #: The kernel whose stock driver fits the kernel of a system.
@@ -201,11 +203,11 @@ def version_of(vm, running):
 
 @contextlib.contextmanager
 def load(vm):
-    """Data moves between two programs, whenever nothing else wants the processor; yields both.
-    Interfaces have udev's names here, so erdma.vm.Traffic finds no device.
+    """Data moves between two programs, all the time, in little of it: both would use up a CPU.
+    Yields them. Interfaces have udev's names here, so erdma.vm.Traffic finds no device.
     """
     port = vm.next_port()
-    program = f'nice -n 19 ib_write_bw -R -F --run_infinitely -s 4096 -p {port}'.split()
+    program = [*LITTLE_TIME, *f'ib_write_bw -R -F --run_infinitely -s 4096 -p {port}'.split()]
     server = start_server(vm, program, port)
     client = vm.popen([*program, vm.address()])
     try:
