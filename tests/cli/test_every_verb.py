@@ -7,6 +7,7 @@ The commands are those of 'eadm help': one without a row in ROWS fails.
 import contextlib
 import dataclasses
 import fcntl
+import functools
 import json
 import os
 import pty
@@ -79,11 +80,11 @@ ROWS = {
                  **{**OFFLINE, 'stranger': 3}),
     'doctor': Row(scenario='why-healthy', idle=11, no_node=10),
     'watch': Row('--until fault --for 1s', done=11, idle=11, no_node=0),
-    'log': Row(),
     'debug-level': Row(),
     'recover dev': Row('--dry-run', no_node=6, denied=0, nobody=0),
     'recover eq': Row('1 --dry-run', missing=('31 --dry-run',)),
     'recover cq': Row('5 --dry-run', missing=('99 --dry-run',)),
+    'log': Row(),
     'snapshot': Row('--write {new}', idle=0, no_node=7, denied=7, nobody=7,
                     missing=('--write no-such-folder/file',)),
     'report': Row(idle=0, no_node=0, denied=7, nobody=7),
@@ -99,10 +100,9 @@ ROWS = {
 }
 
 
+@functools.cache
 def commands():
     """Commands of 'eadm help', with the operands that their help names"""
-    if not os.path.exists(EADM):        # while tests are collected nothing may be built yet
-        return dict.fromkeys(ROWS, '')
     text = subprocess.run([EADM, 'help'], stdout=subprocess.PIPE, text=True, timeout=60,
                           check=True).stdout.split('\nGlobal options')[0]
     verbs = re.findall(r'(?m)^  (\S+)', text)
@@ -114,7 +114,6 @@ def commands():
     return found
 
 
-COMMANDS = commands()
 each_command = pytest.mark.parametrize('command', ROWS)
 
 
@@ -172,7 +171,7 @@ def takes(command, option):
 
 
 def test_every_command_has_a_row():
-    assert list(COMMANDS) == list(ROWS)
+    assert list(commands()) == list(ROWS)
 
 
 @each_command
@@ -189,7 +188,7 @@ def test_usage(command, files):
     words = call(command, files)
     failed(fake(row.scenario, *words, '--no-such-option'), 2)
     failed(fake(row.scenario, *words, *'q1 q2 q3 q4'.split()), row.superfluous)
-    if COMMANDS[command] and COMMANDS[command][0] != '[':
+    if commands()[command] and commands()[command][0] != '[':
         failed(fake(row.scenario, *command.split()), 2)
 
 
