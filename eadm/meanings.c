@@ -178,6 +178,19 @@ static const struct meaning meanings[] = {
 	WORD("active", "this side connected"),
 	WORD("passive", "this side accepted the connection"),
 #undef SPACE
+#define SPACE "qp-type"
+	WORD("RC", "reliable connection: the only type that this device has"),
+	WORD("GSI", "general services of the RDMA core"),
+	WORD("SMI", "subnet management, of InfiniBand"),
+	WORD("UC", "unreliable connection"),
+	WORD("UD", "unreliable datagram"),
+	WORD("RAW_IPV6", "raw IPv6 datagrams"),
+	WORD("RAW_ETHERTYPE", "raw frames of one EtherType"),
+	WORD("RAW_PACKET", "raw Ethernet frames"),
+	WORD("XRC_INI", "extended reliable connection, initiator"),
+	WORD("XRC_TGT", "extended reliable connection, target"),
+	WORD("DRIVER", "a type of the driver's own"),
+#undef SPACE
 #define SPACE "cm-role"
 	WORD("listener", "waits for connections"),
 #undef SPACE
@@ -185,6 +198,10 @@ static const struct meaning meanings[] = {
 	WORD("none", "nobody waits for an event"),
 	WORD("next", "the next completion makes an event"),
 	WORD("solicited", "the next solicited completion or error makes an event"),
+#undef SPACE
+#define SPACE "bad-doorbell"
+	WORD("duplicate", "the device had seen this doorbell before"),
+	WORD("out-of-order", "the device had seen a later doorbell before"),
 #undef SPACE
 #define SPACE "right"
 	WORD("local-read", "the device may read for local requests"),
@@ -210,6 +227,62 @@ static const struct meaning meanings[] = {
 	WORD("no-access", "the node may not be opened"),
 	WORD("other", "an RDMA device of another driver: what rdma netlink has of it is shown"),
 	WORD("broken-node", "the node cannot be used"),
+#undef SPACE
+#define SPACE "health"
+	WORD("ok", "the driver knows of nothing that is wrong"),
+	WORD("warning", "something is wrong, and the device works; the findings say what"),
+	WORD("down", "nothing works: the card or its command queue is gone"),
+#undef SPACE
+#define SPACE "protocol"
+	WORD("iWARP", "RDMA over TCP"),
+	WORD("RoCEv2", "RDMA over UDP; this driver does not use it"),
+	WORD("ipv4", "the addresses of a connection are those of IP version 4"),
+#undef SPACE
+#define SPACE "node-call"
+	WORD("info", "identity, limits and use of a device"),
+	WORD("list", "objects of a type"),
+	WORD("context", "one object, with the context of the device"),
+	WORD("ring-read", "entries of a ring"),
+	WORD("debug", "levels of the driver's messages"),
+	WORD("log", "entries of a recorder"),
+	WORD("snapshot", "an object and what belongs to it, at one time"),
+	WORD("recover", "handle what waits without an interrupt"),
+#undef SPACE
+#define SPACE "object"
+	WORD("qp", "queue pair"),
+	WORD("cq", "completion queue"),
+	WORD("eq", "event queue"),
+	WORD("cmdq", "command queue"),
+	WORD("mr", "memory region"),
+	WORD("pd", "protection domain"),
+	WORD("ctx", "user context: a device that an application opened"),
+	WORD("cm", "listener or connection"),
+#undef SPACE
+#define SPACE "queue"
+	WORD("SQ", "send queue of a queue pair"),
+	WORD("RQ", "receive queue of a queue pair"),
+	WORD("CQ", "completion queue"),
+	WORD("EQ", "event queue"),
+	WORD("CMDQ", "command queue"),
+	WORD("cmdq-sq", "ring of the commands"),
+	WORD("cmdq-cq", "ring of the completions of commands"),
+	WORD("AEQ", "event queue of asynchronous events"),
+	WORD("CEQ", "event queue of completion events"),
+#undef SPACE
+#define SPACE "change"
+	WORD("new", "the second snapshot has it, the first has not"),
+	WORD("gone", "the first snapshot has it, the second has not"),
+	WORD("changed", "it differs"),
+#undef SPACE
+#define SPACE "metric-type"
+	WORD("counter", "only grows"),
+	WORD("gauge", "grows and falls"),
+	WORD("histogram", "counts by upper bound"),
+#undef SPACE
+#define SPACE "missing"
+	WORD("?", "unknown: nobody knows it"),
+	WORD("hidden", "withheld for want of a right"),
+	WORD("-", "not asked: time or number are limited, or --no-hw"),
 #undef SPACE
 #define SPACE "process-state"
 	WORD("R", "runs, or could"),
@@ -284,6 +357,40 @@ static const struct meaning meanings[] = {
 	WORD("failed", "a fresh device did not come up; the driver tries again"),
 	WORD("gave-up", "a fresh device did not come up; there were too many tries"),
 #undef SPACE
+#define SPACE "log-event"
+	WORD("connect", "this side connected"),
+	WORD("accept", "this side accepted, or would have"),
+	WORD("rejected", "the application of the accepting side said no"),
+	WORD("deregistered", "the key of a memory region is not valid any more"),
+	WORD("lost", "entries were replaced before they were read"),
+#undef SPACE
+#define SPACE "verb"
+	WORD("alloc_ucontext", "open the device for an application"),
+	WORD("mmap", "give an application a doorbell page"),
+	WORD("alloc_pd", "make a protection domain"),
+	WORD("create_cq", "make a completion queue"),
+	WORD("destroy_cq", "remove a completion queue"),
+	WORD("create_qp", "make a queue pair"),
+	WORD("modify_qp", "change state or attributes of a queue pair"),
+	WORD("destroy_qp", "remove a queue pair"),
+	WORD("reg_user_mr", "register memory of an application"),
+	WORD("get_dma_mr", "register all bus addresses, for the kernel"),
+	WORD("alloc_mr", "make a region for fast registration"),
+	WORD("dereg_mr", "deregister a memory region"),
+	WORD("connect", "connect to a listener"),
+	WORD("accept", "accept a connection"),
+	WORD("reject", "reject a connection"),
+	WORD("listen", "wait for connections on an address"),
+#undef SPACE
+#define SPACE "loss"
+	WORD("cmdq-dead", "a command got no answer"),
+	WORD("qp-stop", "the device did not stop or flush a queue pair"),
+	WORD("eq-hidden", "an event queue cannot be read any more"),
+	WORD("pci-error", "the PCI bus reported an error"),
+	WORD("pci-reset", "the PCI function was reset: by request, or by the kernel"),
+	WORD("suspend", "the system was suspended"),
+	WORD("unplugged", "the device left the bus"),
+#undef SPACE
 #define SPACE "link-event"
 	WORD("down", "the network interface has no link"),
 	WORD("up", "the network interface has a link"),
@@ -304,6 +411,16 @@ static const struct meaning meanings[] = {
 #undef SPACE
 #define SPACE "mr-type"
 	ERDMA_MR_TYPES(MEANING)
+#undef SPACE
+#define SPACE "mr-memory"
+	WORD("user", "pinned memory of an application"),
+	WORD("kernel", "memory of the kernel"),
+	WORD("dma-buf", "memory of another device"),
+	WORD("all", "all bus addresses, without a translation"),
+#undef SPACE
+#define SPACE "mr-pages"
+	WORD("inline", "the pages stand in the request"),
+	WORD("of-the-region", "the pages are those that the region has already"),
 #undef SPACE
 #define CAPABILITY(code, word, text) { "capability", code, word, text, true },
 	ERDMA_CAP_FLAGS(CAPABILITY)

@@ -32,7 +32,7 @@ first() { jq -r '.data[0] | "\(.namespace) \(.code) \(.word)"'; }
 	[ "$(explain IBV_WC_WR_FLUSH_ERR | first)" = "wc 5 WR_FLUSH_ERR" ]
 	[ "$(explain IB_WC_SUCCESS | first)" = "wc 0 SUCCESS" ]
 	[ "$(explain tx_packets_cnt | first)" = "counter null tx_pkts" ]
-	[ "$(explain cmdq | jq -c '[.data[].namespace] | unique')" = '["cmdq-state","counter-group","debug-category"]' ]
+	[ "$(explain cmdq | jq -c '[.data[].namespace] | unique')" = '["cmdq-state","counter-group","debug-category","object","queue"]' ]
 	[ "$(explain debug-category cmdq | first)" = "debug-category 1 cmdq" ]
 }
 @test "the verbs' status has the syndromes of the device that it stands for" {
@@ -78,6 +78,22 @@ first() { jq -r '.data[0] | "\(.namespace) \(.code) \(.word)"'; }
 	# Words that are not explained are in the messages
 	sed "s/.*/explain '&'/" "$BATS_TEST_TMPDIR/words" > "$BATS_TEST_TMPDIR/lines"
 	fake none batch "$BATS_TEST_TMPDIR/lines" > /dev/null
+}
+@test "every word of the tables of the source is explained" {
+	"$BATS_TEST_DIRNAME/shown_words.py" | sed "s/.*/explain '&'/" > "$BATS_TEST_TMPDIR/lines"
+	[ "$(wc -l < "$BATS_TEST_TMPDIR/lines")" -ge 160 ]
+	fake none batch "$BATS_TEST_TMPDIR/lines" > /dev/null
+	for word in out-of-order dma-buf deregistered qp-stop alloc_ucontext RoCEv2 histogram; do
+		grep -qx "explain '$word'" "$BATS_TEST_TMPDIR/lines"
+	done
+	[ "$(explain bad-doorbell out-of-order | first)" = "bad-doorbell null out-of-order" ]
+	[ "$(explain mr-memory user | first)" = "mr-memory null user" ]
+	[ "$(explain log-event deregistered | first)" = "log-event null deregistered" ]
+}
+@test "what stands where a fact is missing is explained" {
+	[ "$(explain '?' | first)" = "missing null ?" ]
+	[ "$(explain missing hidden | first)" = "missing null hidden" ]
+	[ "$(explain missing | jq '.data | length')" -eq 3 ]
 }
 @test "marks as they are shown" {
 	[ "$(explain 'app>' | first)" = "mark null app" ]
