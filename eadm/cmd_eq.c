@@ -26,7 +26,7 @@ static void eq_row(void *arg, uint32_t id, const struct rec *rec)
 	obj_str(o, EL_DEV, dev_title(l->dev));
 	if (l->dev->index >= 0)
 		obj_u64(o, EL_INDEX, (uint64_t)l->dev->index);
-	decode_eq_row(o, &eq);
+	decode_eq_row(o, &eq, rec->len);
 	ctx_add(l->c, o);
 }
 

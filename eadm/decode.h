@@ -90,10 +90,10 @@ void decode_qp_row(struct obj *o, const struct erdma_diag_qp *qp, uint64_t now_n
 int decode_qp_stopped(const struct erdma_diag_qp *qp);
 bool decode_qp_flushing(const void *buf, size_t len);
 void decode_cq_row(struct obj *o, const struct erdma_diag_cq *cq, uint64_t now_ns);
-void decode_eq_row(struct obj *o, const struct erdma_diag_eq *eq);
+void decode_eq_row(struct obj *o, const struct erdma_diag_eq *eq, size_t len);
 void decode_qp_driver(struct obj *o, const struct erdma_diag_qp *qp, uint64_t now_ns);
 void decode_cq_driver(struct obj *o, const struct erdma_diag_cq *cq, uint64_t now_ns);
-void decode_eq_driver(struct obj *o, const struct erdma_diag_eq *eq);
+void decode_eq_driver(struct obj *o, const struct erdma_diag_eq *eq, size_t len);
 void decode_qp_device(struct obj *o, const void *buf, size_t len);
 void decode_cq_device(struct obj *o, const void *buf, size_t len);
 void decode_eq_device(struct obj *o, const void *buf, size_t len);

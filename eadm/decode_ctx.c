@@ -256,12 +256,25 @@ void decode_cq_row(struct obj *o, const struct erdma_diag_cq *cq, uint64_t now_n
 	set_owner(o, CL_PID, CL_COMM, CL_KERNEL, &cq->owner);
 }
 
+/* A fact that older drivers do not have */
+static void set_later(struct obj *o, unsigned int field, uint64_t v, bool has)
+{
+	if (has)
+		obj_u64(o, field, v);
+	else
+		obj_missing(o, field, V_UNKNOWN);
+}
+
+#define EQ_HAS(member, len)								\
+	((len) >= offsetof(struct erdma_diag_eq, member) + sizeof(__u64))
+
 /**
  * decode_eq_row - facts of an EQ for a list
  * @o: object of schema_eq_list
  * @eq: record
+ * @len: its bytes: an older driver has fewer
  */
-void decode_eq_row(struct obj *o, const struct erdma_diag_eq *eq)
+void decode_eq_row(struct obj *o, const struct erdma_diag_eq *eq, size_t len)
 {
 	char name[16];
 	unsigned int i;
@@ -277,8 +290,8 @@ void decode_eq_row(struct obj *o, const struct erdma_diag_eq *eq)
 	set_index(o, EL_CI, &eq->eq, ERDMA_DIAG_Q_CI, eq->eq.ci);
 	obj_u64(o, EL_EVENTS, eq->events);
 	obj_u64(o, EL_INTERRUPTS, eq->interrupts);
-	obj_u64(o, EL_SERVED, eq->served);
-	obj_u64(o, EL_LOST_IRQS, eq->lost_irqs);
+	set_later(o, EL_SERVED, eq->served, EQ_HAS(served, len));
+	set_later(o, EL_LOST_IRQS, eq->lost_irqs, EQ_HAS(lost_irqs, len));
 	obj_u64(o, EL_NOTIFIES, eq->notifies);
 	obj_u64(o, EL_UNKNOWN, eq->unknown);
 	for (i = 0; eq->eqn == ERDMA_DIAG_EQ_AEQ && i <= ERDMA_AE_COUNT; i++)
@@ -402,8 +415,9 @@ void decode_cq_driver(struct obj *o, const struct erdma_diag_cq *cq, uint64_t no
  * decode_eq_driver - driver side of an EQ
  * @o: object of schema_eq_side
  * @eq: record
+ * @len: as in decode_eq_row()
  */
-void decode_eq_driver(struct obj *o, const struct erdma_diag_eq *eq)
+void decode_eq_driver(struct obj *o, const struct erdma_diag_eq *eq, size_t len)
 {
 	unsigned int i;
 
@@ -415,8 +429,8 @@ void decode_eq_driver(struct obj *o, const struct erdma_diag_eq *eq)
 	set_index(o, ES_CI, &eq->eq, ERDMA_DIAG_Q_CI, eq->eq.ci);
 	obj_u64(o, ES_EVENTS, eq->events);
 	obj_u64(o, ES_INTERRUPTS, eq->interrupts);
-	obj_u64(o, ES_SERVED, eq->served);
-	obj_u64(o, ES_LOST_IRQS, eq->lost_irqs);
+	set_later(o, ES_SERVED, eq->served, EQ_HAS(served, len));
+	set_later(o, ES_LOST_IRQS, eq->lost_irqs, EQ_HAS(lost_irqs, len));
 	obj_u64(o, ES_NOTIFIES, eq->notifies);
 	obj_u64(o, ES_UNKNOWN, eq->unknown);
 	for (i = 0; eq->eqn == ERDMA_DIAG_EQ_AEQ && i <= ERDMA_AE_COUNT; i++)
@@ -668,6 +682,8 @@ static void set_mtu(struct obj *o, const struct erdma_diag_info *info)
 	set_nonzero(o, DI_MTU_ASKED, info->mtu_asked);
 	if (info->mtu_asked && info->mtu_status)
 		obj_str(o, DI_MTU_ERROR, errno_name((int)info->mtu_status));
+	if (info->size <= offsetof(struct erdma_diag_info, mtu_failures))
+		obj_missing(o, DI_MTU_FAILURES, V_UNKNOWN);
 	set_nonzero(o, DI_MTU_FAILURES, info->mtu_failures);
 	set_age(o, DI_MTU_AGE, info->time_mono_ns, info->mtu_ns);
 }

@@ -227,7 +227,7 @@ static void driver_eq(struct obj *o, const struct rec *rec, uint64_t now)
 
 	(void)now;
 	rec_copy(rec, &eq, sizeof(eq));
-	decode_eq_driver(o, &eq);
+	decode_eq_driver(o, &eq, rec->len);
 }
 
 static const struct {

@@ -59,6 +59,35 @@ states()
 	SCENARIOS=$BATS_TEST_TMPDIR fake s list qp -j |
 		jq -e '.data[0] | .unknown | index("sq.ci") and index("device_stopped")'
 }
+# An event queue as a driver has it that knows BYTES of it, and as much of the device's identity
+older_driver()
+{
+	jq --argjson eq "$1" --argjson info "$2" '.adapters[0] |= (.eq[].rec_size = $eq |
+		.eq[] += {served: 12, lost_irqs: 3} | .info_size = $info |
+		.info += {mtu_asked: 9000, mtu_failures: 3})' "$SCENARIOS/basic.json" > "$BATS_TEST_TMPDIR/s.json"
+}
+@test "facts that an older driver does not have are unknown, not 0" {
+	local SCENARIOS_OLD=$SCENARIOS via
+	for via in '' 1; do
+		export VIA_FILE=$via
+		# by_type ends at byte 160; served and lost_irqs follow
+		SCENARIOS=$SCENARIOS_OLD older_driver 160 380
+		SCENARIOS=$BATS_TEST_TMPDIR fake s list eq -j | jq -e '[.data[] | .served == null and
+			.lost_irqs == null and .unknown == ["served", "lost_irqs"]] | all'
+		SCENARIOS=$BATS_TEST_TMPDIR fake s info eq aeq -j | jq -e '.data[0].driver |
+			.lost_irqs == null and (.unknown | contains(["served", "lost_irqs"]))'
+		SCENARIOS=$BATS_TEST_TMPDIR fake s list eq -v --no-header --columns eq,served,lost-irqs |
+			tr -s ' ' | grep -qx 'aeq ? ?'
+		SCENARIOS=$BATS_TEST_TMPDIR fake s info dev -j | jq -e '.data[0] |
+			.mtu_failures == null and (.unknown | index("mtu_failures"))'
+		SCENARIOS=$SCENARIOS_OLD older_driver 168 456
+		SCENARIOS=$BATS_TEST_TMPDIR fake s list eq -j | jq -e '[.data[] | .served == 12 and
+			.unknown == ["lost_irqs"]] | all'
+		SCENARIOS=$SCENARIOS_OLD older_driver 176 456
+		SCENARIOS=$BATS_TEST_TMPDIR fake s list eq -j | jq -e '[.data[] | .served == 12 and
+			.lost_irqs == 3 and (has("unknown") | not)] | all'
+	done
+}
 @test "withheld: hidden and a list of keys" {
 	[[ "$(fake basic info qp 21 -v 2>/dev/null)" == *"bus address                  hidden"* ]]
 	fake basic info qp 21 -j 2>/dev/null | jq -e '.data[0].driver.withheld ==

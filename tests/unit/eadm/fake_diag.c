@@ -342,12 +342,14 @@ static json_object *find_object(json_object *adapter, const struct kind *k, uint
 
 static int call_info(json_object *a, struct erdma_diag_info *info)
 {
-	struct erdma_diag_info full = { .size = sizeof(full) };
-	uint32_t size = info->size;
+	struct erdma_diag_info full = { 0 };
+	uint32_t size = info->size, known = (uint32_t)fake_number(a, "info_size", sizeof(full));
 
 	if (size < 8)
 		return -EINVAL;
 	set_members(&full, info_members, get(a, "info"));
+	memset((uint8_t *)&full + known, 0, sizeof(full) - known);
+	full.size = known;
 	memcpy(info, &full, size < sizeof(full) ? size : sizeof(full));
 	return 0;
 }

@@ -115,14 +115,14 @@ static void eq_row_splits_events_of_the_aeq_only(void **state)
 	struct obj *o = obj_new(&test_pool, &schema_eq_list);
 
 	(void)state;
-	decode_eq_row(o, &eq);
+	decode_eq_row(o, &eq, sizeof(eq));
 	has_str(o, EL_EQ, "aeq");
 	has_num(o, EL_BY_TYPE0, 1);
 	has_num(o, EL_BY_TYPE0 + 3, 4);
 	has_num(o, EL_BY_OTHER, 6);
 	eq.eqn = 3;
 	o = obj_new(&test_pool, &schema_eq_list);
-	decode_eq_row(o, &eq);
+	decode_eq_row(o, &eq, sizeof(eq));
 	has_str(o, EL_EQ, "3");
 	has_none(o, EL_BY_TYPE0);
 }
