@@ -120,6 +120,16 @@ static void log_cmd(struct obj *o, const struct rec *rec)
 		obj_str(o, LG_TEXT, outcomes[c.outcome]);
 }
 
+/* A copy of a command that the timeline may have lost */
+static void log_cmd_first(struct obj *o, const struct rec *rec)
+{
+	struct erdma_diag_log_cmd c;
+
+	log_cmd(o, rec);
+	rec_copy(rec, &c, sizeof(c));
+	obj_u64(o, LG_CMD_SEQ, c.cmd_seq);
+}
+
 static void log_cmd_time(struct obj *o, const struct rec *rec)
 {
 	struct erdma_diag_log_cmd_time t;
@@ -157,6 +167,44 @@ static char *frame_text(char *buf, size_t size, const struct erdma_diag_log_cm *
 	return buf;
 }
 
+static void set_frame(struct obj *o, const struct erdma_diag_log_cm *c)
+{
+	if (!(c->flags & ERDMA_DIAG_CM_FRAME))
+		return;
+	obj_u64(o, LG_FRAME_COOKIE, c->peer_cookie);
+	decode_name(o, LG_FRAME_CC, erdma_name_cc(c->peer_cc), c->peer_cc);
+	obj_u64(o, LG_FRAME_DATA, c->pdata_len);
+	obj_u64(o, LG_FRAME_MARKERS, !!(c->flags & ERDMA_DIAG_CM_MARKERS));
+	obj_u64(o, LG_FRAME_CRC, !!(c->flags & ERDMA_DIAG_CM_CRC));
+}
+
+/* Only who connects waits for TCP, and only who accepts for the application */
+static bool has_stage(const struct erdma_diag_log_cm *c, uint32_t stage)
+{
+	return stage <= c->stage &&
+	       stage != (c->flags & ERDMA_DIAG_CM_ACTIVE ? ERDMA_DIAG_CM_APP : ERDMA_DIAG_CM_TCP);
+}
+
+/* What the text has, too */
+static void set_connection(struct obj *o, const struct erdma_diag_log_cm *c)
+{
+	uint32_t i;
+
+	if (c->family == AF_INET) {
+		decode_ipv4(o, LG_LOCAL_ADDR, c->saddr);
+		obj_u64(o, LG_LOCAL_PORT, c->sport);
+		decode_ipv4(o, LG_PEER_ADDR, c->daddr);
+		obj_u64(o, LG_PEER_PORT, c->dport);
+	}
+	if (c->qpn)
+		obj_u64(o, LG_COOKIE, c->cookie);
+	decode_name(o, LG_STAGE, WORD(stage_names, c->stage), c->stage);
+	for (i = 0; i < ERDMA_DIAG_CM_DONE; i++)
+		if (has_stage(c, i))
+			obj_u64(o, LG_STAGE_NS + i, c->stage_us[i] * 1000ULL);
+	set_frame(o, c);
+}
+
 static void log_cm(struct obj *o, const struct rec *rec)
 {
 	char from[INET_ADDRSTRLEN] = "?", to[INET_ADDRSTRLEN] = "?";
@@ -175,6 +223,7 @@ static void log_cm(struct obj *o, const struct rec *rec)
 	if (c.qpn)
 		obj_strf(o, LG_OBJECT, "qp/%u", c.qpn);
 	set_result(o, c.err);
+	set_connection(o, &c);
 	obj_strf(o, LG_TEXT,
 		 "%s:%u > %s:%u, reached %s; us: tcp %u, mpa %u, application %u, device %u%s",
 		 from, c.sport, to, c.dport, stage ? stage : "?",
@@ -278,7 +327,7 @@ void decode_log(struct obj *o, uint32_t kind, const struct rec *rec, uint64_t wa
 {
 	static void (*const decoders[])(struct obj *o, const struct rec *rec) = {
 		[ERDMA_DIAG_LOG_CMD] = log_cmd,
-		[ERDMA_DIAG_LOG_CMD_FIRST] = log_cmd,
+		[ERDMA_DIAG_LOG_CMD_FIRST] = log_cmd_first,
 		[ERDMA_DIAG_LOG_CMD_TIME] = log_cmd_time,
 		[ERDMA_DIAG_LOG_EVENT] = log_event,
 		[ERDMA_DIAG_LOG_CM] = log_cm,

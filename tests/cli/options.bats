@@ -50,6 +50,28 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 	expect 2 basic log --qp x
 	[[ "$stderr" == *"bad QP number 'x'"* ]]
 }
+@test "log: facts of a connection are members, too, as far as there are any" {
+	fake basic log --kind cm -j | jq -e '.data[0] | .local == {addr: "10.0.0.1", port: 1024} and
+		.peer == {addr: "10.0.0.2", port: 7471} and .stage == "established" and
+		.cookie == "0x00000007" and .stages ==
+		{setup_ns: 10000, tcp_ns: 200000, mpa_ns: 300000, device_ns: 50000} and .frame ==
+		{cookie: "0x00000008", cc: "cubic", private_data: 4, markers: false, crc: false}'
+	# A stage that was not reached has no time, a frame that did not come no members
+	fake basic log --kind cm -j | jq -e '.data[1] | .stage == "mpa" and (has("frame") | not) and
+		.stages == {setup_ns: 10000, tcp_ns: 200000, mpa_ns: 10000000000}'
+	# Bytes 44, 52 and 56: flags (accepted; markers, CRCs), QPN, family
+	jq '.adapters[0].log[] |= if .kind == 5 and .data[80:88] == "05000000" then .data |= .[:88] +
+		"1c000000" + .[96:104] + "00000000" + "00000000" + .[120:] else . end' \
+		"$SCENARIOS/basic.json" > "$BATS_TEST_TMPDIR/s.json"
+	SCENARIOS=$BATS_TEST_TMPDIR fake s log --kind cm -j | jq -e '.data[0] | .what == "accept" and
+		.frame.markers and .frame.crc and (.stages | has("tcp_ns") | not) and
+		.stages.application_ns == 0 and (has("local") or has("peer") or has("cookie") | not)'
+}
+@test "log: number of a first failure among the commands" {
+	[ "$(fake basic log --kind cmd-first -j | jq -c '[.data[] | [.seq, .cmd_seq]]')" = '[[0,9]]' ]
+	fake basic log --kind cmd -j | jq -e '[.data[] | has("cmd_seq") | not] | all'
+	[[ "$(fake basic log --kind cmd-first)" != *CMD-SEQ* ]]
+}
 @test "log: a driver without recorders, a broken reply" {
 	run fake no-log log
 	[ "$status" -eq 6 ]
