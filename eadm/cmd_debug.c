@@ -139,6 +139,8 @@ static void add_rows(struct ctx *c, struct dev *dev, const struct erdma_diag_deb
 		if (d->out_left_ms[i])
 			obj_u64(o, DB_LEFT, d->out_left_ms[i] * 1000000ULL);
 		obj_u64(o, DB_CHANGED, d->out_level[i] != before->out_level[i]);
+		obj_u64(o, DB_PRINTED, d->out_printed);
+		obj_u64(o, DB_SUPPRESSED, d->out_suppressed);
 		ctx_add(c, o);
 	}
 	if (d->out_suppressed)

@@ -369,7 +369,7 @@ const struct cmd cmd_table[] = {
 	  .more = "'debug-level cm' shows, 'cm=dbg' sets. Levels: off err info dbg trace, and "
 		  "default. The category\n'all' stands for every category; 'none' is short for "
 		  "all=default.",
-	  .schema = &schema_debug, .takes = LIST & ~TAKES_MORE, .exits = EXITS_ASK,
+	  .schema = &schema_debug, .takes = LIST, .exits = EXITS_ASK,
 	  .run = cmd_debug_level },
 	{ .verb = "recover", .object = "dev", .operands = "", .opts = recover_opts, .section = SET,
 	  .help = "reset the adapter: the driver puts a fresh device in its place",

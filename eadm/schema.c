@@ -415,6 +415,9 @@ static const struct field debug_fields[] = {
 	[DB_LEFT] = { "left_ns", "back in", T_NS, F_AHEAD, .at = "until" },
 	[DB_CHANGED] = { "changed", "changed", T_BOOL },
 	[DB_TEXT] = { "covers", "covers", T_STR },
+	/* Of all categories of the device */
+	[DB_PRINTED] = { "messages.printed", "messages printed", T_U64 },
+	[DB_SUPPRESSED] = { "messages.suppressed", "messages left out", T_U64 },
 };
 
 static const struct column debug_cols[] = {
@@ -424,6 +427,8 @@ static const struct column debug_cols[] = {
 	{ "DEFAULT", COL(DB_DEFAULT), .drop = 1 },
 	{ "BACK-IN", COL(DB_LEFT) },
 	{ "COVERS", COL(DB_TEXT), .drop = 2 },
+	{ "PRINTED", COL(DB_PRINTED), .level = 1 },
+	{ "SUPPRESSED", COL(DB_SUPPRESSED), .level = 1 },
 	{ "DEV-INDEX", COL(DB_INDEX), .level = 2 },
 };
 

@@ -57,7 +57,7 @@ fails()
 	fails 2 basic "version --timeout 5" "option --timeout has no effect on 'eadm version'"
 	fails 2 basic "info dev --columns dev" "option --columns has no effect on 'eadm info dev'"
 	fails 2 basic "info cmdq --no-header" "option --no-header has no effect on 'eadm info cmdq'"
-	fails 2 basic "debug-level -v" "option --verbose has no effect on 'eadm debug-level'"
+	fails 2 basic "explain -v" "option --verbose has no effect on 'eadm explain'"
 	fails 2 basic "stat -l -i 5" "only one of --interval and --live"
 	fails 2 basic "debug-level none --for 5m" "option --for has no effect on 'default'"
 	local o

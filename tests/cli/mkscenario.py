@@ -451,7 +451,7 @@ def adapter():
         ],
         "log": log(),
         "debug": {"level": [1, 3, 1, 1, 1, 1, 1, 1, 1], "left": [0, 599000, 0, 0, 0, 0, 0, 0, 0],
-                  "suppressed": 12},
+                  "suppressed": 12, "printed": 345},
     }
 
 

@@ -305,6 +305,13 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 
 # --- debug-level
 
+@test "debug-level: messages that were printed and left out" {
+	fake basic debug-level -j | jq -e '[.data[].messages == {printed: 345, suppressed: 12}] | all'
+	[ "$(fake basic debug-level cm -v --no-header --columns printed,suppressed 2>/dev/null | tr -s ' ')" = "345 12" ]
+	[[ "$(fake basic debug-level 2>/dev/null)" != *PRINTED* ]]
+	[[ "$(fake basic debug-level -v 2>/dev/null)" == *PRINTED*SUPPRESSED* ]]
+}
+
 @test "debug-level sets several categories" {
 	expect 0 basic debug-level cm=trace,qp=dbg --for 5m -j
 	jq -e '[.data[] | select(.changed) | [.category, .level, .left_ns]] ==

@@ -493,6 +493,7 @@ static int call_debug(json_object *a, struct erdma_diag_debug *d)
 			(uint32_t)json_object_get_int(json_object_array_get_idx(left, i));
 	}
 	d->out_suppressed = fake_number(dbg, "suppressed", 0);
+	d->out_printed = fake_number(dbg, "printed", 0);
 	return 0;
 }
 
