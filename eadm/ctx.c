@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One run of a command: what went wrong, which devices are meant. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -155,6 +156,13 @@ void ctx_note(struct ctx *c, const char *code, const char *object, const char *f
  */
 uint64_t ctx_now_ms(void)
 {
+#ifdef EADM_TEST
+	const char *tick = getenv("EADM_FAKE_TICK_MS");
+	static uint64_t ticks;
+
+	if (tick)
+		return ticks += strtoull(tick, NULL, 10);
+#endif
 	return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 

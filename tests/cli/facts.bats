@@ -39,6 +39,12 @@ states()
 	       | length >= 436 and all' <<< "$output"
 	jq -e '.warnings[0].code == "NOT_ASKED"' <<< "$output"
 }
+@test "the limit of list qp is 64 questions, and 100 ms" {
+	asked() { EADM_FAKE_TICK_MS=$1 fake many list qp -j | jq -r '.warnings[0].text'; }
+	[[ "$(asked 0)" == *"about 64 of 500 queue pairs"* ]]
+	# Read once before the first, and before each but the first: at 50, 75, 100 ms
+	[[ "$(asked 25)" == *"about 4 of 500 queue pairs"* ]]
+}
 @test "a device that does not answer is asked once" {
 	expect 0 cmdq-dead list qp
 	[[ "$stderr" == *"asked about 1 of 3 queue pairs"* ]]
