@@ -213,3 +213,24 @@ sysfs()
 	[ "$status" -ne 0 ]
 	[ -n "$stderr" ]
 }
+
+# A line for each counter that eadm knows of other drivers: group, error or not, metric and value
+known_counters()
+{
+	local list
+	list=$(grep -oP '\b(PORT|DRIVER)\("\K\w+' "$TOP/eadm/other_counters.c" | jq -R '[., 1]' | jq -cs .)
+	jq --argjson all "$list" '.adapters = [] | .others = [.others[0] | .counters = $all | del(.counters2) |
+		.ports = 1]' "$SCENARIOS/beside.json" > "$BATS_TEST_TMPDIR/s.json"
+	local SCENARIOS=$BATS_TEST_TMPDIR
+	fake s stat -j | jq -r '.data[0].counters[] | "\(.group) \(.name) \(.value)"'
+	fake s stat --errors -j | jq -r '.data[0].counters[] | "error \(.name)"'
+	fake s metrics | grep -E '^(# (HELP|TYPE) )?rdma_' | grep -vE 'rdma_(device|driver)_?info'
+}
+@test "every known counter: group, error, metric, unit and help" {
+	known_counters > "$BATS_TEST_TMPDIR/got"
+	[ "$(grep -c . "$BATS_TEST_TMPDIR/got")" -ge 120 ]
+	if [ -n "${UPDATE_GOLDEN-}" ]; then
+		cp "$BATS_TEST_TMPDIR/got" "$BATS_TEST_DIRNAME/golden/known-counters.txt"
+	fi
+	diff -u "$BATS_TEST_DIRNAME/golden/known-counters.txt" "$BATS_TEST_TMPDIR/got"
+}
