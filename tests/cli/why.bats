@@ -440,6 +440,14 @@ files() { run --separate-stderr "$FAKE" "$@" "$BATS_TEST_TMPDIR"/{client,server}
 	[ -z "$output" ]
 	[[ $stderr == *"no connection has one end in each file"* ]]
 }
+@test "match: the same addresses and ports with other cookies are no connection" {
+	jq '(.adapters[].qp[] | select(.qpn == 4)).cookie = 99' "$SCENARIOS/why-no-receive.json" \
+		> "$BATS_TEST_TMPDIR/s.json"
+	SCENARIOS=$BATS_TEST_TMPDIR two s
+	files match
+	[ -z "$output" ]
+	[[ $stderr == *"no connection has one end in each file"* ]]
+}
 @test "why: files as operands" {
 	two why-no-receive
 	files why -d all -j
