@@ -73,6 +73,12 @@ fact()
 	jq '.adapters[0].info.time_mono_ns = 9000000000000' "$SCENARIOS/why-verb-failed.json" \
 		> "$BATS_TEST_TMPDIR/s.json"
 	[ "$(SCENARIOS=$BATS_TEST_TMPDIR fact s .last_failure)" = null ]
+	# A loss ten minutes ago, and a second more
+	jq '.adapters[0].info += {lost_ns: 99000000000, probed_ns: 99500000000, last_loss: 1,
+		time_mono_ns: 699000000000}' "$SCENARIOS/why-idle-both.json" > "$BATS_TEST_TMPDIR/s.json"
+	[ "$(SCENARIOS=$BATS_TEST_TMPDIR fact s .last_failure.rule)" = card-replaced ]
+	jq '.adapters[0].info.time_mono_ns = 700000000000' "$BATS_TEST_TMPDIR/s.json" > "$BATS_TEST_TMPDIR/t.json"
+	[ "$(SCENARIOS=$BATS_TEST_TMPDIR fact t .last_failure)" = null ]
 	# The attempt is older than the loss of the device
 	jq '.adapters[0].info += {lost_ns: 99000000000, probed_ns: 99500000000}' \
 		"$SCENARIOS/why-cm-refused.json" > "$BATS_TEST_TMPDIR/s.json"
