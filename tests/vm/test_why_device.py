@@ -165,23 +165,14 @@ def test_limit_of_bandwidth(vm):
 
 # ---- events ------------------------------------------------------------------------------
 
-def test_interrupts_that_get_lost(vm):
-    """The driver finds their events."""
+@pytest.mark.parametrize('fault, rule', (('drop irq', 'irq-lost-found'),
+                                         ('drop ceqe', 'cq-event-lost-found')))
+def test_what_the_driver_finds_and_delivers(vm, fault, rule):
+    """Interrupts and completion events that get lost."""
     p = vm.popen(command(vm, ' '.join(['esend'] * 60), 15000))
     p.expect('^esend')
-    vm.card.fault('drop irq')
-    doctor_has(vm, 'irq-lost-found', 'card')
+    vm.card.fault(fault)
+    doctor_has(vm, rule, 'card')
     vm.card.clear_faults()
     p.stop()
-    doctor_has_not(vm, 'irq-lost-found')
-
-
-def test_completion_events_that_get_lost(vm):
-    """The driver finds and delivers them."""
-    p = vm.popen(command(vm, ' '.join(['esend'] * 60), 15000))
-    p.expect('^esend')
-    vm.card.fault('drop ceqe')
-    doctor_has(vm, 'cq-event-lost-found', 'card')
-    vm.card.clear_faults()
-    p.stop()
-    doctor_has_not(vm, 'cq-event-lost-found')
+    doctor_has_not(vm, rule)
