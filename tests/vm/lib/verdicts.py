@@ -94,7 +94,9 @@ class Cause:
         self.process.expect('^ready', 60)
         self.qpn, self.peer = re.search(r'^open qp (\d+)(?: (\d+))?', self.process.out,
                                         re.M).groups()
-        self.pid = self._vm.out('pgrep -x verbs_cause').split()[-1]
+        # pgrep reads the command line, too, and waits for memory that threads register meanwhile.
+        found = self._vm.out('grep -slx verbs_cause /proc/[0-9]*/comm; true')
+        self.pid = max(re.findall(r'/proc/(\d+)/', found), key=int)
         return self
 
     def __exit__(self, *_):
