@@ -32,8 +32,9 @@ NOISE = re.compile(r'^/var/(log|cache|lib/(apt|dpkg|systemd|initramfs-tools))/|'
                    r'/lib/modules/[^/]+/modules\.|^/etc/ld\.so\.cache|\.pyc$|__pycache__')
 DRIVER = 'erdma-dkms eadm'.split()
 OURS = [*DRIVER, 'erdma-dev']
-#: A twentieth of a CPU.
-LITTLE_TIME = 'systemd-run --scope --quiet --property=CPUQuota=5%'.split()
+#: Programs of a load, in units of systemd that get a twentieth of a CPU.
+LOAD = 'load-server', 'load-client'
+LITTLE_TIME = 'systemd-run --scope --quiet --property=CPUQuota=5% --unit='
 #: A version after ours.
 NEXT = '999.0.0'
 #: The kernel whose stock driver fits the kernel of a system.
@@ -207,9 +208,10 @@ def load(vm):
     Yields them. Interfaces have udev's names here, so erdma.vm.Traffic finds no device.
     """
     port = vm.next_port()
-    program = [*LITTLE_TIME, *f'ib_write_bw -R -F --run_infinitely -s 4096 -p {port}'.split()]
-    server = start_server(vm, program, port)
-    client = vm.popen([*program, vm.address()])
+    server, client = (f'{LITTLE_TIME}{x} ib_write_bw -R -F --run_infinitely -s 4096 -p {port}'.split()
+                      for x in LOAD)
+    server = start_server(vm, server, port)
+    client = vm.popen([*client, vm.address()])
     try:
         check_data_moves(vm)
         yield client, server
@@ -238,6 +240,9 @@ def test_upgrade_under_load_leaves_the_running_driver(system, next_debs):
             check_data_moves(vm)
             assert all(x.running for x in programs)
             vm.run('rmmod erdma', 60)
+            # They end of themselves, which takes more than a twentieth of a CPU.
+            for unit in LOAD:
+                vm.run(f'systemctl set-property --runtime {unit}.scope CPUQuota=', check=False)
             vm.wait_until('the programs to end', lambda: not any(x.running for x in programs), 60)
         vm.run('modprobe erdma', 60)
         assert version_of(vm, True) == NEXT
