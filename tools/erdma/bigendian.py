@@ -3,6 +3,7 @@
 emulation to run the result: all of Debian's packages, unpacked and not installed, so that the
 machine needs no foreign architecture.
 """
+import os
 import re
 import shutil
 from pathlib import Path
@@ -11,7 +12,7 @@ from . import apt, cache
 from .step import Failure, Step, Unavailable
 
 #: Revision of the recipe: count it up when another product comes out.
-RECIPE = 1
+RECIPE = 2
 ARCH = 's390x'
 TRIPLET = f'{ARCH}-linux-gnu'
 EMULATOR = f'usr/bin/qemu-{ARCH}-static'
@@ -68,10 +69,22 @@ def unpack(step: Step, names, env, work, root) -> None:
     shutil.rmtree(work)
 
 
+def keep_links_inside(root) -> None:
+    """Links of ROOT to absolute paths would lead to files of this machine, or nowhere: the linker
+    took a static library, which lacks what it needs, in place of libreadline.so.
+    """
+    for path in root.rglob('*'):
+        if path.is_symlink() and path.readlink().is_absolute():
+            inside = root / path.readlink().relative_to('/')
+            path.unlink()
+            path.symlink_to(os.path.relpath(inside, path.parent))
+
+
 def build(step: Step, env, out) -> None:
     """OUT/tools, OUT/sysroot, and the programs of SCRIPTS."""
     unpack(step, list(TOOLS), {}, out / 'work', out / 'tools')
     unpack(step, SYSROOT, env, out / 'work', out / 'sysroot')
+    keep_links_inside(out / 'sysroot')
     for name, text in SCRIPTS.items():
         (out / name).write_text(HERE + text, encoding='ascii')
         (out / name).chmod(0o755)
