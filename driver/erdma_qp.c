@@ -268,7 +268,6 @@ static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_udata *
 	if (err)
 		goto err_release;
 	qp->ibqp.qp_num = qp->qpn;
-	qp->ibqp.port = 1;	/* the core, which finds a QP by it, sets none for iWARP */
 	if (!qp->is_user)
 		erdma_flush_add_qp(qp);
 	/* The QP works: events may find it */
