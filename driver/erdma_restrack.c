@@ -158,7 +158,7 @@ static int restrack_put_qp(struct sk_buff *msg, struct erdma_qp *qp)
 	erdma_diag_fill_rq(qp, &q);
 	if (restrack_put_queue(msg, &q, "rq_depth", "rq_pi", "rq_ci"))
 		return -EMSGSIZE;
-	return restrack_is_listing(msg) ? 0 : restrack_put_in_flight(msg, qp);
+	return restrack_put_in_flight(msg, qp);
 }
 
 static int restrack_put_cq(struct sk_buff *msg, struct erdma_cq *cq)
