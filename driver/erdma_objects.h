@@ -94,7 +94,7 @@ struct erdma_ref {
 /**
  * struct erdma_objtab - objects by number
  * @ids: numbers in use, also of objects that are not published
- * @lock: protects @leaves, taken with interrupts off
+ * @lock: protects @leaves, taken with interrupts off; a pointer is published without it
  * @leaves: published objects
  */
 struct erdma_objtab {
@@ -353,7 +353,7 @@ void erdma_mtt_size(const struct erdma_mtt *mtt, u32 *tables, u64 *bytes);
  * @type: enum erdma_mr_type
  * @rights: ERDMA_RIGHT_*
  * @range: user memory: what was asked for
- * @created_ns: ktime_get_coarse_ns()
+ * @created_ns: ktime_get_ns() when the device had made it
  * @frmr_max_pages: FRMR: room in the level 1 table
  * @frmr_pages: FRMR: pages of the next REG_MR work request, in that table
  */

@@ -51,8 +51,9 @@ void erdma_ref_put(struct erdma_ref *ref)
  */
 void erdma_ref_end(struct erdma_ref *ref)
 {
-	erdma_ref_put(ref);
-	wait_for_completion(&ref->unused);
+	/* Most often there are no others: neither complete nor wait then */
+	if (!refcount_dec_and_test(&ref->count.refcount))
+		wait_for_completion(&ref->unused);
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -180,8 +181,15 @@ void erdma_objtab_free(struct erdma_objtab *tab, u32 id)
  */
 void erdma_objtab_publish(struct erdma_objtab *tab, u32 id, struct erdma_ref *ref)
 {
+	struct erdma_ref **place = &tab->leaves[id / OBJTAB_LEAF][id % OBJTAB_LEAF];
+
+	if (ref) {
+		smp_store_release(place, ref);	/* what it points to, before */
+		return;
+	}
+	/* Who has found it has a reference when the lock is free */
 	spin_lock_irq(&tab->lock);
-	tab->leaves[id / OBJTAB_LEAF][id % OBJTAB_LEAF] = ref;
+	WRITE_ONCE(*place, NULL);
 	spin_unlock_irq(&tab->lock);
 }
 
@@ -200,7 +208,7 @@ struct erdma_ref *erdma_objtab_find(struct erdma_objtab *tab, u32 id)
 	if (!tab->leaves || id > tab->ids.max)
 		return NULL;
 	leaf = tab->leaves[id / OBJTAB_LEAF];
-	return leaf ? leaf[id % OBJTAB_LEAF] : NULL;
+	return leaf ? READ_ONCE(leaf[id % OBJTAB_LEAF]) : NULL;
 }
 
 /**
