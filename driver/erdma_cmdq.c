@@ -38,8 +38,8 @@ static const char *ctx_name(const struct erdma_cmd_ctx *ctx)
 	return erdma_name_cmd(ctx->submod, ctx->opcode) ?: "unknown command";
 }
 
-/* The only place where the state of a context changes */
-static void ctx_set_state(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx,
+/* The only place where the state of a context changes; @to is constant, little is left of it */
+static __always_inline void ctx_set_state(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx,
 			  enum erdma_cmd_state to)
 {
 	static const u8 legal[] = {
@@ -148,7 +148,8 @@ static void ctx_complete(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
 		return;
 	}
 	ctx_set_state(q, ctx, ERDMA_CMD_DONE);
-	complete(&ctx->done);
+	if (ctx->waited)
+		complete(&ctx->done);
 }
 
 /*
@@ -419,7 +420,7 @@ static struct erdma_cmd_ctx *cmdq_submit(struct erdma_cmdq *q, u8 submod, u8 opc
 	if (!ctx)
 		return ERR_PTR(-ENODEV);
 
-	reinit_completion(&ctx->done);
+	ctx->waited = false;
 	ctx->sq_index = q->sq_pi;
 	ctx->submod = submod;
 	ctx->opcode = opcode;
@@ -627,13 +628,15 @@ static int cmdq_finish(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, u32 time
  * Was a command answered while its doorbell was rung? Else somebody is to wait for it:
  * only then an event is of use, and the CQ is armed.
  */
-static bool cmdq_answered_at_once(struct erdma_cmdq *q, const struct erdma_cmd_ctx *ctx)
+static bool cmdq_answered_at_once(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
 {
 	if (q->state != ERDMA_DIAG_CMDQ_RUN)
 		return false;
 	cmdq_poll(q);
 	if (ctx->state == ERDMA_CMD_DONE)
 		return true;
+	reinit_completion(&ctx->done);
+	ctx->waited = true;
 	if (!q->armed)
 		cmdq_arm(q);
 	return false;
@@ -712,23 +715,4 @@ int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *
 	else
 		cmdq_wait_irq(q, &wait);
 	return cmdq_finish(q, ctx, timeout_ms, res, buf);
-}
-
-/**
- * erdma_cmdq_exec - run a command
- * @q: command queue
- * @submod: enum erdma_submod
- * @opcode: opcode within @submod
- * @req: request; its header is filled in on the way
- * @size: bytes of @req with the header, 8..128
- * @res: zeroed, then filled with the outcome and the answer; may be NULL
- * @timeout_ms: see erdma_cmdq_exec_buf()
- *
- * Context: process, sleeps uninterruptibly but not longer than twice @timeout_ms.
- * Return: see erdma_cmdq_exec_buf().
- */
-int erdma_cmdq_exec(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req, size_t size,
-		    struct erdma_cmd_result *res, u32 timeout_ms)
-{
-	return erdma_cmdq_exec_buf(q, submod, opcode, req, size, res, timeout_ms, NULL);
 }

@@ -261,6 +261,7 @@ struct erdma_resp_buf {
  * struct erdma_cmd_ctx - a command from its submission to its completion; owns
  *	the result
  * @state: see enum erdma_cmd_state
+ * @waited: somebody waits for @done
  * @done: completed when @state becomes DONE
  * @sq_index: free-running WQEBB index of the slot in the SQ
  * @submod: enum erdma_submod
@@ -275,6 +276,7 @@ struct erdma_resp_buf {
  */
 struct erdma_cmd_ctx {
 	enum erdma_cmd_state state;
+	bool waited;
 	struct completion done;
 	u16 sq_index;
 	u8 submod;
@@ -412,11 +414,29 @@ void erdma_cmdq_forget_caller(struct erdma_cmdq *q);
 void erdma_cmdq_start_events(struct erdma_cmdq *q);
 void erdma_cmdq_irq(struct erdma_cmdq *q);
 void erdma_cmdq_kill(struct erdma_cmdq *q);
-int erdma_cmdq_exec(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req, size_t size,
-		    struct erdma_cmd_result *res, u32 timeout_ms);
 int erdma_cmdq_exec_buf(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
 			size_t size, struct erdma_cmd_result *res, u32 timeout_ms,
 			struct erdma_resp_buf **buf);
+
+/**
+ * erdma_cmdq_exec - run a command
+ * @q: command queue
+ * @submod: enum erdma_submod
+ * @opcode: opcode within @submod
+ * @req: request; its header is filled in on the way
+ * @size: bytes of @req with the header, 8..128
+ * @res: zeroed, then filled with the outcome and the answer; may be NULL
+ * @timeout_ms: see erdma_cmdq_exec_buf()
+ *
+ * Context: process, sleeps uninterruptibly but not longer than twice @timeout_ms.
+ * Return: see erdma_cmdq_exec_buf().
+ */
+static inline int erdma_cmdq_exec(struct erdma_cmdq *q, u8 submod, u8 opcode, const void *req,
+				  size_t size, struct erdma_cmd_result *res, u32 timeout_ms)
+{
+	return erdma_cmdq_exec_buf(q, submod, opcode, req, size, res, timeout_ms, NULL);
+}
+
 
 /* ---- erdma_cmd.c: one function per command ------------------------------ */
 
