@@ -509,22 +509,21 @@ static u32 cmd_fill_mr_pages(struct erdma_cmd_reg_mr *req, const struct erdma_mr
  * erdma_exec_reg_mr - REG_MR (5.2.9)
  * @dev: device
  * @spec: region
- * @outcome: set to what became of the command
+ * @res: set to what became of the command
  *
  * Return: see the top of this file; -EINVAL: more pages than the layout can say.
  */
 int erdma_exec_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec,
-		      enum erdma_cmd_outcome *outcome)
+		      struct erdma_cmd_result *res)
 {
 	struct erdma_cmd_reg_mr req = {};
 	u32 shift = spec->page_shift;
-	struct erdma_cmd_result res;
 	u32 cfg0, cfg2;
-	int err;
 
-	*outcome = ERDMA_CMD_NOT_SENT;
-	if (spec->level < 2 && spec->page_cnt > FIELD_MAX(ERDMA_REG_MR_PAGE_CNT))
+	if (spec->level < 2 && spec->page_cnt > FIELD_MAX(ERDMA_REG_MR_PAGE_CNT)) {
+		*res = (struct erdma_cmd_result){};
 		return -EINVAL;
+	}
 
 	cfg0 = FIELD_PREP(ERDMA_REG_MR_VERSION, spec->level >= 2) |
 	       FIELD_PREP(ERDMA_REG_MR_KEY, spec->key) |
@@ -546,26 +545,25 @@ int erdma_exec_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec,
 			       FIELD_PREP(ERDMA_REG_MR_TYPE, spec->type) |
 			       (spec->rights & ERDMA_REG_MR_RIGHTS));
 	req.cfg2 = cpu_to_le32(cfg2);
-	err = cmd_rdma(dev, ERDMA_CMD_REG_MR, spec->index, req, &res);
-	*outcome = res.outcome;
-	return err;
+	return cmd_rdma(dev, ERDMA_CMD_REG_MR, spec->index, req, res);
 }
 
 /**
  * erdma_exec_dereg_mr - DEREG_MR (5.2.10)
  * @dev: device
  * @stag: current lkey
+ * @res: set to what became of the command
  *
  * Return: see the top of this file. On failure the device may still use the memory.
  */
-int erdma_exec_dereg_mr(struct erdma_dev *dev, u32 stag)
+int erdma_exec_dereg_mr(struct erdma_dev *dev, u32 stag, struct erdma_cmd_result *res)
 {
 	struct erdma_cmd_dereg_mr req = {};
 
 	req.cfg = cpu_to_le32(FIELD_PREP(ERDMA_DEREG_MR_KEY, FIELD_GET(ERDMA_STAG_KEY, stag)) |
 			      FIELD_PREP(ERDMA_DEREG_MR_INDEX,
 					 FIELD_GET(ERDMA_STAG_INDEX, stag)));
-	return cmd_rdma(dev, ERDMA_CMD_DEREG_MR, FIELD_GET(ERDMA_STAG_INDEX, stag), req, NULL);
+	return cmd_rdma(dev, ERDMA_CMD_DEREG_MR, FIELD_GET(ERDMA_STAG_INDEX, stag), req, res);
 }
 
 /*

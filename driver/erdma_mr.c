@@ -114,15 +114,16 @@ static u32 mr_stag(const struct erdma_mr *mr)
 	return FIELD_PREP(ERDMA_STAG_INDEX, mr->index) | (mr->ibmr.lkey & ERDMA_STAG_KEY);
 }
 
-/* Takes the region away from the device and frees what it cannot reach any more */
-static int mr_release(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd)
+/* Takes the region away from the device and frees what it cannot reach any more; @res: how */
+static int mr_release(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd,
+		      struct erdma_cmd_result *res)
 {
 	u32 stag = mr_stag(mr);
 	int err;
 
 	/* Nobody finds the region any more; its number stays taken for now */
 	erdma_objtab_publish(&dev->mrs, mr->index, NULL);
-	err = erdma_exec_dereg_mr(dev, stag);
+	err = erdma_exec_dereg_mr(dev, stag, res);
 	erdma_ref_end(&mr->ref);
 	if (erdma_defer_free(dev, &mr_free_kind, mr, mr->index, err)) {
 		WRITE_ONCE(pd_of(ibpd)->retained, true);
@@ -133,10 +134,11 @@ static int mr_release(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *
 	return err;
 }
 
-static void mr_publish(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd)
+static void mr_publish(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd,
+		       u64 created_ns)
 {
 	mr->pd = pd_of(ibpd);
-	mr->created_ns = ktime_get_coarse_ns();
+	mr->created_ns = created_ns;
 	erdma_pd_count_mr(mr->pd, 1);
 	erdma_objtab_publish(&dev->mrs, mr->index, &mr->ref);
 	erdma_dbg(dev, MR, INFO, "mr %u type %u rights %#x length %llu: %u pages of %lu, level %u\n",
@@ -160,7 +162,7 @@ static int mr_register(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd 
 		.page_cnt = mr->mtt.page_cnt,
 		.level = mr->mtt.level,
 	};
-	enum erdma_cmd_outcome outcome;
+	struct erdma_cmd_result res;
 	int err;
 
 	if (mr->mtt.level)
@@ -168,18 +170,18 @@ static int mr_register(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd 
 	else
 		memcpy(spec.page, mr->mtt.inline_page, sizeof(spec.page));
 
-	err = erdma_exec_reg_mr(dev, &spec, &outcome);
+	err = erdma_exec_reg_mr(dev, &spec, &res);
 	if (err)
 		erdma_dbg(dev, MR, INFO,
 			  "no mr: type %u rights %#x length %llu, %u pages of %llu, level %u: %pe\n",
 			  mr->type, mr->rights, len, mr->mtt.page_cnt,
 			  BIT_ULL(mr->mtt.page_shift), mr->mtt.level, ERR_PTR(err));
-	if (erdma_cmd_may_still_run(outcome))
-		mr_release(dev, mr, ibpd);
+	if (erdma_cmd_may_still_run(res.outcome))
+		mr_release(dev, mr, ibpd, &res);
 	else if (err)
 		mr_free(dev, mr);
 	else
-		mr_publish(dev, mr, ibpd);
+		mr_publish(dev, mr, ibpd, res.answer_ns);
 	return err;
 }
 
@@ -400,12 +402,13 @@ int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	struct erdma_mr *mr = mr_of(ibmr);
 	u32 index = mr->index, stag = mr_stag(mr), type = mr->type;
 	u32 pdn = pd_of(ibmr->pd)->pdn;
+	struct erdma_cmd_result res;
 	int err;
 
 	erdma_dbg(dev, MR, INFO, "mr %u deregistered\n", index);
 	erdma_pd_count_mr(mr->pd, -1);
-	err = mr_release(dev, mr, ibmr->pd);
-	erdma_rec_key(dev->rec, stag, pdn, type, err);
+	err = mr_release(dev, mr, ibmr->pd, &res);
+	erdma_rec_key(dev->rec, stag, pdn, type, err, res.answer_ns);
 	if (err) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DEREG_MR_FAILED);
 		erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_DEREG_MR, index, err);

@@ -9,7 +9,6 @@
  */
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
-#include <linux/poll.h>
 #include <linux/slab.h>
 
 #include "erdma.h"
@@ -128,74 +127,7 @@ void erdma_rec_put(struct erdma_rec *rec)
  */
 void erdma_rec_current(struct erdma_rec_owner *owner)
 {
-	owner->kernel = current->flags & PF_KTHREAD;
-	owner->uid = current_uid();
-	owner->pid = task_tgid_nr(current);
-	owner->tid = task_pid_nr(current);
-	owner->start_ns = current->group_leader->start_boottime;
-	/* Not get_task_comm(), which takes a lock: a name that changes meanwhile has a NUL, too */
-	data_race(memcpy(owner->comm, current->comm, sizeof(owner->comm)));
-}
-
-/**
- * erdma_rec_lock - what protects the ring of a kind
- * @rec: recorders
- * @kind: ERDMA_DIAG_LOG_*
- *
- * Return: lock; that of commands and failed verbs is not taken in interrupts.
- */
-spinlock_t *erdma_rec_lock(struct erdma_rec *rec, u32 kind)
-{
-	switch (kind) {
-	case ERDMA_DIAG_LOG_CMD:
-	case ERDMA_DIAG_LOG_CMD_FIRST:
-	case ERDMA_DIAG_LOG_CMD_TIME:
-	case ERDMA_DIAG_LOG_FAIL:
-		return &rec->cmd_lock;
-	default:
-		return &rec->lock;
-	}
-}
-
-/**
- * erdma_rec_begin - begin a new entry in a slot
- * @rec: recorders; erdma_rec_lock() of the kind is held
- * @kind: ERDMA_DIAG_LOG_*
- * @slot: of that kind; its owner is set
- * @time_ns: CLOCK_MONOTONIC
- *
- * Return: the entry. Its head is filled; the caller sets everything behind it.
- */
-void *erdma_rec_begin(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot, u64 time_ns)
-{
-	struct erdma_diag_log_head *head = (struct erdma_diag_log_head *)slot->data;
-	const struct erdma_rec_owner *owner = &slot->owner;
-
-	lockdep_assert_held(erdma_rec_lock(rec, kind));
-	slot->seq = rec->ring[kind].next;
-	WRITE_ONCE(rec->ring[kind].next, slot->seq + 1);
-	head->seq = slot->seq;
-	head->time_ns = time_ns;
-	head->owner.kernel = owner->kernel;
-	head->owner.pid = owner->kernel ? 0 : owner->pid;
-	memcpy(head->owner.comm, owner->comm, sizeof(head->owner.comm));
-	return head;
-}
-
-/**
- * erdma_rec_next_slot - the slot of the oldest entry
- * @rec: recorders; erdma_rec_lock() of the kind is held
- * @kind: ERDMA_DIAG_LOG_*, a ring
- *
- * Return: it.
- */
-struct erdma_rec_slot *erdma_rec_next_slot(struct erdma_rec *rec, u32 kind)
-{
-	struct erdma_rec_ring *ring = &rec->ring[kind];
-	u32 i;
-
-	div_u64_rem(ring->next, ring->depth, &i);
-	return erdma_rec_slot(ring, i);
+	erdma_rec_fill_current(owner);
 }
 
 /**
@@ -217,18 +149,6 @@ void erdma_rec_store(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slo
 }
 
 /**
- * erdma_rec_wake - wake readers
- * @rec: recorders, not locked
- *
- * Context: any.
- */
-void erdma_rec_wake(struct erdma_rec *rec)
-{
-	if (wq_has_sleeper(&rec->wait))
-		wake_up_interruptible_poll(&rec->wait, EPOLLIN | EPOLLRDNORM);
-}
-
-/**
  * erdma_rec_add - add an entry and wake readers
  * @rec: recorders; NULL, or switched off: nothing happens
  * @kind: ERDMA_DIAG_LOG_*, not of commands nor FAIL
@@ -242,13 +162,15 @@ void erdma_rec_add(struct erdma_rec *rec, u32 kind, const struct erdma_rec_owner
 {
 	struct erdma_diag_log_head *head = entry;
 	unsigned long flags;
+	spinlock_t *lock;
 
 	if (!erdma_rec_is_on(rec))
 		return;
 	head->time_ns = ktime_get_ns();
-	spin_lock_irqsave(&rec->lock, flags);
+	lock = erdma_rec_lock(rec, kind);
+	spin_lock_irqsave(lock, flags);
 	erdma_rec_store(rec, kind, erdma_rec_next_slot(rec, kind), owner, head);
-	spin_unlock_irqrestore(&rec->lock, flags);
+	spin_unlock_irqrestore(lock, flags);
 	erdma_rec_wake(rec);
 }
 
@@ -284,6 +206,17 @@ static struct erdma_rec_slot *rec_find_slot(struct erdma_rec *rec, u32 kind, u64
 	return erdma_rec_slot(ring, i);
 }
 
+/* Writers leave it to readers, who are fewer */
+static void rec_fill_head(struct erdma_diag_log_head *head, const struct erdma_rec_slot *slot)
+{
+	const struct erdma_rec_owner *owner = &slot->owner;
+
+	head->seq = slot->seq;
+	head->owner.kernel = owner->kernel;
+	head->owner.pid = owner->kernel ? 0 : owner->pid;
+	memcpy(head->owner.comm, owner->comm, sizeof(head->owner.comm));
+}
+
 /**
  * erdma_rec_find - copy the first entry that is not older than a number
  * @rec: recorders
@@ -307,6 +240,7 @@ bool erdma_rec_find(struct erdma_rec *rec, u32 kind, u64 seq, struct erdma_rec_f
 	if (slot) {
 		found->owner = slot->owner;
 		memcpy(&found->entry, slot->data, rec_kinds[kind].size);
+		rec_fill_head(&found->entry.head, slot);
 	}
 	spin_unlock_irqrestore(lock, flags);
 	/* A row of the table that is not there never was */

@@ -100,7 +100,8 @@ void erdma_rec_fail(struct erdma_rec *rec, enum erdma_diag_verb verb, u32 object
 /* ---- erdma_rec_event.c: everything else but connections ---------------------- */
 
 void erdma_rec_event(struct erdma_dev *dev, u32 type, u32 subtype, u32 object, u32 data);
-void erdma_rec_key(struct erdma_rec *rec, u32 stag, u32 pdn, u32 type, int err);
+void erdma_rec_key(struct erdma_rec *rec, u32 stag, u32 pdn, u32 type, int err,
+		   u64 answer_ns);
 void erdma_rec_reset(struct erdma_rec *rec, u32 event, const char *reason, int err);
 void erdma_rec_link(struct erdma_rec *rec, u32 event, u32 mtu, int err);
 __printf(4, 0) void erdma_rec_debug(struct erdma_rec *rec, u32 cat, u32 level,

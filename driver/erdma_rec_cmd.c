@@ -43,8 +43,7 @@ static void cmd_count_time(struct erdma_rec *rec, const struct erdma_diag_log_cm
 	u64 ns, us;
 	u32 i;
 
-	if (!cmd->answer_ns || cmd->submod >= ERDMA_REC_SUBMODS ||
-	    cmd->opcode >= ERDMA_REC_OPCODES)
+	if (!cmd->answer_ns || cmd->submod / ERDMA_REC_SUBMODS | cmd->opcode / ERDMA_REC_OPCODES)
 		return;
 	i = cmd->submod * ERDMA_REC_OPCODES + cmd->opcode;
 	slot = erdma_rec_slot(&rec->ring[ERDMA_DIAG_LOG_CMD_TIME], i);
@@ -54,8 +53,6 @@ static void cmd_count_time(struct erdma_rec *rec, const struct erdma_diag_log_cm
 	if (slot->seq == ERDMA_REC_EMPTY) {
 		slot->seq = i;
 		slot->owner.kernel = true;
-		row->head.seq = i;
-		row->head.owner.kernel = 1;
 		row->submod = cmd->submod;
 		row->opcode = cmd->opcode;
 	}
@@ -86,15 +83,16 @@ static void cmd_count_time(struct erdma_rec *rec, const struct erdma_diag_log_cm
 void erdma_rec_cmd(struct erdma_rec *rec, u8 submod, u8 opcode, u32 object, int err,
 		   const struct erdma_cmd_result *res)
 {
-	u64 now = res->answer_ns ?: ktime_get_ns();
 	struct erdma_diag_log_cmd *entry;
 	struct erdma_rec_slot *slot;
+	u64 now;
 
 	if (!erdma_rec_is_on(rec))
 		return;
+	now = res->answer_ns ?: ktime_get_ns();
 	spin_lock(&rec->cmd_lock);
 	slot = erdma_rec_next_slot(rec, ERDMA_DIAG_LOG_CMD);
-	erdma_rec_current(&slot->owner);
+	erdma_rec_fill_current(&slot->owner);
 	entry = erdma_rec_begin(rec, ERDMA_DIAG_LOG_CMD, slot, now);
 	entry->cmd_seq = slot->seq;
 	entry->submit_ns = res->submit_ns;

@@ -3,6 +3,11 @@
 #ifndef ERDMA_REC_INT_H
 #define ERDMA_REC_INT_H
 
+#include <linux/cred.h>
+#include <linux/math64.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+
 #include "erdma_rec.h"
 
 #define ERDMA_REC_FREEZE	16	/* commands before and with each first failure */
@@ -41,8 +46,8 @@ struct erdma_rec_ring {
  * struct erdma_rec - recorders of an adapter
  * @refs: the adapter, and each diagnostics node
  * @lock: protects the rings, but those of @cmd_lock
- * @cmd_lock: protects the rings of commands and failed verbs, which are written in process
- *	context only, and @frozen
+ * @cmd_lock: protects the rings of commands, failed verbs and keys, which are written in
+ *	process context only, and @frozen
  * @wait: woken when an entry was added, and when a node goes
  * @ring: by kind
  * @frozen: bit n: the first failure with outcome n was copied to CMD_FIRST
@@ -72,11 +77,91 @@ static inline struct erdma_rec_slot *erdma_rec_slot(const struct erdma_rec_ring 
 	return (struct erdma_rec_slot *)(ring->slots + (size_t)i * ring->stride);
 }
 
-struct erdma_rec_slot *erdma_rec_next_slot(struct erdma_rec *rec, u32 kind);
-void *erdma_rec_begin(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot, u64 time_ns);
-spinlock_t *erdma_rec_lock(struct erdma_rec *rec, u32 kind);
+/* As erdma_rec_current(), for what every command does */
+static inline void erdma_rec_fill_current(struct erdma_rec_owner *owner)
+{
+	owner->kernel = current->flags & PF_KTHREAD;
+	owner->uid = current_uid();
+	owner->pid = task_tgid_nr(current);
+	owner->tid = task_pid_nr(current);
+	owner->start_ns = current->group_leader->start_boottime;
+	/* Not get_task_comm(), which takes a lock: a name that changes meanwhile has a NUL, too */
+	data_race(memcpy(owner->comm, current->comm, sizeof(owner->comm)));
+}
+
+/**
+ * erdma_rec_lock - what protects the ring of a kind
+ * @rec: recorders
+ * @kind: ERDMA_DIAG_LOG_*
+ *
+ * Return: lock; that of what verbs do is not taken in interrupts.
+ */
+static inline spinlock_t *erdma_rec_lock(struct erdma_rec *rec, u32 kind)
+{
+	switch (kind) {
+	case ERDMA_DIAG_LOG_CMD:
+	case ERDMA_DIAG_LOG_CMD_FIRST:
+	case ERDMA_DIAG_LOG_CMD_TIME:
+	case ERDMA_DIAG_LOG_FAIL:
+	case ERDMA_DIAG_LOG_KEY:
+		return &rec->cmd_lock;
+	default:
+		return &rec->lock;
+	}
+}
+
+/**
+ * erdma_rec_begin - begin a new entry in a slot
+ * @rec: recorders; erdma_rec_lock() of the kind is held
+ * @kind: ERDMA_DIAG_LOG_*
+ * @slot: of that kind; its owner is set
+ * @time_ns: CLOCK_MONOTONIC
+ *
+ * Return: the entry. The caller sets everything behind its head, of which readers get the
+ * rest from the slot.
+ */
+static inline void *erdma_rec_begin(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot,
+				    u64 time_ns)
+{
+	struct erdma_diag_log_head *head = (struct erdma_diag_log_head *)slot->data;
+	u64 seq = rec->ring[kind].next;
+
+	lockdep_assert_held(erdma_rec_lock(rec, kind));
+	slot->seq = seq;
+	WRITE_ONCE(rec->ring[kind].next, seq + 1);
+	head->time_ns = time_ns;
+	return head;
+}
+
+/**
+ * erdma_rec_next_slot - the slot of the oldest entry
+ * @rec: recorders; erdma_rec_lock() of the kind is held
+ * @kind: ERDMA_DIAG_LOG_*, a ring
+ *
+ * Return: it.
+ */
+static inline struct erdma_rec_slot *erdma_rec_next_slot(struct erdma_rec *rec, u32 kind)
+{
+	struct erdma_rec_ring *ring = &rec->ring[kind];
+	u32 i;
+
+	div_u64_rem(ring->next, ring->depth, &i);
+	return erdma_rec_slot(ring, i);
+}
+
 void erdma_rec_store(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot,
 		     const struct erdma_rec_owner *owner, const struct erdma_diag_log_head *head);
-void erdma_rec_wake(struct erdma_rec *rec);
+
+/**
+ * erdma_rec_wake - wake readers
+ * @rec: recorders, not locked
+ *
+ * Context: any.
+ */
+static inline void erdma_rec_wake(struct erdma_rec *rec)
+{
+	if (unlikely(wq_has_sleeper(&rec->wait)))
+		wake_up_interruptible_poll(&rec->wait, EPOLLIN | EPOLLRDNORM);
+}
 
 #endif /* ERDMA_REC_INT_H */

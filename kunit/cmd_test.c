@@ -336,9 +336,9 @@ static void reg_mr_matches_vectors(struct kunit *test)
 		.va = 0x7f0000001080ULL, .len = 5000, .page_shift = 12, .page_cnt = 2,
 		.page = { 0x10000, 0x20000 },
 	};
-	enum erdma_cmd_outcome outcome;
+	struct erdma_cmd_result res;
 
-	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &outcome), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &res), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(REG_MR));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x80000007);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0x0000303C);
@@ -358,9 +358,9 @@ static void large_mr_uses_version_1(struct kunit *test)
 		.va = 0x100000000ULL, .len = 0x234567000ULL, .page_shift = 12,
 		.page_cnt = 0x234567, .level = 2, .page = { 0x5000 },
 	};
-	enum erdma_cmd_outcome outcome;
+	struct erdma_cmd_result res;
 
-	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &outcome), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &res), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x90000001);
 	KUNIT_EXPECT_EQ(test, slot32(test, 24), 0x34567000);
 	KUNIT_EXPECT_EQ(test, slot32(test, 28), 0x60234567);
@@ -378,9 +378,9 @@ static void region_of_512_gib_fits(struct kunit *test)
 		.va = 0x100000000ULL, .len = 1ULL << 39, .page_shift = 12,
 		.page_cnt = 1 << 27, .level = 3, .page = { 0x5000 },
 	};
-	enum erdma_cmd_outcome outcome;
+	struct erdma_cmd_result res;
 
-	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &outcome), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &res), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 24), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 28), 0x60300000);
 	KUNIT_EXPECT_EQ(test, slot32(test, 40), 0x80);
@@ -406,9 +406,9 @@ static void frmr_is_registered_invalid(struct kunit *test)
 		.index = 9, .type = ERDMA_MR_FRMR, .rights = ERDMA_RIGHT_ALL,
 		.page_shift = 12, .page_cnt = 256, .level = 1, .page = { 0x7000 },
 	};
-	enum erdma_cmd_outcome outcome;
+	struct erdma_cmd_result res;
 
-	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &outcome), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &res), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 9);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0x7e);
 	KUNIT_EXPECT_EQ(test, slot32(test, 28), 0x60100100);
@@ -422,9 +422,9 @@ static void dma_mr_has_shift_31(struct kunit *test)
 	const struct erdma_mr_spec spec = {
 		.index = 2, .type = ERDMA_MR_DMA, .rights = ERDMA_RIGHT_LOCAL_READ,
 	};
-	enum erdma_cmd_outcome outcome;
+	struct erdma_cmd_result res;
 
-	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &outcome), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &res), 0);
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 2);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0x84);
 	KUNIT_EXPECT_EQ(test, slot32(test, 28), 0xf8000000);
@@ -432,7 +432,9 @@ static void dma_mr_has_shift_31(struct kunit *test)
 
 static void dereg_mr_names_index_and_key(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, erdma_exec_dereg_mr(fake_of(test)->dev, 0x0000075a), 0);
+	struct erdma_cmd_result res;
+
+	KUNIT_ASSERT_EQ(test, erdma_exec_dereg_mr(fake_of(test)->dev, 0x0000075a, &res), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(DEREG_MR));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x05a00007);
 	expect_zero_from(test, 12);

@@ -86,7 +86,7 @@ static void no_recorder_is_no_crash(struct kunit *test)
 	setup_of(test)->f->dev->rec = NULL;
 	record(NULL, 1, 0, 1);
 	erdma_rec_fail(NULL, ERDMA_DIAG_VERB_REG_MR, 0, -EIO);
-	erdma_rec_key(NULL, 1, 1, 1, 0);
+	erdma_rec_key(NULL, 1, 1, 1, 0, 0);
 	erdma_rec_link(NULL, ERDMA_DIAG_LINK_UP, 1500, 0);
 	erdma_rec_reset(NULL, ERDMA_DIAG_RESET_LOST, "of a test", 0);
 	erdma_rec_event(setup_of(test)->f->dev, ERDMA_AE_QP_FATAL, 0, 1, 0);
@@ -102,7 +102,7 @@ static void recorders_that_are_off_record_nothing(struct kunit *test)
 	erdma_rec_enabled = false;
 	record(rec, 1, 22, 1);
 	erdma_rec_fail(rec, ERDMA_DIAG_VERB_REG_MR, 0, -EIO);
-	erdma_rec_key(rec, 1, 1, 1, 0);
+	erdma_rec_key(rec, 1, 1, 1, 0, 0);
 	erdma_rec_link(rec, ERDMA_DIAG_LINK_UP, 1500, 0);
 	erdma_rec_reset(rec, ERDMA_DIAG_RESET_RECOVERED, "of a test", 0);
 	erdma_rec_event(setup_of(test)->f->dev, ERDMA_AE_QP_FATAL, 0, 1, 0);
@@ -469,7 +469,7 @@ static void log_shows_ones_own_without_keys(struct kunit *test)
 
 	write_one_of_a_user(test, KUIDT_INIT(12345));
 	write_one_of_a_user(test, current_uid());
-	erdma_rec_key(rec_of(test), 0x1334, 1, 0, 0);	/* of the kernel */
+	erdma_rec_key(rec_of(test), 0x1334, 1, 0, 0, 0);	/* of the kernel */
 
 	s->req.who = &who;
 	KUNIT_ASSERT_EQ(test, call_log(test, &arg), 0);
