@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import os
+import statistics
 
 import pytest
 
@@ -28,15 +29,17 @@ EADM = '/erdma/eadm/eadm'
 RUNS = 5
 LISTING_MS = 100        # beyond what starting the program takes
 INSNS_PER_MS = 1e6
-# Ratios that a run of eight batches may show of operations that cost the same with both drivers
-# and vary: most of them is mmap(), TCP and the scheduler (docs/results).
 # What recorders may add
 RECORDERS_MOST = 1.02
-RECORDER_TURNS = 4
+RECORDERS_MOST_OF_MR = 1.03
+OBJECTS = ['cq', 'qp', 'mr_4k']
+RECORDER_TURNS = 6
 RECORDERS = '/sys/module/erdma/parameters/recorders'
-VARIES = {'pd': 1.02, 'context': 1.08, 'connect': 1.1}
+# Operations for which the driver has more to do than the stock one, and their ratios (docs/results):
+# a PD is an object of diagnostics, a process has doorbell pages of its own, connections are recorded
+DO_MORE = {'pd': 1.02, 'context': 1.03, 'connect': 1.05}
 # QPs: more than those of which a listing has details
-SHORT = argparse.Namespace(batches=8, qps=1100, listings=1, profile=None)
+SHORT = argparse.Namespace(batches=24, qps=1100, listings=1, profile=None)
 
 
 def unique(name):
@@ -45,14 +48,14 @@ def unique(name):
 
 
 def test_control_path_costs_at_most_what_it_costs_with_the_stock_driver(tmp_path):
-    """Those of VARIES are judged by bench-control, with more batches; four cost much less."""
+    """Each costs as much at most, but for those of DO_MORE; four cost much less."""
     products.build('intree-6.1')
     build.plugin()
     bench_control_cli.compare(SHORT, unique('control-cost'), tmp_path / 'result.json')
     rows = json.loads((tmp_path / 'result.json').read_text(encoding='ascii'))['rows']
     ratios = {name: row['ratio'] for name, row in rows.items()}
     assert set(ratios) == set(OPERATIONS)
-    assert not {k: v for k, v in ratios.items() if v > VARIES.get(k, MOST)}
+    assert not {k: v for k, v in ratios.items() if v > DO_MORE.get(k, MOST)}
     assert sum(x <= GOOD for x in ratios.values()) >= GOOD_ROWS
 
 
@@ -71,7 +74,8 @@ def counted_vm(name):
         os.truncate(counts, 0)
         return result
 
-    with local.hosts(name, VmSpec(smp=1, qemu_args=('-plugin', plugin), boot_limit=300)) as (vm,):
+    spec = VmSpec(smp=1, icount=True, qemu_args=('-plugin', plugin), boot_limit=300)
+    with local.hosts(name, spec) as (vm,):
         bench_control_cli.check_plugin(vm, counts)
         vm.driver.load(timeout=60)
         yield vm, counted
@@ -79,18 +83,24 @@ def counted_vm(name):
 
 
 def test_recorders_add_less_than_2_percent():
-    """Of the operation with the least besides its two commands, which varies least, too. In turns:
-    what a VM has done before makes it cheaper.
+    """Of what a program does before it has a connection: a CQ, a QP and a region, which are two
+    commands each. The region alone, which is little else than its commands and has a record of its
+    key besides, costs a bit more. In turns: what a VM has done before makes it cheaper; and the
+    least of some processes, as it depends on which pages a process got.
     """
-    name, best = 'mr_4k', {}
+    runs = {'Y': {}, 'N': {}}
     with counted_vm('recorder-cost') as (vm, counted):
         for wanted in 'YN' * RECORDER_TURNS:
             vm.write(RECORDERS, wanted)
-            cost = counted(bench_control_cli.measure_verbs(vm, SHORT.batches, [name]))[name].best
-            best[wanted] = min(best.get(wanted, cost), cost)
-    ratio = best['Y'] / best['N']
-    print(best, ratio)
-    assert 1 < ratio < RECORDERS_MOST
+            text = bench_control_cli.measure_verbs(vm, SHORT.batches, OBJECTS)
+            for name, cost in counted(text).items():
+                runs[wanted].setdefault(name, []).append(statistics.median(cost.each))
+    least = {k: {name: min(x) for name, x in rows.items()} for k, rows in runs.items()}
+    ratios = {name: least['Y'][name] / least['N'][name] for name in OBJECTS}
+    whole = sum(least['Y'].values()) / sum(least['N'].values())
+    print(least, ratios, whole)
+    assert 1 < whole < RECORDERS_MOST
+    assert 1 < ratios['mr_4k'] < RECORDERS_MOST_OF_MR
 
 
 def run_eadm(vm, tag, *args):
@@ -99,11 +109,9 @@ def run_eadm(vm, tag, *args):
                    *args], 600)
 
 
-def check_details(vm, qpn):
-    """The RDMA core's listing of many has no details, one QP has."""
-    show = ['rdma', 'resource', 'show', 'qp']
-    assert 'sq_depth' not in vm.out([*show, '-dd'], 300)
-    assert 'sq_depth' in vm.out([*show, 'link', 'erdma_0/1', 'lqpn', qpn, '-dd'], 60)
+def check_details(vm):
+    """The RDMA core's listing of many has no details: its time would be several times as long."""
+    assert 'sq_depth' not in vm.out(['rdma', 'resource', 'show', 'qp', '-dd'], 300)
 
 
 def test_listing_10000_qps_takes_at_most_100_ms_more_than_starting():
@@ -113,7 +121,7 @@ def test_listing_10000_qps_takes_at_most_100_ms_more_than_starting():
     with counted_vm('listing-cost') as (vm, counted):
         with bench_control_cli.many_qps(vm, QPS):
             listing = vm.out([EADM, '-j', 'list', 'qp'], 60)
-            check_details(vm, json.loads(listing)['data'][0]['qpn'])
+            check_details(vm)
             text = run_eadm(vm, 1, '--version') + '\n' + run_eadm(vm, 2, 'list', 'qp')
         cost = counted(text)
     print(text)

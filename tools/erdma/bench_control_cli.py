@@ -81,7 +81,7 @@ def measure(driver, args, name='bench-control'):
     shares = (('intree', str(kernels.stock_drivers('6.1')[0])),) if driver == 'intree' else ()
     wanted = args.profile or list(OPERATIONS)
     verbs = [x for x in wanted if x != SHOW and x not in KERNEL]
-    spec = VmSpec(smp=1, shares=shares, qemu_args=('-plugin', plugin), boot_limit=300)
+    spec = VmSpec(smp=1, icount=True, shares=shares, qemu_args=('-plugin', plugin), boot_limit=300)
     with local.hosts(f'{name}-{driver}', spec) as (vm,):
         check_plugin(vm, counts)
         vm.driver.kind = driver

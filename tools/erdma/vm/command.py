@@ -60,6 +60,8 @@ def _memory(spec, fd):
 #: TCG runs "rep movsb" byte by byte, and vectors of 32 bytes by calls: a guest that believes in
 #: these features copies and clears pages several times slower. Page tables have four levels.
 EMULATED_CPU = 'max,-erms,-avx,-avx2,-la57'
+#: Where instructions are counted, programs are to execute those that they execute elsewhere.
+COUNTED_CPU = 'max,-la57'
 
 
 def cpus(spec):
@@ -69,6 +71,15 @@ def cpus(spec):
     return f'{spec.smp},maxcpus=2' if spec.smp == 1 else str(spec.smp)
 
 
+def processor(spec, mode):
+    """-accel and -cpu, and the clock if the spec wants one of its own."""
+    if spec.icount:
+        return '-accel', 'tcg,thread=single', '-icount', 'shift=0', '-cpu', COUNTED_CPU
+    if mode == 'kvm':
+        return '-accel', 'kvm', '-cpu', 'host'
+    return '-accel', 'tcg,thread=multi', '-cpu', EMULATED_CPU
+
+
 def qemu_command(vm, ports, memory):
     """argv for @vm; @ports: descriptors of the sockets "agent" and "qmp"; @memory: of its memory."""
     spec, image = vm.spec, vm.hosts.image
@@ -76,12 +87,11 @@ def qemu_command(vm, ports, memory):
     kernel, initrd = spec.kernel_files(image)
     append = ('console=ttyS0 loglevel=7 panic=-1 oops=panic mitigations=off '
               'random.trust_cpu=on watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 '
-              'no_timer_check ' + spec.append)
+              'no_timer_check ' + ('tsc=reliable ' if spec.icount else '') + spec.append)
     cmd = [spec.qemu or 'qemu-system-x86_64', '-nodefaults', '-no-user-config', '-display', 'none',
            '-name', f'{vm.hosts.name}-{vm.index}', '-no-reboot',
            '-machine', 'q35,memory-backend=mem',
-           '-accel', 'kvm' if mode == 'kvm' else 'tcg,thread=multi',
-           '-cpu', 'host' if mode == 'kvm' else EMULATED_CPU, '-smp', cpus(spec)]
+           *processor(spec, mode), '-smp', cpus(spec)]
     cmd += _memory(spec, memory)
     cmd += ['-kernel', kernel, '-initrd', initrd, '-append', append,
             '-drive', spec.root_drive(image),

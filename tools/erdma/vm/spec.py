@@ -28,6 +28,8 @@ class VmSpec:
     qemu_args: passed to QEMU as they are, in front of the devices.
     append: more kernel arguments.
     slow: the kernel is so many times slower; all limits are that much longer.
+    icount: the guest's clock counts its instructions, one per ns, whatever the host does meanwhile;
+        never with KVM.
     """
     cards: int = 1
     props: tuple = ()
@@ -44,6 +46,7 @@ class VmSpec:
     qemu_args: tuple = ()
     append: str = ''
     slow: int = 1
+    icount: bool = False
     boot_limit: int = 120
     ip_base: str = '10.77'
 
