@@ -52,6 +52,7 @@ def test_load_and_unload_10_times(bare_vm):
 
 
 @pytest.mark.limit(900)
+@pytest.mark.expects_verdict('no-driver')
 @pytest.mark.parametrize('rounds', [5, pytest.param(20, marks=pytest.mark.group('long'))])
 def test_load_traffic_unbind_under_traffic_bind_unload_many_times(bare_vm, rounds):
     """The kernel may not need noticeably more memory after the last round than in between.
@@ -174,6 +175,7 @@ def test_network_interface_visits_another_namespace(bare_vm):
     bare_vm.driver.unload()
 
 
+@pytest.mark.expects_verdict('no-address')
 def test_unload_while_the_interface_is_in_another_namespace(bare_vm, namespace):
     bare_vm.driver.load()
     bare_vm.run('ip link set eth0 netns other')
