@@ -40,7 +40,7 @@ static const char *ctx_name(const struct erdma_cmd_ctx *ctx)
 
 /* The only place where the state of a context changes; @to is constant, little is left of it */
 static __always_inline void ctx_set_state(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx,
-			  enum erdma_cmd_state to)
+					  enum erdma_cmd_state to)
 {
 	static const u8 legal[] = {
 		[ERDMA_CMD_UNUSED] = BIT(ERDMA_CMD_SUBMITTED),

@@ -437,7 +437,6 @@ static inline int erdma_cmdq_exec(struct erdma_cmdq *q, u8 submod, u8 opcode, co
 	return erdma_cmdq_exec_buf(q, submod, opcode, req, size, res, timeout_ms, NULL);
 }
 
-
 /* ---- erdma_cmd.c: one function per command ------------------------------ */
 
 /**
