@@ -632,6 +632,9 @@ int fake_call(struct fake *f, size_t n, unsigned int cmd, void *arg)
 	set_members(arg, d.out ? d.out : info_members, get(rule, "set"));
 	if (poke && d.buf)
 		from_hex(poke, d.buf + fake_number(rule, "at", 0), 64);
+	/* The rule may be another one from now on */
+	if (fake_number(rule, "pass", 0))
+		fake_next(f);
 	return 0;
 }
 
