@@ -10,7 +10,7 @@ import subprocess
 
 import mkwhy as m
 import pytest
-from mkscenario import ceqe, entry, eqc, le, local_inv, ring, scenario, send, sqe, write
+from mkscenario import ceqe, cqc, cqe, entry, eqc, le, local_inv, ring, scenario, send, sqe, write
 
 from lib.paths import TOP
 
@@ -200,6 +200,89 @@ case('a consumer of the kernel that has armed', of_kernel(), 'cq-not-taken', tex
 case('one that has never armed', of_kernel(notify=0), '', 'cq-not-taken')
 case('one that has armed for solicited completions', of_kernel(notify=2), '', 'cq-not-taken')
 case('one that took all', of_kernel(**{'cq.ci': 100}), '', 'cq-not-taken')
+
+# Completions come while samples are taken: in the first one the consumer had taken all
+case('completions that came just now', of_kernel(then=[{'hw': {'data': cqc(7, n, 7, 0).hex()}}
+                                                       for n in (100, 100, 100)],
+                                                 hw={'data': cqc(7, 96, 7, 0).hex()}), '',
+     'cq-not-taken')
+
+# An arm that stands in all samples, and is one of this queue
+for name, now in (('the number of events that was there comes again', [{'cmdsn': 3}, {'cmdsn': 6}]),
+                  ('it was armed again', [{}, m.armed(8, 2, 99), m.armed(8, 2, 98)])):
+    case(name, m.base(cq=of_server(cmdsn=2, **m.armed(8, 2, 98), then=now)), '', 'cq-event-lost')
+for name, arm in (('a record that arms nothing', {'cq.valid': 4, 'cq.dbrec': 8 << 32 | 2 << 28 | 98}),
+                  ('a record that is not known', {**m.armed(8, 2, 98), 'cq.valid': 0}),
+                  ('an index ahead of the card', m.armed(8, 2, 101)),
+                  ('one entry more than the queue has', m.armed(8, 2, (100 - 129) & 0xffffff))):
+    case(name, m.base(cq=of_server(cmdsn=2, **arm)), '', 'cq-event-lost')
+case('as many completions as the queue has entries', m.base(cq=of_server(
+    cmdsn=2, **m.armed(8, 2, (100 - 128) & 0xffffff))), 'cq-event-lost', text='got 128 completions')
+
+
+def asleep(then=(), **kw):
+    """The server got an event of its two completions; the client's send waits for a receive."""
+    a = m.stuck(cq=of_server(cmdsn=3, **{**m.armed(8, 2, 98), **kw}))
+    a['qp'][1]['then'] = list(then)
+    return a
+
+
+case('an event that nobody does anything about', asleep(), 'event-not-taken')
+for name, arm in (('it was armed behind all', m.armed(8, 2, 100)),
+                  ('it was armed ahead of the card', m.armed(8, 2, 101)),
+                  ('no event came', m.armed(8, 3, 98)),
+                  ('it was never armed', {'cq.valid': 0})):
+    case(f'asleep: {name}', asleep(**arm), 'application-asleep', 'event-not-taken')
+awake = asleep()
+awake['proc'] = [m.process(m.CLIENT), m.running(m.SERVER)]
+case('asleep: it is not', awake, 'no-receive', 'event-not-taken')
+case('asleep: packets move', asleep([m.server(rq=(100, 100), pkts=(n, n)) for n in (1, 2, 3)]),
+     'no-receive', 'event-not-taken')
+
+
+def hidden(*more, depth=128, index=98, pi=100, then=(), rules=()):
+    """The entry at an index has the wrong owner bit; an entry of each of @more has the right one."""
+    a = m.base(rules=list(rules), cq=[
+        m.cq(7, m.CLIENT, hw={'data': cqc(7, pi, 7, 0).hex()}, then=[
+            {'hw': {'data': cqc(7, n, 7, 0).hex()}} for n in then],
+             **m.queue('cq', depth=depth, valid=0)), m.cq(8, m.SERVER)])
+    a['rings'][4] = ring(3, 7, depth, [(index, cqe(index + depth, depth, 2, 0, 0, index, 3))] + [
+        (i, cqe(i, depth, 2, 0, 0, i, 3)) for i in more])
+    return a
+
+
+# Time passes with the answer about the ring
+PASSES = [{'call': 'ring', 'obj': 3, 'id': 7, 'pass': 1}]
+case('an entry with the wrong owner bit', hidden(97, 99), 'completion-hidden', text='98 of cq 7')
+case('a ring without a change while it is read', hidden(then=(100, 100, 100, 100), rules=PASSES),
+     'completion-hidden')
+case('an entry that is written while the ring is read', hidden(then=(100, 100, 100, 101),
+                                                               rules=PASSES), '',
+     'completion-hidden')
+silent = hidden(then=(100, 100, 100), rules=PASSES)
+silent['cq'][0]['then'].append({'hw': {'status': 'ETIMEDOUT'}})
+case('a card that does not answer behind the reading', silent, '', 'completion-hidden')
+case('an index that is another in one sample', hidden(then=(101, 100)), '', 'completion-hidden')
+case('an entry in front of the first one', hidden(120, 99, index=121), '', 'completion-hidden')
+case('the largest ring that is read', hidden(depth=65536), 'completion-hidden')
+case('a ring that is too large', hidden(depth=131072), '', 'completion-hidden')
+both = hidden()
+both['cq'][0].update({'cq.valid': 2, 'cq.ci': 96, 'notify': 1, **kernel})
+both['qp'][0].update(kernel)
+case('one that cannot take what is hidden', both, 'completion-hidden', 'cq-not-taken')
+
+
+def room(depth, **kw):
+    """A queue for 8 receives, and 8 sends that are not all signalled."""
+    a = m.base(cq=[m.cq(7, m.CLIENT, **m.queue('cq', depth=depth, valid=0)), m.cq(8, m.SERVER)])
+    a['qp'][0].update(kw)
+    return a
+
+
+for depth, holds, not_holds in ((16, '', 'cq-overrun cq-small'), (15, 'cq-small', 'cq-overrun'),
+                                (8, 'cq-small', 'cq-overrun'), (7, 'cq-overrun', 'cq-small')):
+    case(f'room for {depth} of 8 receives and 8 sends', room(depth), holds, not_holds)
+case('room for 15 of 16 that are signalled', room(15, flags=1 | 4), 'cq-overrun', 'cq-small')
 
 other = json.loads(json.dumps(m.base()).replace('0000:00:05.0', '0000:00:06.0').replace(
     'erdma_0', 'erdma_1').replace('diag0', 'diag1'))
