@@ -470,14 +470,6 @@ int cmd_why(struct ctx *c, const struct args *all)
 
 /* ---- match ---------------------------------------------------------------------- */
 
-/* The file in front of the colon */
-static bool same_file(const struct dev *a, const struct dev *b)
-{
-	size_t n = strcspn(a->name, ":");
-
-	return n == strcspn(b->name, ":") && !strncmp(a->name, b->name, n);
-}
-
 static void choose_matched(struct collect *l)
 {
 	const struct known_qp *k;
@@ -487,7 +479,7 @@ static void choose_matched(struct collect *l)
 
 	for (i = 0; i < l->q.n_qps; i++) {
 		k = &l->q.qps[i];
-		if (peers_find(&l->peers, k->dev, &k->qp, &dev, &qpn) && !same_file(k->dev, dev))
+		if (peers_find(&l->peers, k->dev, &k->qp, &dev, &qpn) && k->dev->file != dev->file)
 			choose_qp(l->q.c, k->dev, k->qp.qpn, l);
 	}
 }

@@ -51,6 +51,7 @@ enum dev_state {
  * @state: how usable it is
  * @err: why there is no node although the driver should have one; 0 if unknown
  * @ports: number of ports, of DEV_OTHER; an adapter has one
+ * @file: of several files the number of the one that has it, from 0
  * @fd: of the node, -1 = not open
  * @info: ERDMA_DIAG_INFO, once open
  */
@@ -66,6 +67,7 @@ struct dev {
 	enum dev_state state;
 	int err;
 	unsigned int ports;
+	unsigned int file;
 	int fd;
 	struct erdma_diag_info info;
 };

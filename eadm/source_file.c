@@ -102,6 +102,9 @@ static struct dev *new_device(struct source *src, const struct snap_item *i)
 	return d;
 }
 
+/* Two of them, and a colon, are the name of a device */
+#define LABEL_MAX	(DEV_NAME_LEN / 2 - 1)
+
 /* Of several files: "server:erdma_0" */
 static void label_device(const struct file_source *f, struct dev *d, uint32_t dev)
 {
@@ -112,8 +115,9 @@ static void label_device(const struct file_source *f, struct dev *d, uint32_t de
 		return;
 	for (; dev >= f->devices[i]; i++)
 		dev -= f->devices[i];
-	snprintf(name, sizeof(name), "%.31s:%.31s", f->label[i], d->name);
+	snprintf(name, sizeof(name), "%.*s:%.*s", LABEL_MAX, f->label[i], LABEL_MAX, d->name);
 	strcpy(d->name, name);
+	d->file = (unsigned int)i;
 }
 
 static int file_devices(struct source *src)
@@ -678,17 +682,30 @@ void source_from_snapshot(struct source *src, struct snap_in *in)
 	src->chosen = line_number(f->file, "chosen", 0);
 }
 
-/* The name of a file without folder and ending; its number if another one has the same */
-static char *label_of(struct pool *p, char *const *path, size_t n, size_t i)
+/* The name of a file without folder and ending, as far as it is shown */
+static char *label_of(struct pool *p, char *path)
 {
-	const char *name = basename(path[i]), *dot = strrchr(name, '.');
-	size_t k;
+	const char *name = basename(path), *dot = strrchr(name, '.');
+	size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
 
-	for (k = 0; k < n; k++)
-		if (k != i && !strcmp(basename(path[k]), name))
-			return pool_printf(p, "%zu", i + 1);
-	return pool_printf(p, "%.*s", (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)),
-			   name);
+	return pool_printf(p, "%.*s", n < LABEL_MAX ? (int)n : LABEL_MAX, name);
+}
+
+/* Names of files; their numbers if two of them look alike */
+static char **labels_of(struct pool *p, char *const *path, size_t n)
+{
+	char **label = pool_alloc(p, n * sizeof(*label));
+	bool alike = false;
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		label[i] = label_of(p, path[i]);
+		for (k = 0; k < i; k++)
+			alike |= !strcmp(label[i], label[k]);
+	}
+	for (i = 0; alike && i < n; i++)
+		label[i] = pool_printf(p, "%zu", i + 1);
+	return label;
 }
 
 /**
@@ -707,7 +724,6 @@ int source_from_files(struct source *src, char *const *path, size_t n, size_t *b
 		      const char **damage)
 {
 	struct snap_in **in = pool_alloc(src->pool, n * sizeof(*in)), *all;
-	char **label = pool_alloc(src->pool, n * sizeof(*label));
 	uint32_t *devices = pool_alloc(src->pool, n * sizeof(*devices));
 	struct file_source *f;
 	size_t i;
@@ -718,7 +734,6 @@ int source_from_files(struct source *src, char *const *path, size_t n, size_t *b
 		*bad = i;
 		if (!in[i])
 			return -err;
-		label[i] = label_of(src->pool, path, n, i);
 		devices[i] = snap_devices(in[i]);
 	}
 	all = n == 1 ? in[0] : snap_join(src->pool, in, n);
@@ -727,7 +742,7 @@ int source_from_files(struct source *src, char *const *path, size_t n, size_t *b
 	if (n == 1)
 		return 0;
 	f = src->priv;
-	f->label = label;
+	f->label = labels_of(src->pool, path, n);
 	f->devices = devices;
 	return 0;
 }
