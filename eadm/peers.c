@@ -91,6 +91,12 @@ static const struct peer_end *find_end(const struct peers *p, const struct side 
 	return e;
 }
 
+/* Of two with the same sides neither has a peer: nobody knows which of them is connected */
+static const struct peer_end *find_peer(const struct peers *p, const struct peer_end *e)
+{
+	return find_end(p, &e->local, &e->remote) ? find_end(p, &e->remote, &e->local) : NULL;
+}
+
 static void sort_ends(struct peers *p)
 {
 	if (!p->sorted && p->n)
@@ -100,7 +106,7 @@ static void sort_ends(struct peers *p)
 
 /**
  * peers_find - the other end of a queue pair's connection
- * @p: queue pairs; their order changes
+ * @p: queue pairs, it is one of them; their order changes
  * @dev: its device
  * @qp: its record
  * @peer_dev: result: the other's device
@@ -114,7 +120,9 @@ bool peers_find(struct peers *p, const struct dev *dev, const struct erdma_diag_
 	const struct peer_end me = end_of_qp(dev, qp, NULL, p->by_ports), *peer;
 
 	sort_ends(p);
-	peer = qp->family == AF_INET && p->n ? find_end(p, &me.remote, &me.local) : NULL;
+	if (qp->family != AF_INET || !p->n)
+		return false;
+	peer = find_peer(p, &me);
 	if (!peer || (peer->dev == dev && peer->qpn == qp->qpn))
 		return false;
 	*peer_dev = peer->dev;
@@ -138,7 +146,7 @@ void peers_join(struct peers *p, unsigned int qpn_field, unsigned int dev_field)
 	for (e = p->end; e < p->end + p->n; e++) {
 		if (!e->o)
 			continue;
-		peer = find_end(p, &e->remote, &e->local);
+		peer = find_peer(p, e);
 		if (!peer || peer == e)
 			continue;
 		obj_u64(e->o, qpn_field, peer->qpn);

@@ -154,10 +154,10 @@ cq5()
 	fake basic list qp -j | jq -e 'all(.data[]; has("peer_qpn") | not)'
 	fake denied-list info qp 17
 }
-@test "of two queue pairs with the same end none is named as the peer" {
-	fake same-ends list qp -j | jq -e '[.data[] | [.qpn, .peer_qpn]][0] == [17, null]'
+@test "of two queue pairs with the same end none is named as the peer, and neither has one" {
+	fake same-ends list qp -j | jq -e '[.data[] | [.qpn, .peer_qpn]] == [[17, null], [19, null], [20, null]]'
 	[[ "$(fake same-ends list qp)" == *"10.0.0.7:7471  "* ]]
-	fake same-ends info qp 17 -j | jq -e '.data[0].driver.peer_qpn == null'
+	fake same-ends info qp 17,20 -j | jq -e '[.data[].driver.peer_qpn] == [null, null]'
 }
 @test "a peer on another card of this host is named with its device" {
 	[[ "$(fake two-cards list qp)" == *"10.0.0.7:7471 =erdma_1/qp19"*"10.0.0.1:49152 =erdma_0/qp17"* ]]
