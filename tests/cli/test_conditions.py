@@ -391,9 +391,9 @@ case('more than ten minutes ago', m.with_info(now, time_mono_ns=(95 + 601) * SEC
      'verb-failed')
 
 
-def host(name, holds, not_holds='', **kw):
+def host(name, holds, not_holds='', text='', **kw):
     """A host that differs from one without a fault in this."""
-    case(name, m.machine(**kw), holds, not_holds, 'doctor')
+    case(name, m.machine(**kw), holds, not_holds, 'doctor', text)
 
 
 host('rdma-core 43', 'provider-old', rdma_core=43)
@@ -412,6 +412,51 @@ host('a CPU that is not known', '', 'irqs-one-cpu', irq_cpu={'41': 3, '42': -1})
 one = m.machine(irq_cpu={'41': 3})
 one['eq'] = [one['eq'][0], one['eq'][1], one['eq'][3]]
 case('one interrupt', one, '', 'irqs-one-cpu', 'doctor')
+# What other event queues have does not count, and one that differs is enough
+three = m.machine(irq_cpu={'41': 1, '42': 3, '43': 3})
+three['eq'].insert(3, m.eq(3, 3, 6, 6, 4))
+case('the first of three interrupts elsewhere', three, '', 'irqs-one-cpu', 'doctor')
+three = copy.deepcopy(three)
+three['host']['irq_cpu'] = {'40': 0, '41': 3, '42': 3, '43': 3}
+case('that of the other event queues elsewhere', three, 'irqs-one-cpu', verb='doctor',
+     text='the 3 completion interrupts of erdma_0 all go to CPU 3')
+host('a module without a version, and no file', 'module-other', version='', disk_path='',
+     disk_version='', text='it states no version. Next')
+host("a module without a version, the kernel's own file", 'module-other', version='',
+     disk_path='kernel/drivers/infiniband/hw/erdma/erdma.ko', text='it states no version. Next')
+host('a module without a version, in front of ours', 'module-other', version='',
+     text='it is not updates/dkms/erdma.ko, which modprobe would load')
+host('a parameter of another module', 'module-other', 'compat-mode', version='', compat_mode='Y')
+host('no module is loaded', '', 'module-other module-old compat-mode', loaded=0, version='',
+     compat_mode='Y')
+host('other sources of another version', 'module-old', version='0.0.9', srcversion='B2',
+     text='0.0.9')
+host('no libibverbs, and nothing of it', '', 'provider-missing provider-old', libibverbs=0,
+     provider=0, rdma_core=0)
+host('an old rdma-core without the provider', 'provider-missing', 'provider-old', provider=0,
+     rdma_core=40)
+host('headers and no module', '', 'headers-missing', disk_path='', disk_version='')
+host('no headers and no DKMS', '', 'headers-missing', headers=0, dkms=0, disk_path='',
+     disk_version='')
+for name, driver, exclusive, holds, not_holds in (
+        ('hidden by its namespace', 'erdma', 1, 'netns-hidden', 'no-rdma'),
+        ('namespaces share', 'erdma', 0, 'no-rdma', 'netns-hidden'),
+        ('nobody knows whether namespaces share', 'erdma', None, 'no-rdma', 'netns-hidden'),
+        ('a driver of its own', 'vfio-pci', 1, 'no-rdma', 'netns-hidden')):
+    mode = {k: v for k, v in {**m.machine()['host'], 'exclusive': exclusive}.items() if v is not None}
+    case(name, {'pci': '0000:00:05.0', 'driver': driver, 'module_version': '0.1.0', 'host': mode}, holds,
+         not_holds, 'doctor')
+for name, n, ifindex, holds in (('no address', 0, 3, 'no-address'), ('two addresses', 2, 3, ''),
+                                ('in another namespace', 0, 0, '')):
+    case(f'interface: {name}', m.with_info(m.base(addresses=n), netdev_ifindex=ifindex), holds,
+         '' if holds else 'no-address', 'doctor')
+unasked = m.base()
+del unasked['addresses']
+case('interface: addresses are not known', m.with_info(unasked, netdev_ifindex=3), '', 'no-address',
+     'doctor')
+case('an MTU that the device did not take', m.with_info(m.base(), mtu=1500, mtu_asked=8500,
+                                                        mtu_status=errno.EIO), 'mtu-refused', verb='doctor',
+     text='8500')
 
 
 def pins(kb, limit='8388608 8388608 bytes'):
@@ -425,4 +470,4 @@ for kb, holds in ((7373, 'pinned-near'), (8192, 'pinned-near'), (7372, ''), (819
 case('a process without a limit', pins(8192, 'unlimited unlimited bytes'), '', 'pinned-near',
      'doctor')
 case('nothing pinned of nothing', pins(0, '0 0 bytes'), '', 'pinned-near', 'doctor')
-del sge, log, flushing, both, adapter, received, apart, one, now, coming, posting
+del sge, log, flushing, both, adapter, received, apart, one, now, coming, posting, three, unasked
