@@ -5,6 +5,7 @@ import os
 import subprocess
 
 import mklive as m
+import mkwhy
 import pytest
 from mkscenario import mlx5, rxe, scenario, second
 
@@ -17,12 +18,13 @@ FAKE = os.path.join(TOP, 'eadm/build/eadm-fake')
 
 @pytest.fixture(name='eadm')
 def _eadm(tmp_path):
-    """eadm WORD...: its objects, one of each interval, and its messages."""
-    def run(adapters, *words, exit_status=0, others=(), **env):
+    """eadm WORD...: its objects, one of each interval, and its messages; or its document."""
+    def run(adapters, *words, exit_status=0, others=(), form=('-o', 'jsonl'), **env):
         path = tmp_path / 'scenario.json'
         path.write_text(json.dumps({**scenario(*adapters), 'others': list(others)}), encoding='ascii')
         clean = {k: v for k, v in os.environ.items() if not k.startswith('EADM')}
-        done = subprocess.run([FAKE, *words, '-o', 'jsonl'], timeout=60, text=True, check=False,
+        done = subprocess.run([FAKE, *words, *form], timeout=60, text=True, check=False,
+                              cwd=tmp_path,
                               env={**clean, 'EADM_SCENARIO': str(path), **env},
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert done.returncode == exit_status, done.stderr
@@ -78,7 +80,7 @@ def test_an_index_that_goes_round_goes_on(eadm):
 
 def test_with_many_packets_an_index_may_have_gone_round_more_than_once(eadm):
     for packets, known in ((8000, True), (9000, False)):
-        a = {**posting(3, 20, 40), **m.traffic((0, 0), (packets * 2 // 3, 0), (packets * 4 // 3, 0))}
+        a = {**posting(3, 20, 40), **m.traffic((10**6, 0), (10**6 + packets * 2 // 3, 0), (10**6 * 2, 0))}
         assert ('posts_rate' in rows(eadm, a)[0]) == known
     # What stands still did not go round
     a = {**posting(3, 3), **m.traffic((0, 0), (1000000, 0))}
@@ -167,9 +169,10 @@ def test_a_process_is_a_row_and_so_is_each_part_of_the_kernel(eadm):
 
 
 def test_a_control_group_is_a_row_by_its_number_if_nobody_knows_its_name(eadm):
-    found = [(row.get('owner', {}).get('cgroup'), row['qps'], row.get('unknown', [])) for row in rows(eadm, of(
-        busy(1), busy(2, 4712, cgroup=99), busy(3, 9, cgroup=0), busy(4, 4800, cgroup=77),
-        busy(5, 0, 'nvme_rdma', 0, **{'owner.kernel': 1})), '--by', 'cgroup')]
+    a = of(busy(1), busy(2, 4712, cgroup=99), busy(3, 9, cgroup=0), busy(4, 4800, cgroup=77),
+           busy(5, 0, 'nvme_rdma', 0, **{'owner.kernel': 1}))
+    found = [(row.get('owner', {}).get('cgroup'), row['qps'], row.get('unknown', []))
+             for row in rows(eadm, a, '--by', 'cgroup')]
     names = {name: n for name, n, _ in found}
     assert names == {'/system.slice/app.service': 2, '#99': 1, None: 1, 'kernel': 1}
     assert [name for name, _, unknown in found if 'owner.cgroup' in unknown] == [None]
@@ -252,6 +255,13 @@ def test_the_queue_pairs_of_a_device_are_counted_anew(eadm):
     assert [i['rows'][0]['qps'] for i in eadm([a], 'top', '-n', '2', '--by', 'dev')] == [8, 9]
 
 
+def test_a_device_that_is_gone_by_its_node_alone(eadm):
+    a = of(busy(1))
+    a['then'][0]['rules'] = [{'call': 'info', 'errno': 'ENODEV'}]
+    codes = [line.get('warning', {}).get('code') for line in eadm([a], 'top', '-n', '3', '--by', 'dev')]
+    assert 'GONE' in codes
+
+
 def test_a_device_that_is_gone_before_the_first_interval_is_a_failure(eadm):
     a = of(busy(1), rules=[{'call': 'list', 'errno': 'ENODEV'}])
     error, = [line for line in eadm([a], 'top', '-n', '2', exit_status=3) if 'error' in line]
@@ -279,11 +289,9 @@ def moved(eadm, counters, *words, **kw):
 
 
 def test_what_went_wrong_is_first_then_groups_by_their_importance(eadm):
-    names = ['cmdq_submitted', 'ceq_events', 'cmd_create_qp_sent', 'cm_accept_ok', 'tx_pkts',
+    names = ['of_another_driver', 'cmdq_submitted', 'ceq_events', 'alloc_pd', 'cm_accept_ok', 'tx_pkts',
              'cmdq_timeouts']
-    order = moved(eadm, [[name, 5, 100 - n] for n, name in enumerate(names)])
-    assert order[:3] == ['cmdq_timeouts', 'tx_pkts', 'cm_accept_ok']
-    assert order.index('ceq_events') < order.index('cmdq_submitted')
+    assert moved(eadm, [[name, 5, 100 - n] for n, name in enumerate(names)]) == names[::-1]
 
 
 def test_of_one_group_the_fastest_is_first(eadm):
@@ -306,18 +314,58 @@ def test_stat_of_a_device_that_is_gone_before_the_first_interval_is_a_failure(ea
 
 # ---- watch ------------------------------------------------------------------------------
 
+def watch(eadm, adapters, *words, **kw):
+    """The document of a watch."""
+    return eadm(adapters, 'watch', *words, form=('-j',), EADM_FAKE_ONE='1', **kw)[0]
 
-def watch(eadm, adapter, *words, **kw):
-    """Rules that the document of a watch has, and its exit status."""
-    doc = eadm([adapter], 'watch', *words, EADM_FAKE_ONE='1', **kw)[-1]
-    return [f['rule'] for row in doc.get('data', [doc]) if 'verdict' in row
-            for f in (row['verdict'], *row.get('also', []))]
+
+def rules(doc):
+    return [f['rule'] for row in doc['data'] for f in (row['verdict'], *row.get('also', []))]
+
+
+def down(**kw):
+    """The port is down, and completion queues become rare."""
+    a = m.base()
+    return {**a, 'info': {**a['info'], 'link_up': 0, 'n_cq': 120_000}, **kw}
 
 
 def test_a_rule_that_is_not_the_verdict_ends_it(eadm):
     """The level of what was waited for counts, not that of the verdict."""
-    a = m.base()
-    a['info'] = {**a['info'], 'link_up': 0, 'n_cq': 120_000}
-    assert 'limit-near' in watch(eadm, a, '--until', 'limit-near', exit_status=10)
-    for rules in ('limit-near,link-down', 'link-down,limit-near', 'warning', 'fault'):
-        assert 'link-down' in watch(eadm, a, '--until', rules, exit_status=11)
+    assert 'limit-near' in rules(watch(eadm, [down()], '--until', 'limit-near', exit_status=10))
+    for until in ('limit-near,link-down', 'link-down,limit-near', 'warning', 'fault'):
+        assert 'link-down' in rules(watch(eadm, [down(qp=[])], '--until', until, exit_status=11))
+
+
+def test_rules_of_doctor_and_others_together(eadm):
+    works = m.base(qp=[mkwhy.client(then=[mkwhy.client(sq=(100 + n, 100 + n), pkts=(300 + n, 301 + n))
+                                          for n in range(1, 40)]), mkwhy.server()])
+    assert 'works' in rules(watch(eadm, [works], '--until', 'link-down,works', exit_status=10))
+
+
+@pytest.mark.parametrize('words, second_look', (((), '004835'), (('-i', '10'), '004840'),
+                                                (('-i', '1m'), '004930')))
+def test_a_look_each_interval_the_first_at_once(eadm, tmp_path, words, second_look):
+    """The watch begins at 00:48:28; the name of the file has the time behind the look."""
+    for adapter, when in ((down(), '004830'), (m.later(4, link_up=0), second_look)):
+        watch(eadm, [adapter], '--until', 'link-down', '--then', 'snapshot', *words,
+              exit_status=11, TZ='UTC')
+        path, = tmp_path.glob('*.snap')
+        assert path.name == f'eadm-link-down-20261121-{when}.snap'
+        path.unlink()
+
+
+def test_a_look_that_fails_is_the_end_only_if_it_is_the_first(eadm):
+    there = {'open_errno': None, 'info': down()['info']}
+    a = {**m.base(), 'then': [{}, {}, {}, {'open_errno': 'EACCES'}, there]}
+    assert rules(watch(eadm, [a], '--until', 'link-down', exit_status=11))
+    line = watch(eadm, [{**m.base(), 'open_errno': 'EACCES'}], '--until', 'link-down', exit_status=4)
+    assert line['error']['code'] == 'EACCES'
+
+
+def test_the_file_is_called_after_the_first_rule_and_each_row_names_it(eadm, tmp_path):
+    there = {k: second()[k] for k in ('pci', 'name', 'index', 'netdev', 'node')}
+    doc = watch(eadm, [down(), down(**there)], '-d', 'all', '--until', 'limit-near,link-down', '--then',
+                'snapshot', exit_status=11)
+    name, = (path.name for path in tmp_path.glob('*.snap'))
+    assert name.startswith('eadm-link-down-')
+    assert {(row['dev'], row['snapshot']) for row in doc['data']} == {('erdma_0', name), ('erdma_1', name)}
