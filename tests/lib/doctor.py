@@ -5,8 +5,9 @@ that has our driver, and a test in which it is certain of a fault fails, unless 
     pytest.mark.expects_verdict('cm-refused', 'link-*')     # of a test or a module
     pytest.mark.no_doctor('it counts the driver\'s commands')   # not while this test runs
 
-It runs when nothing else wants the guest's processors. The last line of the run says how often.
+One begins each second. The last line of the run says how many there were.
 """
+import contextlib
 import fnmatch
 import json
 import re
@@ -25,6 +26,7 @@ LOOP = '/erdma/tests/lib/doctor-loop'
 UNLOADS = re.compile(r'\brmmod\b|\bmodprobe\s+(-\S+\s+)*-\w*r')
 PREPARE = (f'mkdir -p {FOLDER} && cd {FOLDER} && rm -f pause && [ -p clock ] || mkfifo clock; '
            f'[ -x eadm-doctor ] || {{ cp {EADM} eadm-doctor.new && mv eadm-doctor.new eadm-doctor; }}')
+FINISH = f'cd {FOLDER} && touch pause; flock -w 20 lock true'
 PAUSE = f'cd {FOLDER} && touch pause; pkill -x eadm-doctor; exec flock lock true'
 UNITS = {'ns': 1e-9, 'us': 1e-6, 'ms': 1e-3, 's': 1, 'm': 60, 'h': 3600, 'd': 86400}
 #: Level and confidence of what fails a test, as eadm prints them.
@@ -95,7 +97,7 @@ class Watch:
         reader = Reader()
         try:
             vm.agent.run(PREPARE, 60)
-            vm.agent.popen(['chrt', '-i', '0', LOOP, FOLDER], on_output=reader, retain=False)
+            vm.agent.popen(['nice', '-n', '5', LOOP, FOLDER], on_output=reader, retain=False)
         except VmError:
             return              # the test notices, if it needs this VM
         self._readers.append((vm.tag, reader))
@@ -111,10 +113,14 @@ class Watch:
             vm.agent.run(['rm', '-f', f'{FOLDER}/pause'], 60, check=False)
 
     def end(self):
-        """No more of it."""
+        """No more of it; those that have begun come to their end."""
         for vm in self._hosts:
-            if self in vm.watchers:
-                vm.watchers.remove(self)
+            if self not in vm.watchers:
+                continue
+            vm.watchers.remove(self)
+            if vm.running and not vm.agent.gone and any(tag == vm.tag for tag, _ in self._readers):
+                with contextlib.suppress(VmError):
+                    vm.agent.run(FINISH, 60, check=False)
 
     def judge(self, expected):
         """(runs, verdicts, of which expected, lines about the others)."""
@@ -162,10 +168,10 @@ def _doctor(request):
 
 @pytest.hookimpl(hookwrapper=True, trylast=True)
 def pytest_runtest_makereport(item, call):
-    """A test that has passed fails if doctor saw what it did not announce."""
+    """A test fails at its end if doctor saw what it did not announce."""
     outcome = yield
     report, watch = outcome.get_result(), getattr(item, 'doctor', None)
-    if call.when != 'call' or watch is None:
+    if call.when != 'teardown' or watch is None:
         return
     *report.doctor, others = watch.judge(expected_by(item))
     if others and report.passed:
