@@ -26,7 +26,7 @@
 	X(PART_UP, "part_up", GAUGE, "device, part", \
 	  "1: this part of the device's metrics was read; 0: it is missing or incomplete") \
 	X(INFO, "info", GAUGE, "device, pci, netdev, driver, driver_version, fw, node_guid", \
-	  "Identity of the device; the value is 1") \
+	  "Identity of the device, the driver alone of an adapter without one; the value is 1") \
 	X(LINK_UP, "link_up", GAUGE, "device, port", "1: the port is active") \
 	X(MTU, "mtu_bytes", GAUGE, "device, port", "MTU of the network interface") \
 	X(START, "start_time_seconds", GAUGE, "device", \

@@ -306,6 +306,10 @@ static void add_without_node(struct metrics_dev *d)
 	struct obj *o = obj_new(&d->c->pool, &schema_dev_info);
 	struct dev_facts facts;
 
+	if (!d->dev->name[0]) {		/* no RDMA device: who drives the adapter is known */
+		add_identity(d, o);
+		return;
+	}
 	if (!d->c->src.ops->facts(&d->c->src, d->dev, &facts))
 		return;
 	fallback_info(o, d->dev, &facts);
@@ -328,7 +332,7 @@ void metrics_of_dev(struct metrics *m, struct dev *dev)
 	metric_add(m, METRIC_UP, node ? "1" : "0", "device", d.name, "pci", dev->pci, NULL);
 	if (node)
 		add_from_node(&d);
-	else if (dev->name[0])
+	else
 		add_without_node(&d);
 	if (dev->name[0])
 		add_counters(&d);

@@ -79,7 +79,13 @@ every_counter()
 @test "adapter without a driver" {
 	expect 0 no-driver metrics
 	[[ "$output" == *'erdma_up{device="0000:00:05.0",pci="0000:00:05.0"} 0'* ]]
+	[[ "$output" == *'erdma_info{device="0000:00:05.0",pci="0000:00:05.0",netdev="",driver="",'* ]]
 	[[ "$output" == *'rule="no-driver",level="fault"'* ]]
+}
+@test "adapter whose driver made no RDMA device: which driver it is" {
+	expect 0 why-no-rdma metrics
+	[[ "$output" == *'erdma_info{device="0000:00:05.0",pci="0000:00:05.0",netdev="",driver="vfio-pci",'* ]]
+	[[ "$output" == *'rule="no-rdma",level="fault"'* ]]
 }
 @test "node that may not be opened: counters are there" {
 	expect 7 no-access metrics
