@@ -14,10 +14,12 @@ pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(120), pytest.mark.nee
 
 RULES = os.path.join(TOP, 'packaging/prometheus/erdma.rules.yml')
 INSTANCE = 'host-a:9100'
+PCI = '0000:00:05.0'
 #: Series of a device without a fault, a sample a minute for two hours. Faults of the past are in
 #: the counters.
 HEALTHY = {
     'erdma_up{pci="0000:00:05.0"}': '1x120',
+    'erdma_info{pci="0000:00:05.0",driver="erdma"}': '1x120',
     'erdma_part_up{part="counters"}': '1x120',
     'erdma_link_up{port="1"}': '1x120',
     'erdma_objects{kind="qp"}': '10x120',
@@ -34,10 +36,10 @@ HEALTHY = {
     'erdma_cm_accept_ok_total{port="1"}': '0+10x120',
     **{f'erdma_{name}_total{{port="1"}}': '3x120' for name in (
         'cmdq_timeouts', 'cmdq_lost_irqs', 'aeq_lost_irqs', 'ceq_lost_irqs', 'ceq_lost_events',
-        'recovery_failed', 'tx_bps_limit_drops', 'tx_pps_limit_drops', 'rx_bps_limit_drops',
+        'tx_bps_limit_drops', 'tx_pps_limit_drops', 'rx_bps_limit_drops',
         'rx_pps_limit_drops', 'create_qp_failed', 'create_cq_failed', 'reg_user_mr_failed',
-        'alloc_mr_failed', 'alloc_pd_failed', 'alloc_uctx_failed', 'cm_connect_failed',
-        'cm_accept_failed', 'aeq_access_err')},
+        'alloc_mr_failed', 'get_dma_mr_failed', 'alloc_pd_failed', 'alloc_uctx_failed',
+        'mmap_failed', 'cm_connect_failed', 'cm_accept_failed', 'aeq_access_err')},
 }
 #: Without a device.
 HOST = {'node_textfile_mtime_seconds{file="/var/lib/prometheus/node-exporter/erdma.prom"}':
@@ -71,8 +73,9 @@ CASES = {
          '0+100x30 3000x90'}, {}, '1 % of the commands of erdma_1 take 519ms'),
     'ErdmaDeviceLost': ({'erdma_last_loss_time_seconds{reason="cmdq-dead"}': '_x44 2700x76'},
                         {'reason': 'cmdq-dead'}, 'erdma_1 was lost and replaced (cmdq-dead)'),
-    'ErdmaRecoveryFailed': (counter('recovery_failed'), {'port': '1'},
-                            'erdma_1 was lost, and no fresh device took its place'),
+    'ErdmaRecoveryFailed': ({'erdma_up{pci="0000:00:05.0"}': '1x44 0x75', **finding('no-rdma')},
+                            {'rule': 'no-rdma'},
+                            'The adapter erdma_1 lost its RDMA device, and got no fresh one'),
     'ErdmaLinkDown': ({'erdma_link_up{port="1"}': '1x29 0x90'}, {'port': '1'},
                       'Port 1 of erdma_1 is down'),
     'ErdmaNoAddress': (finding('no-address'), {'rule': 'no-address'},
@@ -104,6 +107,7 @@ CASES = {
 }
 #: Alert: what looks like its cause, and is not.
 NEARLY = {
+    'ErdmaRecoveryFailed': {'erdma_up{pci="0000:00:05.0"}': '0x120', **finding('no-rdma')},
     'ErdmaNoNode': {'erdma_up{pci="0000:00:05.0"}': '1x29 0x90', **finding('no-driver')},
     'ErdmaDeviceLost': {'erdma_last_loss_time_seconds{reason="pci-reset"}': '_x44 2700x76'},
     'ErdmaCommandQueueSlow': {'erdma_cmdq_oldest_seconds': '0.001x49 3 0.001x70'},
@@ -131,8 +135,8 @@ def labelled(series, **labels):
 def input_series(cause):
     """Two devices, of which the second has the cause; one file of metrics."""
     sick = {**HEALTHY, **{k: v for k, v in cause.items() if k not in HOST}}
-    rows = {labelled(k, instance=INSTANCE, device=d): v
-            for d, all_of_it in (('erdma_0', HEALTHY), ('erdma_1', sick))
+    rows = {labelled(k.replace(PCI, pci), instance=INSTANCE, device=d): v
+            for d, pci, all_of_it in (('erdma_0', '0000:00:04.0', HEALTHY), ('erdma_1', PCI, sick))
             for k, v in all_of_it.items()}
     rows.update({labelled(k, instance=INSTANCE): v for k, v in {**HOST, **{
         k: v for k, v in cause.items() if k in HOST}}.items()})
