@@ -40,9 +40,12 @@ static const enum ib_wc_opcode wc_opcodes[ERDMA_OP_COUNT] = {
 	[ERDMA_OP_ATOMIC_FAA] = IB_WC_FETCH_ADD,
 };
 
-/* The others are the device's own affair (8.3) */
-#define CQ_OPCODES						\
-	(GENMASK(ERDMA_OP_COUNT - 1, 0) &			\
+/* What a completion of each kind of queue can be of; the rest is the device's own affair (8.3) */
+#define CQ_RECV_OPCODES						\
+	(BIT(ERDMA_OP_RECV) | BIT(ERDMA_OP_RECV_WRITE_IMM) |	\
+	 BIT(ERDMA_OP_RECV_INV) | BIT(ERDMA_OP_RECV_SEND_IMM))
+#define CQ_SEND_OPCODES						\
+	(GENMASK(ERDMA_OP_COUNT - 1, 0) & ~CQ_RECV_OPCODES &	\
 	 ~(BIT(ERDMA_OP_REQ_ERR) | BIT(ERDMA_OP_READ_RESP) |	\
 	   BIT(ERDMA_OP_RECV_ERR) | BIT(ERDMA_OP_INVALIDATE)))
 
@@ -129,14 +132,15 @@ static noinline u32 cq_count_failure(struct erdma_cq *cq, const struct erdma_cqe
 
 static void cq_fill_wc(struct erdma_cq *cq, struct ib_wc *wc, const struct erdma_cqe *cqe, u32 hdr)
 {
+	bool is_recv = FIELD_GET(ERDMA_CQE_QTYPE, hdr) == ERDMA_CQE_QTYPE_RQ;
 	u32 opcode = FIELD_GET(ERDMA_CQE_OPCODE, hdr);
 	u32 syndrome = FIELD_GET(ERDMA_CQE_SYNDROME, hdr);
 	u32 imm = be32_to_cpu(READ_ONCE(cqe->imm));
 
 	/* The request is over in any case, but nobody knows how */
-	if (opcode >= ERDMA_OP_COUNT || !(CQ_OPCODES & BIT(opcode))) {
-		opcode = FIELD_GET(ERDMA_CQE_QTYPE, hdr) == ERDMA_CQE_QTYPE_RQ ?
-				 ERDMA_OP_RECV : ERDMA_OP_SEND;
+	if (opcode >= ERDMA_OP_COUNT ||
+	    !((is_recv ? CQ_RECV_OPCODES : CQ_SEND_OPCODES) & BIT(opcode))) {
+		opcode = is_recv ? ERDMA_OP_RECV : ERDMA_OP_SEND;
 		syndrome = syndrome ?: ERDMA_WC_GENERAL_ERR;
 	}
 	if (unlikely(syndrome))

@@ -307,6 +307,44 @@ static void qp_that_goes_away_is_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 0);
 }
 
+/* One that has both kinds in a CQ knows by the operation which it is */
+static void operation_of_the_other_queue_is_no_success(struct kunit *test)
+{
+	static const u8 sends[] = { ERDMA_OP_WRITE, ERDMA_OP_READ, ERDMA_OP_SEND,
+				    ERDMA_OP_SEND_IMM, ERDMA_OP_WRITE_IMM, ERDMA_OP_SEND_INV,
+				    ERDMA_OP_REG_MR, ERDMA_OP_LOCAL_INV, ERDMA_OP_READ_INV,
+				    ERDMA_OP_ATOMIC_CAS, ERDMA_OP_ATOMIC_FAA };
+	static const u8 recvs[] = { ERDMA_OP_RECV, ERDMA_OP_RECV_WRITE_IMM, ERDMA_OP_RECV_INV,
+				    ERDMA_OP_RECV_SEND_IMM };
+	struct cq_setup *s = setup_of(test);
+	struct ib_wc wc;
+	int i;
+
+	memset(s->blocks, 1, sizeof(s->blocks));
+	s->qp.ksq.pi = DEPTH;
+	for (i = 0; i < ARRAY_SIZE(sends); i++) {
+		complete_recv(s, QPN, i, sends[i]);
+		KUNIT_ASSERT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 1);
+		KUNIT_EXPECT_EQ(test, wc.status, IB_WC_GENERAL_ERR);
+		KUNIT_EXPECT_EQ(test, wc.opcode, IB_WC_RECV);
+		complete_request(s, QPN, i, sends[i], ERDMA_CQE_QTYPE_SQ);
+		KUNIT_ASSERT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 1);
+		KUNIT_EXPECT_EQ(test, wc.status, IB_WC_SUCCESS);
+	}
+	s->qp.krq.ci = 0;
+	s->qp.ksq.ci = 0;
+	for (i = 0; i < ARRAY_SIZE(recvs); i++) {
+		complete_request(s, QPN, i, recvs[i], ERDMA_CQE_QTYPE_SQ);
+		KUNIT_ASSERT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 1);
+		KUNIT_EXPECT_EQ(test, wc.status, IB_WC_GENERAL_ERR);
+		KUNIT_EXPECT_EQ(test, wc.opcode, IB_WC_SEND);
+		KUNIT_EXPECT_EQ(test, wc.wc_flags, 0);
+		complete_recv(s, QPN, i, recvs[i]);
+		KUNIT_ASSERT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 1);
+		KUNIT_EXPECT_EQ(test, wc.status, IB_WC_SUCCESS);
+	}
+}
+
 static u64 failures_of(struct kunit *test, u32 syndrome)
 {
 	static const enum erdma_sw_stat stat[ERDMA_WC_COUNT] = {
@@ -398,6 +436,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(completion_behind_nonsense_is_found),
 	KUNIT_CASE(send_that_was_not_posted_is_not_completed),
 	KUNIT_CASE(receive_out_of_order_is_not_completed),
+	KUNIT_CASE(operation_of_the_other_queue_is_no_success),
 	KUNIT_CASE(qp_of_another_cq_is_not_looked_at),
 	KUNIT_CASE(qp_that_goes_away_is_forgotten),
 	KUNIT_CASE(internal_opcode_is_no_success),
