@@ -11,6 +11,7 @@
  * reference and takes the endpoint's lock; see docs/connections.md.
  */
 #include <linux/in.h>
+#include <linux/sched/mm.h>
 #include <linux/tcp.h>
 #include <linux/xarray.h>
 #include <net/ip.h>
@@ -154,15 +155,18 @@ const char *erdma_ep_state_name(enum erdma_ep_state state)
 
 /* ---- work and timer ------------------------------------------------------- */
 
+/* A disk may wait for the connection: what needs memory for it must not wait for a disk */
 static void ep_work(struct work_struct *work)
 {
 	struct erdma_ep *ep = container_of(work, struct erdma_ep, work);
+	unsigned int noio = memalloc_noio_save();
 
 	mutex_lock(&ep->lock);
 	if (ep_handlers[ep->state])
 		ep_handlers[ep->state](ep);
 	mutex_unlock(&ep->lock);
 	erdma_ep_put(ep);
+	memalloc_noio_restore(noio);
 }
 
 /**
@@ -181,6 +185,7 @@ void erdma_ep_queue(struct erdma_ep *ep)
 static void ep_timeout(struct work_struct *work)
 {
 	struct erdma_ep *ep = container_of(to_delayed_work(work), struct erdma_ep, timer);
+	unsigned int noio = memalloc_noio_save();
 
 	mutex_lock(&ep->lock);
 	if (ep->timed && time_after_eq(jiffies, ep->deadline)) {
@@ -192,6 +197,7 @@ static void ep_timeout(struct work_struct *work)
 	}
 	mutex_unlock(&ep->lock);
 	erdma_ep_put(ep);
+	memalloc_noio_restore(noio);
 }
 
 /**
@@ -283,6 +289,7 @@ void erdma_ep_adopt_sock(struct erdma_ep *ep, struct socket *sock,
 	sk->sk_state_change = ep_sk_event;
 	__rcu_assign_sk_user_data_with_flags(sk, ep, SK_USER_DATA_NOCOPY);
 	write_unlock_bh(&sk->sk_callback_lock);
+	sk->sk_allocation = GFP_NOIO;	/* as ep_work(); also for the FIN */
 	ep_record_addr(ep, inet_sk(sk));
 }
 

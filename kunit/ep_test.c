@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Endpoints of connections: erdma_ep.c (docs/connections.md) */
+#include <linux/delay.h>
+#include <linux/in.h>
+#include <linux/net.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+
+#include "erdma_cm.h"
+#include "fake_dev.h"
+#include "suites.h"
+
+/**
+ * struct ep_setup - an endpoint that connects
+ * @ep: endpoint, with a socket that is not connected
+ * @id: of the IW CM
+ * @flags: of the task that notified @id
+ * @events: how often @id was notified
+ * @refs: that were dropped of @id
+ */
+struct ep_setup {
+	struct erdma_ep *ep;
+	struct iw_cm_id id;
+	unsigned int flags;
+	int events;
+	int refs;
+};
+
+static int on_cm_event(struct iw_cm_id *id, struct iw_cm_event *event)
+{
+	struct ep_setup *s = container_of(id, struct ep_setup, id);
+
+	s->flags = current->flags;
+	s->events++;
+	return 0;
+}
+
+static void drop_ref(struct iw_cm_id *id)
+{
+	container_of(id, struct ep_setup, id)->refs++;
+}
+
+static int ep_test_init(struct kunit *test)
+{
+	struct ep_setup *s = fake_init_owner(test, sizeof(*s));
+	struct socket *sock;
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	erdma_cm_dev_init(fake_of(test)->dev);
+	err = sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP, &sock);
+	if (err)
+		return err;
+	err = erdma_ep_module_init();
+	if (!err)
+		s->ep = erdma_ep_alloc(fake_of(test)->dev);
+	if (!s->ep) {
+		sock_release(sock);
+		return -ENOMEM;
+	}
+	s->id.event_handler = on_cm_event;
+	s->id.rem_ref = drop_ref;
+	mutex_lock(&s->ep->lock);
+	s->ep->cm_id = &s->id;
+	erdma_ep_adopt_sock(s->ep, sock, NULL);
+	erdma_ep_set_state(s->ep, ERDMA_EP_CONNECTING);
+	mutex_unlock(&s->ep->lock);
+	return 0;
+}
+
+static void ep_test_exit(struct kunit *test)
+{
+	struct ep_setup *s = fake_of(test) ? fake_of(test)->owner : NULL;
+
+	if (s && s->ep) {
+		mutex_lock(&s->ep->lock);
+		erdma_ep_close(s->ep);
+		mutex_unlock(&s->ep->lock);
+		erdma_ep_put(s->ep);
+		erdma_cm_dev_exit(fake_of(test)->dev);
+		erdma_ep_module_exit();
+	}
+	fake_exit(test);
+}
+
+static struct ep_setup *setup_of(struct kunit *test)
+{
+	return fake_of(test)->owner;
+}
+
+static void expect_end_without_io(struct kunit *test)
+{
+	struct ep_setup *s = setup_of(test);
+
+	KUNIT_EXPECT_EQ(test, s->events, 1);
+	KUNIT_EXPECT_EQ(test, s->refs, 1);
+	KUNIT_EXPECT_EQ(test, s->ep->state, ERDMA_EP_CLOSED);
+	KUNIT_EXPECT_NE(test, s->flags & PF_MEMALLOC_NOIO, 0);
+}
+
+/* Reclaim may wait for a disk that waits for this connection */
+static void work_of_a_connection_does_not_wait_for_io(struct kunit *test)
+{
+	struct erdma_ep *ep = setup_of(test)->ep;
+
+	erdma_ep_queue(ep);
+	flush_work(&ep->work);
+	expect_end_without_io(test);
+}
+
+static void end_of_a_connection_does_not_wait_for_io(struct kunit *test)
+{
+	struct erdma_ep *ep = setup_of(test)->ep;
+
+	mutex_lock(&ep->lock);
+	erdma_ep_set_deadline(ep, 1);
+	/* The timer runs out and waits for the lock */
+	msleep(100);
+	mutex_unlock(&ep->lock);
+	flush_delayed_work(&ep->timer);
+	expect_end_without_io(test);
+}
+
+/* Whoever closes it: the work that stops a lost device, too */
+static void socket_of_a_connection_does_not_wait_for_io(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, setup_of(test)->ep->sock->sk->sk_allocation == GFP_NOIO);
+}
+
+static struct kunit_case ep_cases[] = {
+	KUNIT_CASE(work_of_a_connection_does_not_wait_for_io),
+	KUNIT_CASE(end_of_a_connection_does_not_wait_for_io),
+	KUNIT_CASE(socket_of_a_connection_does_not_wait_for_io),
+	{}
+};
+
+struct kunit_suite erdma_ep_suite = {
+	.name = "erdma_ep",
+	.init = ep_test_init,
+	.exit = ep_test_exit,
+	.test_cases = ep_cases,
+};
