@@ -18,6 +18,7 @@ static struct kunit_suite *suites[] = {
 	&erdma_cq_look_suite,
 	&erdma_verbs_suite,
 	&erdma_qp_suite,
+	&erdma_qp_state_suite,
 	&erdma_ep_suite,
 	&erdma_caps_suite,
 	&erdma_idtab_suite,
