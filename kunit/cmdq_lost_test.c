@@ -125,6 +125,105 @@ static void one_dropped_query_does_not_kill_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, queue_of(test)->state, ERDMA_DIAG_CMDQ_RUN);
 }
 
+/* ---- how long who waits ------------------------------------------------------ */
+
+static int ask_stats(struct erdma_dev *dev)
+{
+	struct erdma_resp_stats out;
+
+	return erdma_exec_get_stats(dev, &out);
+}
+
+static int ask_context(struct erdma_dev *dev, u8 submod, u8 opcode)
+{
+	u8 out[ERDMA_RESP_BUF_SIZE], syndrome;
+
+	return erdma_exec_query(dev, submod, opcode, 1, out, sizeof(out), &syndrome, 0);
+}
+
+static int ask_qpc(struct erdma_dev *dev)
+{
+	return ask_context(dev, ERDMA_SUBMOD_RDMA, ERDMA_CMD_QUERY_QPC);
+}
+
+static int ask_cqc(struct erdma_dev *dev)
+{
+	return ask_context(dev, ERDMA_SUBMOD_RDMA, ERDMA_CMD_QUERY_CQC);
+}
+
+static int ask_eqc(struct erdma_dev *dev)
+{
+	return ask_context(dev, ERDMA_SUBMOD_COMMON, ERDMA_CMD_QUERY_EQC);
+}
+
+static int set_mtu(struct erdma_dev *dev)
+{
+	return erdma_exec_conf_mtu(dev, 1500);
+}
+
+static int reflush(struct erdma_dev *dev)
+{
+	return erdma_exec_reflush(dev, 1, 0, 0);
+}
+
+/**
+ * struct kind - a command with a limit of its own
+ * @exec: executes it
+ * @ms: limit
+ * @dev: device
+ * @work: a thread
+ * @ret: what @exec returned
+ * @took: jiffies
+ */
+struct kind {
+	int (*exec)(struct erdma_dev *dev);
+	unsigned int ms;
+	struct erdma_dev *dev;
+	struct work_struct work;
+	int ret;
+	unsigned long took;
+};
+
+static void run_kind(struct work_struct *work)
+{
+	struct kind *k = container_of(work, struct kind, work);
+	unsigned long begin = jiffies;
+
+	k->ret = k->exec(k->dev);
+	k->took = jiffies - begin;
+}
+
+/* None of them shows that the device is dead, and nobody waits as long as for an object */
+static void each_kind_of_command_has_its_time(struct kunit *test)
+{
+	static const struct kind all[] = {
+		{ ask_stats, 2000 }, { ask_qpc, 2000 }, { ask_cqc, 2000 }, { ask_eqc, 2000 },
+		{ set_mtu, 5000 }, { reflush, 5000 },
+	};
+	struct kind *k = kunit_kzalloc(test, sizeof(all), GFP_KERNEL);
+	struct erdma_cmdq *q = queue_of(test);
+	int i;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, k);
+	memcpy(k, all, sizeof(all));
+	fake_of(test)->hold = true;
+	q->timeout_ms = 30000;
+	erdma_cmdq_start_events(q);
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		k[i].dev = fake_of(test)->dev;
+		INIT_WORK(&k[i].work, run_kind);
+		queue_work(system_unbound_wq, &k[i].work);
+	}
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		flush_work(&k[i].work);
+		KUNIT_EXPECT_EQ(test, k[i].ret, -ETIMEDOUT);
+		KUNIT_EXPECT_GE(test, k[i].took + 1, msecs_to_jiffies(k[i].ms));
+		KUNIT_EXPECT_LT(test, k[i].took, msecs_to_jiffies(3 * k[i].ms));
+	}
+	KUNIT_EXPECT_EQ(test, q->stuck, 0);
+	KUNIT_EXPECT_EQ(test, q->state, ERDMA_DIAG_CMDQ_RUN);
+}
+
 /* ---- lost and empty events ------------------------------------------------- */
 
 /* Within 200 ms of the machine's own time, and not when the waiter gives up */
@@ -365,6 +464,7 @@ static struct kunit_case cmdq_lost_cases[] = {
 	KUNIT_CASE(timeout_quarantines_slot_when_polling),
 	KUNIT_CASE(short_timeouts_do_not_kill_queue),
 	KUNIT_CASE(one_dropped_query_does_not_kill_queue),
+	KUNIT_CASE(each_kind_of_command_has_its_time),
 	KUNIT_CASE(lost_interrupt_is_found),
 	KUNIT_CASE(interrupts_work_again_after_a_lost_one),
 	KUNIT_CASE(command_after_an_event_without_completion_gets_one),

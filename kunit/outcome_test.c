@@ -227,6 +227,29 @@ static void refused_creation_leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, o->f->total, 2);	/* and nothing was to be destroyed */
 }
 
+/* Not through erdma_device_lost(): the lock of the command queue is held here */
+static void lose_device(struct fake_dev *f, const struct fake_cmd *cmd, struct fake_answer *a)
+{
+	u64 hdr = le64_to_cpup((__le64 *)cmd->slot);
+
+	if (FIELD_GET(ERDMA_CMD_HDR_OPCODE, hdr) == ERDMA_CMD_CREATE_QP)
+		f->dev->lost = ERDMA_LOST_PCI_RESET;
+}
+
+/* The work that stops the QPs of a lost device has not seen this one */
+static void qp_made_while_the_device_gets_lost_is_none(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+
+	KUNIT_ASSERT_EQ(test, create_cq(o), 0);
+	o->f->answer = lose_device;
+	KUNIT_EXPECT_EQ(test, create_qp(o), -ENODEV);
+	KUNIT_EXPECT_FALSE(test, is_taken(&o->dev->qps, 1));
+	KUNIT_EXPECT_TRUE(test, list_empty(&o->cq->kernel.queues));
+	o->dev->lost = ERDMA_LOST_NOT;
+	erdma_destroy_cq(&o->cq->ibcq, NULL);
+}
+
 static void drop_reg_mr(struct fake_dev *f, const struct fake_cmd *cmd, struct fake_answer *a)
 {
 	u64 hdr = le64_to_cpup((__le64 *)cmd->slot);
@@ -317,6 +340,120 @@ static void doorbell_pages_of_a_lost_object_are_not_given_back(struct kunit *tes
 	erdma_dbrec_retain(&page);
 	KUNIT_EXPECT_TRUE(test, ctx->retained);
 	KUNIT_EXPECT_EQ(test, o->f->total, 0);
+}
+
+/* A context with doorbell pages, and a page of records that two objects use */
+static struct erdma_ucontext *make_context(struct kunit *test, struct erdma_dbrec_page **page)
+{
+	struct erdma_ucontext *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct erdma_dev *dev = objects_of(test)->dev;
+	int id = erdma_objtab_alloc(&dev->ctxs);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ctx);
+	KUNIT_ASSERT_GT(test, id, 0);
+	ctx->id = id;
+	ctx->ibucontext.device = &dev->ibdev;
+	ctx->db.valid = true;
+	erdma_ref_init(&ctx->ref);
+	erdma_dbrec_init(ctx);
+	/* erdma_dbrec_unmap() frees it */
+	*page = kzalloc(sizeof(**page), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, *page);
+	(*page)->ctx = ctx;
+	(*page)->refs = 2;
+	list_add(&(*page)->list, &ctx->dbrec_pages);
+	return ctx;
+}
+
+static void make_user_cq(struct objects *o, struct erdma_dbrec_page *page)
+{
+	struct erdma_cq *cq = o->cq;
+
+	cq->ibcq.res.user = true;
+	cq->cqn = erdma_objtab_alloc(&o->dev->cqs);
+	cq->user.dbrec_page = page;
+	erdma_ref_init(&cq->ref);
+}
+
+static void make_user_qp(struct objects *o, struct erdma_dbrec_page *page)
+{
+	struct erdma_qp *qp = o->qp;
+
+	qp->dev = o->dev;
+	qp->is_user = true;
+	qp->qpn = erdma_objtab_alloc(&o->dev->qps);
+	qp->pd = o->pd;
+	qp->scq = o->cq;
+	qp->rcq = o->cq;
+	qp->dbrec_page = page;
+	erdma_ref_init(&qp->ref);
+	init_rwsem(&qp->state_lock);
+	erdma_reflush_init(qp);
+	INIT_WORK(&qp->fatal_work, nothing);
+}
+
+/* Did the end of a context give its doorbell pages back? */
+static bool gives_pages_back(struct objects *o, struct erdma_ucontext *ctx)
+{
+	u32 before = o->f->total;
+
+	o->f->answer = NULL;
+	erdma_dealloc_ucontext(&ctx->ibucontext);
+	return o->f->total != before;
+}
+
+static void doorbell_pages_are_given_back(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+	struct erdma_dbrec_page *page;
+	struct erdma_ucontext *ctx = make_context(test, &page);
+
+	make_user_cq(o, page);
+	make_user_qp(o, page);
+	erdma_destroy_qp(&o->qp->ibqp, NULL);
+	erdma_destroy_cq(&o->cq->ibcq, NULL);
+	KUNIT_EXPECT_TRUE(test, list_empty(&ctx->dbrec_pages));
+	KUNIT_EXPECT_TRUE(test, gives_pages_back(o, ctx));
+}
+
+static void refuse_destroy_cq(struct fake_dev *f, const struct fake_cmd *cmd,
+			      struct fake_answer *a)
+{
+	u64 hdr = le64_to_cpup((__le64 *)cmd->slot);
+
+	if (FIELD_GET(ERDMA_CMD_HDR_OPCODE, hdr) == ERDMA_CMD_DESTROY_CQ)
+		a->syndrome = ERDMA_CMD_EINVAL;
+}
+
+/* They ring its rings, which the device may go on reading */
+static void doorbell_pages_of_a_lost_cq_are_not_given_back(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+	struct erdma_dbrec_page *page;
+	struct erdma_ucontext *ctx = make_context(test, &page);
+
+	page->refs = 1;
+	make_user_cq(o, page);
+	o->f->answer = refuse_destroy_cq;
+	erdma_destroy_cq(&o->cq->ibcq, NULL);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&o->dev->deferred));
+	KUNIT_EXPECT_FALSE(test, gives_pages_back(o, ctx));
+	KUNIT_EXPECT_PTR_EQ(test, page->ctx, (struct erdma_ucontext *)NULL);
+}
+
+static void doorbell_pages_of_a_lost_qp_are_not_given_back(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+	struct erdma_dbrec_page *page;
+	struct erdma_ucontext *ctx = make_context(test, &page);
+
+	make_user_cq(o, page);
+	make_user_qp(o, page);
+	o->f->answer = refuse_destroy_qp;
+	erdma_destroy_qp(&o->qp->ibqp, NULL);
+	erdma_destroy_cq(&o->cq->ibcq, NULL);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&o->dev->deferred));
+	KUNIT_EXPECT_FALSE(test, gives_pages_back(o, ctx));
 }
 
 /* ---- keys of regions ------------------------------------------------------------ */
@@ -493,11 +630,15 @@ static struct kunit_case outcome_cases[] = {
 	KUNIT_CASE(nothing_is_retained_of_what_was_not_sent),
 	KUNIT_CASE(nothing_is_retained_without_a_free_context),
 	KUNIT_CASE(refused_creation_leaves_nothing),
+	KUNIT_CASE(qp_made_while_the_device_gets_lost_is_none),
 	KUNIT_CASE(creation_without_answer_is_undone),
 	KUNIT_CASE(confirmed_destruction_frees_all),
 	KUNIT_CASE(numbers_of_a_lost_qp_rest_until_the_reset),
 	KUNIT_CASE(destruction_that_was_not_sent_keeps_all),
 	KUNIT_CASE(doorbell_pages_of_a_lost_object_are_not_given_back),
+	KUNIT_CASE(doorbell_pages_are_given_back),
+	KUNIT_CASE(doorbell_pages_of_a_lost_cq_are_not_given_back),
+	KUNIT_CASE(doorbell_pages_of_a_lost_qp_are_not_given_back),
 	KUNIT_CASE(keys_of_regions_are_not_their_indices),
 	KUNIT_CASE(reflush_that_fails_loses_the_device),
 	KUNIT_CASE(requests_of_a_lost_device_are_flushed_without_it),
