@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Event rings: erdma_eq.c (docs/erdma-hardware.md, section 7) */
+#include <linux/delay.h>
 #include <linux/platform_device.h>
 
 #include "fake_dev.h"
@@ -271,6 +272,86 @@ static void entry_behind_an_unwritten_one_shows_a_hidden_ring(struct kunit *test
 	KUNIT_EXPECT_FALSE(test, erdma_eq_is_hidden(eq));
 }
 
+/* ---- the watch: as long as there are CQs ---------------------------------------- */
+
+/* No completion EQs; until watch_stop() */
+static struct erdma_dev *watch_start(struct kunit *test)
+{
+	struct erdma_dev *dev = fake_of(test)->dev;
+
+	dev->vectors = 1;
+	KUNIT_ASSERT_EQ(test, erdma_comp_eqs_init(dev), 0);
+	atomic_set(&dev->n_cq, 1);
+	erdma_eqs_watch(dev);
+	return dev;
+}
+
+static void watch_stop(struct erdma_dev *dev)
+{
+	atomic_set(&dev->n_cq, 0);
+	erdma_comp_eqs_exit(dev);
+}
+
+static void expect_loss(struct kunit *test, struct erdma_dev *dev, enum erdma_lost_reason reason)
+{
+	int i;
+
+	for (i = 0; i < 1000 && READ_ONCE(dev->lost) == ERDMA_LOST_NOT; i++)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, dev->lost, reason);
+	/* The look that noticed may have put one more behind itself: the last one */
+	flush_delayed_work(&dev->eq_look);
+	flush_delayed_work(&dev->eq_look);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&dev->eq_look));
+}
+
+static void device_that_left_is_noticed_without_a_command(struct kunit *test)
+{
+	struct erdma_dev *dev = watch_start(test);
+
+	fake_of(test)->unplugged = true;
+	expect_loss(test, dev, ERDMA_LOST_UNPLUGGED);
+	KUNIT_EXPECT_EQ(test, fake_of(test)->total, 0);
+	watch_stop(dev);
+}
+
+static void events_that_hide_lose_the_device(struct kunit *test)
+{
+	struct erdma_dev *dev = watch_start(test);
+
+	put_entry(eq_of(test), 1, ERDMA_AE_OTHER, 1);
+	expect_loss(test, dev, ERDMA_LOST_EQ_HIDDEN);
+	watch_stop(dev);
+}
+
+static void lost_interrupt_of_the_aeq_is_repeated(struct kunit *test)
+{
+	struct erdma_dev *dev = watch_start(test);
+	int i;
+
+	put_entry(eq_of(test), 0, ERDMA_AE_OTHER, 1);
+	for (i = 0; i < 1000 && !atomic64_read(&eq_of(test)->lost_irqs); i++)
+		msleep(20);
+	KUNIT_EXPECT_GE(test, atomic64_read(&eq_of(test)->notifies), 1LL);
+	watch_stop(dev);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&dev->stats.v[ERDMA_STAT_AEQ_LOST_IRQS]),
+			atomic64_read(&eq_of(test)->lost_irqs));
+}
+
+static void nobody_looks_while_there_is_no_cq(struct kunit *test)
+{
+	struct erdma_dev *dev = watch_start(test);
+
+	flush_delayed_work(&dev->eq_look);
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&dev->eq_look));
+	atomic_set(&dev->n_cq, 0);
+	flush_delayed_work(&dev->eq_look);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&dev->eq_look));
+	erdma_eqs_watch(dev);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&dev->eq_look));
+	watch_stop(dev);
+}
+
 static struct kunit_case eq_cases[] = {
 	KUNIT_CASE(fresh_ring_has_no_entry),
 	KUNIT_CASE(entry_is_copied_whole),
@@ -286,6 +367,10 @@ static struct kunit_case eq_cases[] = {
 	KUNIT_CASE(entry_that_nobody_takes_shows_a_lost_interrupt),
 	KUNIT_CASE(busy_ring_has_lost_nothing),
 	KUNIT_CASE(entry_behind_an_unwritten_one_shows_a_hidden_ring),
+	KUNIT_CASE(device_that_left_is_noticed_without_a_command),
+	KUNIT_CASE(events_that_hide_lose_the_device),
+	KUNIT_CASE(lost_interrupt_of_the_aeq_is_repeated),
+	KUNIT_CASE(nobody_looks_while_there_is_no_cq),
 	{}
 };
 

@@ -209,6 +209,51 @@ static void what_is_freed_in_a_reset_does_not_stop_the_qps(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, dev->flushing);
 }
 
+static void nothing_to_free(struct erdma_dev *dev, void *object)
+{
+}
+
+static const struct erdma_free_kind some_object = {
+	.name = "object",
+	.size = sizeof(u64),
+	.free = nothing_to_free,
+};
+
+static bool is_retained(struct erdma_dev *dev)
+{
+	u64 object = 0;
+
+	return erdma_defer_free(dev, &some_object, &object, 1, -ENODEV);
+}
+
+static void stopped_device_retains_nothing(struct kunit *test)
+{
+	struct erdma_dev *dev = setup_of(test)->f->dev;
+
+	INIT_LIST_HEAD(&dev->deferred);
+	mutex_init(&dev->deferred_lock);
+	KUNIT_EXPECT_TRUE(test, is_retained(dev));
+	erdma_device_lost(dev, ERDMA_LOST_CMDQ_DEAD);
+	KUNIT_EXPECT_FALSE(test, is_retained(dev));
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&dev->deferred));
+	erdma_free_deferred(dev);
+}
+
+static void lost_device_that_does_not_stop_retains_all(struct kunit *test)
+{
+	struct fake_dev *f = setup_of(test)->f;
+	struct erdma_dev *dev = f->dev;
+
+	INIT_LIST_HEAD(&dev->deferred);
+	mutex_init(&dev->deferred_lock);
+	f->no_reset = true;
+	f->is_master = true;
+	erdma_device_lost(dev, ERDMA_LOST_CMDQ_DEAD);
+	KUNIT_EXPECT_TRUE(test, is_retained(dev));
+	KUNIT_EXPECT_FALSE(test, dev->dma_off);
+	erdma_free_deferred(dev);
+}
+
 static void reset_of_the_function_is_a_request(struct kunit *test)
 {
 	struct recovery_setup *s = setup_of(test);
@@ -277,11 +322,11 @@ static void try_once(struct erdma_adapter *adapter)
 		kref_put(&adapter->refs, nobody_frees_it);
 }
 
-static void adapter_is_given_up_after_three_tries_in_ten_minutes(struct kunit *test)
+/* One whose device cannot come up; for erdma_adapter_destroy() */
+static struct erdma_adapter *make_adapter(struct kunit *test)
 {
 	struct pci_dev *pci = setup_of(test)->f->pci;
 	struct erdma_adapter *adapter;
-	int i;
 
 	pci->bus = kunit_kzalloc(test, sizeof(*pci->bus), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pci->bus);
@@ -291,12 +336,23 @@ static void adapter_is_given_up_after_three_tries_in_ten_minutes(struct kunit *t
 	adapter = erdma_adapter_create(pci);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, adapter);
 	pci_set_drvdata(pci, adapter);
+	return adapter;
+}
+
+static s64 failures_of(const struct erdma_adapter *adapter)
+{
+	return atomic64_read(&adapter->stats.v[ERDMA_STAT_RECOVERY_FAILED]);
+}
+
+static void adapter_is_given_up_after_three_tries_in_ten_minutes(struct kunit *test)
+{
+	struct erdma_adapter *adapter = make_adapter(test);
+	int i;
 
 	for (i = 1; i <= 5; i++) {
 		try_once(adapter);
 		KUNIT_EXPECT_EQ(test, adapter->gave_up, i > 3);
-		KUNIT_EXPECT_EQ(test, atomic64_read(&adapter->stats.v[ERDMA_STAT_RECOVERY_FAILED]),
-				(s64)min(i, 3));
+		KUNIT_EXPECT_EQ(test, failures_of(adapter), (s64)min(i, 3));
 	}
 	/* The oldest one was long ago */
 	adapter->gave_up = false;
@@ -308,6 +364,55 @@ static void adapter_is_given_up_after_three_tries_in_ten_minutes(struct kunit *t
 	erdma_adapter_destroy(adapter);
 }
 
+/* The work alone, without an event of the function */
+static void recover_once(struct erdma_adapter *adapter)
+{
+	kref_get(&adapter->refs);
+	queue_delayed_work(system_wq, &adapter->recover, 0);
+	flush_work(&adapter->recover.work);
+	if (cancel_delayed_work(&adapter->recover))
+		kref_put(&adapter->refs, nobody_frees_it);
+}
+
+static void adapter_that_waits_for_somebody_tries_nothing(struct kunit *test)
+{
+	struct erdma_adapter *adapter = make_adapter(test);
+
+	adapter->frozen = true;
+	recover_once(adapter);
+	adapter->frozen = false;
+	adapter->gave_up = true;
+	recover_once(adapter);
+	adapter->gave_up = false;
+	adapter->removed = true;
+	recover_once(adapter);
+	adapter->removed = false;
+	KUNIT_EXPECT_EQ(test, failures_of(adapter), 0LL);
+	KUNIT_EXPECT_EQ(test, adapter->n_tries, 0);
+	recover_once(adapter);
+	KUNIT_EXPECT_EQ(test, failures_of(adapter), 1LL);
+	KUNIT_EXPECT_EQ(test, adapter->n_tries, 1);
+	erdma_adapter_destroy(adapter);
+}
+
+/* Whoever asks may ask often; what follows by itself counts again */
+static void what_was_asked_for_is_no_try(struct kunit *test)
+{
+	struct erdma_adapter *adapter = make_adapter(test);
+	int i;
+
+	for (i = 1; i <= 5; i++) {
+		adapter->requested = true;
+		recover_once(adapter);
+		KUNIT_EXPECT_EQ(test, failures_of(adapter), (s64)i);
+		KUNIT_EXPECT_EQ(test, adapter->n_tries, 0);
+		KUNIT_EXPECT_FALSE(test, adapter->requested);
+	}
+	recover_once(adapter);
+	KUNIT_EXPECT_EQ(test, adapter->n_tries, 1);
+	erdma_adapter_destroy(adapter);
+}
+
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(suspend_stops_and_resume_brings_back),
 	KUNIT_CASE(hibernation_stops_too),
@@ -315,10 +420,14 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(permanent_error_is_the_end),
 	KUNIT_CASE(lost_device_is_removed_before_its_qps_stop),
 	KUNIT_CASE(what_is_freed_in_a_reset_does_not_stop_the_qps),
+	KUNIT_CASE(stopped_device_retains_nothing),
+	KUNIT_CASE(lost_device_that_does_not_stop_retains_all),
 	KUNIT_CASE(reset_of_the_function_is_a_request),
 	KUNIT_CASE(reset_of_the_function_stops_the_qps_last),
 	KUNIT_CASE(adapter_without_device_is_prepared_for_all),
 	KUNIT_CASE(adapter_is_given_up_after_three_tries_in_ten_minutes),
+	KUNIT_CASE(adapter_that_waits_for_somebody_tries_nothing),
+	KUNIT_CASE(what_was_asked_for_is_no_try),
 	{}
 };
 
