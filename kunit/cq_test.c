@@ -307,6 +307,41 @@ static void qp_that_goes_away_is_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 0);
 }
 
+/* More completions than receives: the slot is that of one which is over */
+static void receive_that_was_not_posted_is_not_completed(struct kunit *test)
+{
+	struct cq_setup *s = setup_of(test);
+	struct ib_wc wc;
+
+	s->qp.krq.pi = 1;
+	complete_recv(s, QPN, 0, ERDMA_OP_RECV);
+	KUNIT_ASSERT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 1);
+	complete_recv(s, QPN, 1, ERDMA_OP_RECV);
+	KUNIT_EXPECT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 0);
+	KUNIT_EXPECT_EQ(test, s->qp.krq.ci, 1);
+}
+
+/* The lock of the queue's own CQ protects its index */
+static void completion_in_the_other_cq_of_a_qp_is_none(struct kunit *test)
+{
+	struct cq_setup *s = setup_of(test);
+	struct erdma_cq *others = kunit_kzalloc(test, sizeof(*others), GFP_KERNEL);
+	struct ib_wc wc;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, others);
+	memset(s->blocks, 1, sizeof(s->blocks));
+	s->qp.ksq.pi = 8;
+	s->qp.scq = others;
+	complete_request(s, QPN, 0, ERDMA_OP_SEND, ERDMA_CQE_QTYPE_SQ);
+	KUNIT_EXPECT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 0);
+	KUNIT_EXPECT_EQ(test, s->qp.ksq.ci, 0);
+	s->qp.scq = &s->cq;
+	s->qp.rcq = others;
+	complete_recv(s, QPN, 0, ERDMA_OP_RECV);
+	KUNIT_EXPECT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 0);
+	KUNIT_EXPECT_EQ(test, s->qp.krq.ci, 0);
+}
+
 /* One that has both kinds in a CQ knows by the operation which it is */
 static void operation_of_the_other_queue_is_no_success(struct kunit *test)
 {
@@ -436,6 +471,8 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(completion_behind_nonsense_is_found),
 	KUNIT_CASE(send_that_was_not_posted_is_not_completed),
 	KUNIT_CASE(receive_out_of_order_is_not_completed),
+	KUNIT_CASE(receive_that_was_not_posted_is_not_completed),
+	KUNIT_CASE(completion_in_the_other_cq_of_a_qp_is_none),
 	KUNIT_CASE(operation_of_the_other_queue_is_no_success),
 	KUNIT_CASE(qp_of_another_cq_is_not_looked_at),
 	KUNIT_CASE(qp_that_goes_away_is_forgotten),

@@ -130,10 +130,64 @@ static void socket_of_a_connection_does_not_wait_for_io(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, setup_of(test)->ep->sock->sk->sk_allocation == GFP_NOIO);
 }
 
+/* A limit that was lifted meanwhile, or put off, ends nothing */
+static void limit_that_is_lifted_ends_nothing(struct kunit *test)
+{
+	struct ep_setup *s = setup_of(test);
+
+	mutex_lock(&s->ep->lock);
+	erdma_ep_set_deadline(s->ep, 1);
+	msleep(100);
+	erdma_ep_clear_deadline(s->ep);
+	mutex_unlock(&s->ep->lock);
+	flush_delayed_work(&s->ep->timer);
+	KUNIT_EXPECT_EQ(test, s->ep->state, ERDMA_EP_CONNECTING);
+	mutex_lock(&s->ep->lock);
+	erdma_ep_set_deadline(s->ep, 1);
+	msleep(100);
+	s->ep->deadline = jiffies + 3600 * HZ;
+	mutex_unlock(&s->ep->lock);
+	flush_delayed_work(&s->ep->timer);
+	KUNIT_EXPECT_EQ(test, s->ep->state, ERDMA_EP_CONNECTING);
+	KUNIT_EXPECT_EQ(test, s->events, 0);
+}
+
+static void qp_has_one_connection_and_none_once_it_goes(struct kunit *test)
+{
+	struct erdma_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	struct erdma_dev *dev = fake_of(test)->dev;
+	struct ep_setup *s = setup_of(test);
+	struct erdma_ep *other = erdma_ep_alloc(dev);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, qp);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
+	qp->dev = dev;
+	erdma_ref_init(&qp->ref);
+	kref_get(&qp->ref.count);	/* the endpoint's */
+	mutex_lock(&s->ep->lock);
+	KUNIT_EXPECT_EQ(test, erdma_ep_attach_qp(s->ep, qp), 0);
+	mutex_unlock(&s->ep->lock);
+	mutex_lock(&other->lock);
+	KUNIT_EXPECT_EQ(test, erdma_ep_attach_qp(other, qp), -EISCONN);
+	mutex_unlock(&other->lock);
+
+	erdma_cm_disconnect_qp(qp, true);
+	KUNIT_EXPECT_EQ(test, s->ep->state, ERDMA_EP_CLOSED);
+	KUNIT_EXPECT_EQ(test, s->events, 1);
+	KUNIT_EXPECT_EQ(test, kref_read(&qp->ref.count), 1);
+	mutex_lock(&other->lock);
+	KUNIT_EXPECT_EQ(test, erdma_ep_attach_qp(other, qp), -ESHUTDOWN);
+	erdma_ep_close(other);
+	mutex_unlock(&other->lock);
+	erdma_ep_put(other);
+}
+
 static struct kunit_case ep_cases[] = {
 	KUNIT_CASE(work_of_a_connection_does_not_wait_for_io),
 	KUNIT_CASE(end_of_a_connection_does_not_wait_for_io),
 	KUNIT_CASE(socket_of_a_connection_does_not_wait_for_io),
+	KUNIT_CASE(limit_that_is_lifted_ends_nothing),
+	KUNIT_CASE(qp_has_one_connection_and_none_once_it_goes),
 	{}
 };
 

@@ -147,6 +147,28 @@ static void id_of_another_net_namespace_is_refused(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, erdma_cm_same_net(&t->dev, id));
 }
 
+/* An id that is not rdma_cm's shows nothing of what it may */
+static void id_of_another_device_is_refused(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	struct rdma_cm_id *rdma_id = zeroed(test, sizeof(*rdma_id));
+	struct iw_cm_id *id = zeroed(test, sizeof(*id));
+
+	t->dev.netdev = zeroed(test, sizeof(*t->dev.netdev));
+	dev_net_set(t->dev.netdev, &init_net);
+	rdma_id->route.addr.dev_addr.net = &init_net;
+	rdma_id->qp = &t->qp.ibqp;
+	id->device = &t->dev.ibdev;
+	KUNIT_EXPECT_FALSE(test, erdma_cm_same_net(&t->dev, id));
+	KUNIT_EXPECT_FALSE(test, erdma_cm_owns_qp(id, &t->qp));
+	id->context = rdma_id;
+	KUNIT_EXPECT_FALSE(test, erdma_cm_same_net(&t->dev, id));
+	KUNIT_EXPECT_FALSE(test, erdma_cm_owns_qp(id, &t->qp));
+	rdma_id->device = id->device;
+	KUNIT_EXPECT_TRUE(test, erdma_cm_same_net(&t->dev, id));
+	KUNIT_EXPECT_TRUE(test, erdma_cm_owns_qp(id, &t->qp));
+}
+
 static void fatal_events_are_reported_once(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -211,6 +233,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_of_an_application_is_not_for_ids_with_a_qp),
 	KUNIT_CASE(qp_of_the_kernel_belongs_to_its_id),
 	KUNIT_CASE(id_of_another_net_namespace_is_refused),
+	KUNIT_CASE(id_of_another_device_is_refused),
 	KUNIT_CASE(fatal_events_are_reported_once),
 	KUNIT_CASE(lost_device_reports_each_qp_once),
 	KUNIT_CASE(qp_that_left_the_table_gets_no_work),

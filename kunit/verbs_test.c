@@ -124,6 +124,29 @@ static void no_qpn_left_is_enomem(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_of(test)->total, 0);
 }
 
+static void regions_beyond_the_limits_are_refused(struct kunit *test)
+{
+	struct erdma_dev *dev = fake_of(test)->dev;
+	u64 most = dev->attrs.max_mr_size;
+	struct erdma_pd pd = {};
+
+	pd.ibpd.device = &dev->ibdev;
+	KUNIT_EXPECT_EQ(test, PTR_ERR(erdma_reg_user_mr(&pd.ibpd, 0, 0, 0, 0, NULL)),
+			(long)-EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(erdma_reg_user_mr(&pd.ibpd, 0, most + 1, 0, 0, NULL)),
+			(long)-EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(erdma_reg_user_mr(&pd.ibpd, 0, 4096, 0, IB_ACCESS_MW_BIND,
+							NULL)), (long)-EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(erdma_alloc_mr(&pd.ibpd, IB_MR_TYPE_MEM_REG, 0)),
+			(long)-EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(erdma_alloc_mr(&pd.ibpd, IB_MR_TYPE_MEM_REG,
+						     ERDMA_MAX_FRMR_PAGES + 1)), (long)-EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(erdma_alloc_mr(&pd.ibpd, IB_MR_TYPE_SG_GAPS, 1)),
+			(long)-EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, atomic_read(&dev->mrs.ids.used), 0);
+	KUNIT_EXPECT_EQ(test, fake_of(test)->total, 0);
+}
+
 /* ---- capabilities ---------------------------------------------------------- */
 
 static void query(struct kunit *test, u64 cap0, u64 cap1, struct ib_device_attr *attr)
@@ -238,6 +261,7 @@ static struct kunit_case verbs_cases[] = {
 	KUNIT_CASE(fresh_qp_may_be_initialised),
 	KUNIT_CASE(no_cqn_left_is_enomem),
 	KUNIT_CASE(no_qpn_left_is_enomem),
+	KUNIT_CASE(regions_beyond_the_limits_are_refused),
 	KUNIT_CASE(numbers_that_are_promised_are_there),
 	KUNIT_CASE(no_windows_are_promised),
 	KUNIT_CASE(atomics_only_where_the_device_has_them),
