@@ -57,16 +57,9 @@ static void erdma_remove(struct pci_dev *pdev)
 	erdma_adapter_destroy(adapter);
 }
 
-/* Reboot, power-off, kexec: no DMA into the next kernel's memory */
 static void erdma_shutdown(struct pci_dev *pdev)
 {
-	struct erdma_adapter *adapter = pci_get_drvdata(pdev);
-
-	erdma_adapter_retire(adapter);
-	if (!adapter->dev)
-		return;
-	erdma_cmdq_kill(&adapter->dev->cmdq);
-	erdma_stop_dma(&adapter->dev->mmio);
+	erdma_adapter_shutdown(pci_get_drvdata(pdev));
 }
 
 static struct pci_driver erdma_pci_driver = {

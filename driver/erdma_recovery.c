@@ -259,6 +259,21 @@ void erdma_adapter_retire(struct erdma_adapter *adapter)
 }
 
 /**
+ * erdma_adapter_shutdown - reboot, power-off, kexec: no DMA into the next kernel's memory
+ * @adapter: adapter; its objects stay as they are
+ *
+ * Context: process, under the lock of the PCI function's struct device.
+ */
+void erdma_adapter_shutdown(struct erdma_adapter *adapter)
+{
+	erdma_adapter_retire(adapter);
+	if (!adapter->dev)
+		return;
+	erdma_cmdq_kill(&adapter->dev->cmdq);
+	erdma_stop_dma(&adapter->dev->mmio);
+}
+
+/**
  * erdma_adapter_destroy - undo erdma_adapter_create()
  * @adapter: adapter without device
  *

@@ -77,6 +77,7 @@ void erdma_down(struct erdma_adapter *adapter);
 /* erdma_recovery.c */
 struct erdma_adapter *erdma_adapter_create(struct pci_dev *pdev);
 void erdma_adapter_retire(struct erdma_adapter *adapter);
+void erdma_adapter_shutdown(struct erdma_adapter *adapter);
 void erdma_adapter_destroy(struct erdma_adapter *adapter);
 void erdma_adapter_interface_came(struct pci_dev *pdev);
 void erdma_stop_work(struct work_struct *work);

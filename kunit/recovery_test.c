@@ -299,6 +299,24 @@ static void adapter_without_device_is_prepared_for_all(struct kunit *test)
 	expect_scheduled(test, true);
 }
 
+/* The next kernel has other things where this one has its queues */
+static void shutdown_stops_the_device_for_good(struct kunit *test)
+{
+	struct recovery_setup *s = setup_of(test);
+	u32 status;
+
+	erdma_adapter_shutdown(&s->adapter);
+	status = erdma_read32(&s->f->dev->mmio, ERDMA_REG_STATUS);
+	KUNIT_EXPECT_EQ(test, status, (u32)ERDMA_STATUS_RESET_DONE);
+	KUNIT_EXPECT_EQ(test, s->f->masters_stopped, 1);
+	KUNIT_EXPECT_EQ(test, fake_exec(s->f, 0, NULL), -ENODEV);
+	KUNIT_EXPECT_TRUE(test, s->adapter.removed);
+	/* There may be none */
+	s->adapter.dev = NULL;
+	erdma_adapter_shutdown(&s->adapter);
+	KUNIT_EXPECT_EQ(test, s->f->masters_stopped, 1);
+}
+
 /* ---- tries ------------------------------------------------------------------ */
 
 /* The function answers, and has no BARs: nothing can come up */
@@ -425,6 +443,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(reset_of_the_function_is_a_request),
 	KUNIT_CASE(reset_of_the_function_stops_the_qps_last),
 	KUNIT_CASE(adapter_without_device_is_prepared_for_all),
+	KUNIT_CASE(shutdown_stops_the_device_for_good),
 	KUNIT_CASE(adapter_is_given_up_after_three_tries_in_ten_minutes),
 	KUNIT_CASE(adapter_that_waits_for_somebody_tries_nothing),
 	KUNIT_CASE(what_was_asked_for_is_no_try),
