@@ -152,7 +152,7 @@ int erdma_objtab_alloc(struct erdma_objtab *tab)
 {
 	int id = erdma_idtab_alloc(&tab->ids);
 
-	if (id > 0 && !objtab_has_leaf(tab, id)) {
+	if (id >= 0 && !objtab_has_leaf(tab, id)) {
 		erdma_idtab_free(&tab->ids, id);
 		return -ENOMEM;
 	}
