@@ -473,7 +473,10 @@ static void answer_of_another_object(struct fake_dev *f, const struct fake_cmd *
 static void answer_without_magic(struct fake_dev *f, const struct fake_cmd *cmd,
 				 struct fake_answer *a)
 {
-	memset(fake_virt(le64_to_cpup((__le64 *)(cmd->slot + 16))), 0x77, ERDMA_RESP_BUF_SIZE);
+	struct erdma_resp_hdr *hdr = fake_virt(le64_to_cpup((__le64 *)(cmd->slot + 16)));
+
+	answer_by_dma(f, cmd, a);
+	le16_add_cpu(&hdr->magic, 1);
 }
 
 static int query(struct kunit *test, void *buf, u8 *syndrome)
