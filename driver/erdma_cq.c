@@ -87,14 +87,16 @@ static bool cq_retire_send(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 	return true;
 }
 
-/* Receives complete one by one, in order (8.2) */
+/* Receives complete one by one, in order (8.2). Its room is in @wc->byte_len. */
 static bool cq_retire_recv(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 {
+	u32 slot = erdma_ring_slot(index, qp->rq_depth);
 	struct erdma_kqueue *rq = &qp->krq;
 
 	if (index != rq->ci || rq->ci == READ_ONCE(rq->pi))
 		return false;
-	wc->wr_id = rq->wr_id[erdma_ring_slot(index, qp->rq_depth)];
+	wc->wr_id = rq->wr_id[slot];
+	wc->byte_len = rq->room[slot];
 	/* From here on the slot may be used again */
 	smp_store_release(&rq->ci, (u16)(index + 1));
 	return true;
@@ -136,11 +138,17 @@ static void cq_fill_wc(struct erdma_cq *cq, struct ib_wc *wc, const struct erdma
 	u32 opcode = FIELD_GET(ERDMA_CQE_OPCODE, hdr);
 	u32 syndrome = FIELD_GET(ERDMA_CQE_SYNDROME, hdr);
 	u32 imm = be32_to_cpu(READ_ONCE(cqe->imm));
+	u32 size = be32_to_cpu(READ_ONCE(cqe->size));
 
 	/* The request is over in any case, but nobody knows how */
 	if (opcode >= ERDMA_OP_COUNT ||
 	    !((is_recv ? CQ_RECV_OPCODES : CQ_SEND_OPCODES) & BIT(opcode))) {
 		opcode = is_recv ? ERDMA_OP_RECV : ERDMA_OP_SEND;
+		syndrome = syndrome ?: ERDMA_WC_GENERAL_ERR;
+	}
+	/* A consumer reads as much as it is told; a write's bytes are not in the receive */
+	if (is_recv && unlikely(size > wc->byte_len) && opcode != ERDMA_OP_RECV_WRITE_IMM) {
+		size = wc->byte_len;
 		syndrome = syndrome ?: ERDMA_WC_GENERAL_ERR;
 	}
 	if (unlikely(syndrome))
@@ -149,7 +157,7 @@ static void cq_fill_wc(struct erdma_cq *cq, struct ib_wc *wc, const struct erdma
 	wc->opcode = wc_opcodes[opcode];
 	wc->status = wc_results[syndrome].status;
 	wc->vendor_err = wc_results[syndrome].vendor_err;
-	wc->byte_len = be32_to_cpu(READ_ONCE(cqe->size));
+	wc->byte_len = size;
 
 	switch (opcode) {
 	case ERDMA_OP_RECV_WRITE_IMM:

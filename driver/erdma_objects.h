@@ -496,6 +496,7 @@ bool erdma_cq_recover(struct erdma_cq *cq, bool *armed);
  * @db: doorbell
  * @db_base: number of the QP where the doorbell has it, and the header of a request
  * @wr_id: work request ids by slot
+ * @room: RQ: bytes that the receive in a slot has room for
  * @blocks: SQ: WQEBBs of the request that starts in a slot, 0 = none starts
  *	there; the device cannot change it
  * @lock: protects @pi, @buf and the doorbell
@@ -515,6 +516,7 @@ struct erdma_kqueue {
 	void __iomem *db;
 	u64 db_base;
 	u64 *wr_id;
+	u32 *room;
 	u8 *blocks;
 	spinlock_t lock;
 	u16 pi;

@@ -21,6 +21,7 @@ static_assert(ERDMA_WQEBB_SIZE == ERDMA_RQE_SIZE);
 static void kqueue_exit(struct erdma_dev *dev, struct erdma_kqueue *q, u32 depth)
 {
 	kvfree(q->blocks);
+	kvfree(q->room);
 	kvfree(q->wr_id);
 	if (q->dbrec)
 		dma_pool_free(dev->dbrec_pool, q->dbrec, q->dbrec_dma);
@@ -67,7 +68,8 @@ static int qp_init_kernel(struct erdma_dev *dev, struct erdma_qp *qp)
 		goto err_free;
 	err = -ENOMEM;
 	qp->ksq.blocks = kvzalloc(qp->sq_depth, GFP_KERNEL);
-	if (!qp->ksq.blocks)
+	qp->krq.room = kvcalloc(qp->rq_depth, sizeof(*qp->krq.room), GFP_KERNEL);
+	if (!qp->ksq.blocks || !qp->krq.room)
 		goto err_free;
 	return 0;
 

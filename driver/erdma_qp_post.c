@@ -520,6 +520,7 @@ static __always_inline bool rq_post_one(struct erdma_qp *qp, const struct ib_rec
 	rqe->length = cpu_to_le32(sge.length);
 	rqe->stag = cpu_to_le32(sge.lkey);
 	rq->wr_id[slot] = wr->wr_id;
+	rq->room[slot] = sge.length;
 	WRITE_ONCE(rq->pi, pi);
 	/* Once per receive, as the device has always been rung */
 	kqueue_ring(rq, db);

@@ -11,12 +11,14 @@
 #define CQN	7
 #define DEPTH	512	/* several turns with interrupts off */
 #define QPN	5
+#define ROOM	4096	/* of a receive */
 
 /**
  * struct cq_setup - a CQ and a QP that has posted requests
  * @cq: in f->dev->cqs
  * @qp: in f->dev->qps
  * @wr_id: of the requests
+ * @room: of receives, by slot
  * @blocks: of the sends
  * @bar: doorbells
  * @dbrec: of the CQ
@@ -28,6 +30,7 @@ struct cq_setup {
 	struct erdma_cq cq;
 	struct erdma_qp qp;
 	u64 wr_id[DEPTH];
+	u32 room[DEPTH];
 	u8 blocks[DEPTH];
 	u64 *bar;
 	__le64 dbrec;
@@ -85,6 +88,7 @@ static int setup_qp(struct kunit *test, struct cq_setup *s)
 	erdma_ref_init(&qp->ref);
 	spin_lock_init(&qp->krq.lock);
 	qp->krq.wr_id = s->wr_id;
+	qp->krq.room = s->room;
 	qp->krq.pi = DEPTH;
 	qp->sq_depth = DEPTH;
 	spin_lock_init(&qp->ksq.lock);
@@ -101,8 +105,10 @@ static int cq_test_init(struct kunit *test)
 
 	if (!s)
 		return -ENOMEM;
-	for (i = 0; i < DEPTH; i++)
+	for (i = 0; i < DEPTH; i++) {
 		s->wr_id[i] = 1000 + i;
+		s->room[i] = ROOM;
+	}
 	s->bar = kunit_kzalloc(test, ERDMA_BAR0_MIN_SIZE, GFP_KERNEL);
 	if (!s->bar)
 		return -ENOMEM;
@@ -380,6 +386,37 @@ static void operation_of_the_other_queue_is_no_success(struct kunit *test)
 	}
 }
 
+static void complete_recv_of(struct cq_setup *s, u32 index, u32 opcode, u32 size)
+{
+	s->cq.kernel.buf[erdma_ring_slot(s->pi, DEPTH)].size = cpu_to_be32(size);
+	complete_recv(s, QPN, index, opcode);
+}
+
+/* A consumer would read behind its buffer what the device says is there */
+static void receive_longer_than_its_buffer_is_no_success(struct kunit *test)
+{
+	static const u32 sizes[] = { 0, ROOM, ROOM + 1, U32_MAX };
+	static const u8 ops[] = { ERDMA_OP_RECV, ERDMA_OP_RECV_INV, ERDMA_OP_RECV_SEND_IMM };
+	struct cq_setup *s = setup_of(test);
+	u32 i, k, n = 0;
+	struct ib_wc wc;
+
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		for (k = 0; k < ARRAY_SIZE(sizes); k++) {
+			complete_recv_of(s, n++, ops[i], sizes[k]);
+			KUNIT_ASSERT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 1);
+			KUNIT_EXPECT_EQ(test, wc.status,
+					sizes[k] > ROOM ? IB_WC_GENERAL_ERR : IB_WC_SUCCESS);
+			KUNIT_EXPECT_EQ(test, wc.byte_len, min_t(u32, sizes[k], ROOM));
+		}
+	}
+	/* The bytes of a write are where the peer wrote them */
+	complete_recv_of(s, n, ERDMA_OP_RECV_WRITE_IMM, ROOM + 1);
+	KUNIT_ASSERT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 1);
+	KUNIT_EXPECT_EQ(test, wc.status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, wc.byte_len, ROOM + 1U);
+}
+
 static u64 failures_of(struct kunit *test, u32 syndrome)
 {
 	static const enum erdma_sw_stat stat[ERDMA_WC_COUNT] = {
@@ -474,6 +511,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(receive_that_was_not_posted_is_not_completed),
 	KUNIT_CASE(completion_in_the_other_cq_of_a_qp_is_none),
 	KUNIT_CASE(operation_of_the_other_queue_is_no_success),
+	KUNIT_CASE(receive_longer_than_its_buffer_is_no_success),
 	KUNIT_CASE(qp_of_another_cq_is_not_looked_at),
 	KUNIT_CASE(qp_that_goes_away_is_forgotten),
 	KUNIT_CASE(internal_opcode_is_no_success),
