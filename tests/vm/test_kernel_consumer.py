@@ -62,7 +62,7 @@ def test_kernel_nothing_is_left_behind(kverbs):
 def test_work_that_reclaim_may_wait_for_has_a_rescuer(vm):
     """A disk over this device must be able to write when there is no memory for a new worker."""
     # Newer kernels put "kworker/R-" before the name of the queue.
-    names = [x.removeprefix('kworker/R-') for x in vm.out('cat /proc/[0-9]*/comm').split()]
+    names = [x.removeprefix('kworker/R-') for x in vm.out('cat /proc/[0-9]*/comm 2>/dev/null; true').split()]
     for queue in ('erdma_cm', 'erdma-reflush'):
         assert any(x.startswith(queue) for x in names), names
 
