@@ -146,7 +146,7 @@ static void cq_fill_wc(struct erdma_cq *cq, struct ib_wc *wc, const struct erdma
 		opcode = is_recv ? ERDMA_OP_RECV : ERDMA_OP_SEND;
 		syndrome = syndrome ?: ERDMA_WC_GENERAL_ERR;
 	}
-	/* A consumer reads as much as it is told; a write's bytes are not in the receive */
+	/* A consumer reads so many bytes; those of a write are not in the receive */
 	if (is_recv && unlikely(size > wc->byte_len) && opcode != ERDMA_OP_RECV_WRITE_IMM) {
 		size = wc->byte_len;
 		syndrome = syndrome ?: ERDMA_WC_GENERAL_ERR;
