@@ -84,6 +84,7 @@ def test_mtu_changes_reach_the_device(vm):
                       f'ibv_devinfo -d {vm.driver.device()} | grep -Eq "active_mtu:\\s+{active} "')
 
 
+@pytest.mark.expects_verdict('link-down')
 def test_port_follows_the_link(vm):
     state = f'/sys/class/infiniband/{vm.driver.device()}/ports/1/state'
     for action, word in (('down', 'DOWN'), ('up', 'ACTIVE')):

@@ -45,7 +45,9 @@ def test_driver_and_test_module_load_and_unload(bare_vm):
     assert not bare_vm.ok(['test', '-e', FOLDER])
 
 
-@pytest.mark.parametrize('group', GROUPS)
+@pytest.mark.parametrize('group', [
+    pytest.param(x, marks=pytest.mark.expects_verdict('cm-failed')) if x == 'owner' else x
+    for x in GROUPS])
 def test_kernel(kverbs, tap, group):
     tap.guest(kverbs, ['cat', f'{FOLDER}/{group}'], name=f'kernel {group}')
 

@@ -122,6 +122,7 @@ def test_pci_remove_under_traffic_and_rescan(bare_vm):
     bare_vm.driver.unload()
 
 
+@pytest.mark.expects_verdict('no-driver')
 def test_function_level_reset(bare_vm):
     bare_vm.driver.load()
     short_traffic(bare_vm)

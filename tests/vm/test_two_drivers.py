@@ -79,6 +79,7 @@ def test_no_objects_are_left_in_vm(two_vms, n):
 
 
 @pytest.mark.limit(400)
+@pytest.mark.expects_verdict('no-driver')
 @pytest.mark.parametrize('rounds', [6, pytest.param(20, marks=pytest.mark.group('long'))])
 def test_unbind_bind_connect_many_times(two_vms, rounds):
     """Alternately, with a connection to the other after each."""
