@@ -14,7 +14,6 @@ from erdma import bench_control_cli, build, local
 from erdma.bench_control_report import (GOOD, GOOD_ROWS, MOST, OPERATIONS, costs, parse_counts,
                                         parse_plan)
 from erdma.paths import BUILD
-from erdma.vm import VmSpec
 from lib import products
 
 pytestmark = [
@@ -67,15 +66,13 @@ def counted_vm(name):
     build.plugin()
     name = unique(name)
     counts = BUILD / 'vm' / name / 'insns.txt'
-    plugin = f'{BUILD}/plugin/insn_count.so,out={counts}'
 
     def counted(text):
         result = costs(parse_plan(text), parse_counts(counts.read_text(encoding='ascii')))
         os.truncate(counts, 0)
         return result
 
-    spec = VmSpec(smp=1, icount=True, qemu_args=('-plugin', plugin), boot_limit=300)
-    with local.hosts(name, spec) as (vm,):
+    with local.hosts(name, bench_control_cli.counted_spec(counts)) as (vm,):
         bench_control_cli.check_plugin(vm, counts)
         vm.driver.load(timeout=60)
         yield vm, counted

@@ -29,6 +29,12 @@ LIMIT = 900
 PROFILE_ROWS = 40
 
 
+def counted_spec(counts, more='', **fields) -> VmSpec:
+    """A VM whose plugin appends to the file @counts; more: of its options; fields: of the spec."""
+    plugin = f'{BUILD}/plugin/insn_count.so,out={counts}{more}'
+    return VmSpec(smp=1, icount=True, qemu_args=('-plugin', plugin), boot_limit=300, **fields)
+
+
 def check_plugin(vm, counts) -> None:
     """Raises VmError unless it counts what is known; forgets what it has counted."""
     plan = parse_plan(vm.out([f'{PROGS}/mark_known']))
@@ -75,13 +81,10 @@ def measure_listing(vm, batches, qps) -> str:
 def measure(driver, args, name='bench-control'):
     """The VM of one driver. Returns (plan, sections, symbols)."""
     counts = BUILD / 'vm' / f'{name}-{driver}' / 'insns.txt'
-    plugin = f'{BUILD}/plugin/insn_count.so,out={counts}'
-    if args.profile:
-        plugin += ',profile=on'
     shares = (('intree', str(kernels.stock_drivers('6.1')[0])),) if driver == 'intree' else ()
     wanted = args.profile or list(OPERATIONS)
     verbs = [x for x in wanted if x != SHOW and x not in KERNEL]
-    spec = VmSpec(smp=1, icount=True, shares=shares, qemu_args=('-plugin', plugin), boot_limit=300)
+    spec = counted_spec(counts, ',profile=on' if args.profile else '', shares=shares)
     with local.hosts(f'{name}-{driver}', spec) as (vm,):
         check_plugin(vm, counts)
         vm.driver.kind = driver
