@@ -63,9 +63,10 @@ static void cmd_report(struct erdma_dev *dev, u8 submod, u8 opcode, int err, u8 
 			  ERR_PTR(err));
 }
 
-/* @object: number of what the command is about, for the recorder */
-static int cmd_exec(struct erdma_dev *dev, u8 submod, u8 opcode, u32 object, const void *req,
-		    size_t size, struct erdma_cmd_result *res)
+/* @object: number of what the command is about, @key: what it ends, for the recorder */
+static int cmd_exec(struct erdma_dev *dev, u8 submod, u8 opcode, u32 object,
+		    const struct erdma_rec_key *key, const void *req, size_t size,
+		    struct erdma_cmd_result *res)
 {
 	struct erdma_cmd_result unwanted;
 	int err;
@@ -73,16 +74,16 @@ static int cmd_exec(struct erdma_dev *dev, u8 submod, u8 opcode, u32 object, con
 	res = res ?: &unwanted;
 	err = erdma_cmdq_exec(&dev->cmdq, submod, opcode, req, size, res,
 			      cmd_limit(submod, opcode));
-	erdma_rec_cmd(dev->rec, submod, opcode, object, err, res);
+	erdma_rec_cmd(dev->rec, submod, opcode, object, key, err, res);
 	trace_erdma_cmd(dev, submod, opcode, object, err, res);
 	cmd_report(dev, submod, opcode, err, res->syndrome);
 	return err;
 }
 
 #define cmd_rdma(dev, opcode, object, req, res) \
-	cmd_exec(dev, ERDMA_SUBMOD_RDMA, opcode, object, &(req), sizeof(req), res)
+	cmd_exec(dev, ERDMA_SUBMOD_RDMA, opcode, object, NULL, &(req), sizeof(req), res)
 #define cmd_common(dev, opcode, object, req, res) \
-	cmd_exec(dev, ERDMA_SUBMOD_COMMON, opcode, object, &(req), sizeof(req), res)
+	cmd_exec(dev, ERDMA_SUBMOD_COMMON, opcode, object, NULL, &(req), sizeof(req), res)
 
 /**
  * erdma_parse_caps - limits from the capability words
@@ -551,19 +552,19 @@ int erdma_exec_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec,
 /**
  * erdma_exec_dereg_mr - DEREG_MR (5.2.10)
  * @dev: device
- * @stag: current lkey
- * @res: set to what became of the command
+ * @key: current key, and what the recorder keeps of the region
  *
  * Return: see the top of this file. On failure the device may still use the memory.
  */
-int erdma_exec_dereg_mr(struct erdma_dev *dev, u32 stag, struct erdma_cmd_result *res)
+int erdma_exec_dereg_mr(struct erdma_dev *dev, const struct erdma_rec_key *key)
 {
+	u32 index = FIELD_GET(ERDMA_STAG_INDEX, key->stag);
 	struct erdma_cmd_dereg_mr req = {};
 
-	req.cfg = cpu_to_le32(FIELD_PREP(ERDMA_DEREG_MR_KEY, FIELD_GET(ERDMA_STAG_KEY, stag)) |
-			      FIELD_PREP(ERDMA_DEREG_MR_INDEX,
-					 FIELD_GET(ERDMA_STAG_INDEX, stag)));
-	return cmd_rdma(dev, ERDMA_CMD_DEREG_MR, FIELD_GET(ERDMA_STAG_INDEX, stag), req, res);
+	req.cfg = cpu_to_le32(FIELD_PREP(ERDMA_DEREG_MR_KEY, FIELD_GET(ERDMA_STAG_KEY, key->stag)) |
+			      FIELD_PREP(ERDMA_DEREG_MR_INDEX, index));
+	return cmd_exec(dev, ERDMA_SUBMOD_RDMA, ERDMA_CMD_DEREG_MR, index, key, &req, sizeof(req),
+			NULL);
 }
 
 /*
@@ -619,7 +620,7 @@ int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 	req.length = cpu_to_le32(ERDMA_RESP_BUF_SIZE);
 	err = erdma_cmdq_exec_buf(&dev->cmdq, submod, opcode, &req, sizeof(req), &res,
 				  timeout_ms ?: cmd_limit(submod, opcode), &mem);
-	erdma_rec_cmd(dev->rec, submod, opcode, index, err, &res);
+	erdma_rec_cmd(dev->rec, submod, opcode, index, NULL, err, &res);
 	trace_erdma_cmd(dev, submod, opcode, index, err, &res);
 	*syndrome = res.syndrome;
 	if (!err)

@@ -114,16 +114,19 @@ static u32 mr_stag(const struct erdma_mr *mr)
 	return FIELD_PREP(ERDMA_STAG_INDEX, mr->index) | (mr->ibmr.lkey & ERDMA_STAG_KEY);
 }
 
-/* Takes the region away from the device and frees what it cannot reach any more; @res: how */
-static int mr_release(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd,
-		      struct erdma_cmd_result *res)
+/* Takes the region away from the device and frees what it cannot reach any more */
+static int mr_release(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *ibpd)
 {
-	u32 stag = mr_stag(mr);
+	struct erdma_rec_key key = {
+		.stag = mr_stag(mr),
+		.pdn = pd_of(ibpd)->pdn,
+		.type = mr->type,
+	};
 	int err;
 
 	/* Nobody finds the region any more; its number stays taken for now */
 	erdma_objtab_publish(&dev->mrs, mr->index, NULL);
-	err = erdma_exec_dereg_mr(dev, stag, res);
+	err = erdma_exec_dereg_mr(dev, &key);
 	erdma_ref_end(&mr->ref);
 	if (erdma_defer_free(dev, &mr_free_kind, mr, mr->index, err)) {
 		WRITE_ONCE(pd_of(ibpd)->retained, true);
@@ -177,7 +180,7 @@ static int mr_register(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd 
 			  mr->type, mr->rights, len, mr->mtt.page_cnt,
 			  BIT_ULL(mr->mtt.page_shift), mr->mtt.level, ERR_PTR(err));
 	if (erdma_cmd_may_still_run(res.outcome))
-		mr_release(dev, mr, ibpd, &res);
+		mr_release(dev, mr, ibpd);
 	else if (err)
 		mr_free(dev, mr);
 	else
@@ -400,15 +403,12 @@ int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = dev_of(ibmr->device);
 	struct erdma_mr *mr = mr_of(ibmr);
-	u32 index = mr->index, stag = mr_stag(mr), type = mr->type;
-	u32 pdn = pd_of(ibmr->pd)->pdn;
-	struct erdma_cmd_result res;
+	u32 index = mr->index;
 	int err;
 
 	erdma_dbg(dev, MR, INFO, "mr %u deregistered\n", index);
 	erdma_pd_count_mr(mr->pd, -1);
-	err = mr_release(dev, mr, ibmr->pd, &res);
-	erdma_rec_key(dev->rec, stag, pdn, type, err, res.answer_ns);
+	err = mr_release(dev, mr, ibmr->pd);
 	if (err) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DEREG_MR_FAILED);
 		erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_DEREG_MR, index, err);

@@ -20,9 +20,10 @@ module_param_named(recorders, erdma_rec_enabled, bool, 0644);
 MODULE_PARM_DESC(recorders, "record commands, events and failures for 'eadm log' (default: Y)");
 
 #define REC_KIND(KIND, name, n)							\
-	[ERDMA_DIAG_LOG_##KIND] = { sizeof(struct erdma_diag_log_##name), n }
+	[ERDMA_DIAG_LOG_##KIND] = { sizeof(struct erdma_diag_log_##name),		\
+				    (n) + BUILD_BUG_ON_ZERO((n) & ((n) - 1)) }
 
-/* Bytes of an entry, number of entries */
+/* Bytes of an entry, number of entries: a power of two */
 static const struct {
 	u32 size;
 	u32 depth;
@@ -43,12 +44,24 @@ static_assert(ARRAY_SIZE(rec_kinds) == ERDMA_DIAG_LOG_COUNT);
 static_assert(ERDMA_DIAG_LOG_COUNT <= 32);
 static_assert(ERDMA_DIAG_COMM_LEN == TASK_COMM_LEN);
 
-static u32 rec_stride(u32 kind)
-{
-	return ALIGN(sizeof(struct erdma_rec_slot) + rec_kinds[kind].size, 8);
-}
-
 /* ---- life --------------------------------------------------------------- */
+
+/* What never changes in rows of CMD_TIME; they have no number before their first command */
+static void rec_fill_rows(struct erdma_rec *rec)
+{
+	struct erdma_diag_log_cmd_time *row;
+	struct erdma_rec_slot *slot;
+	u32 i;
+
+	for (i = 0; i < ERDMA_REC_SUBMODS * ERDMA_REC_OPCODES; i++) {
+		slot = erdma_rec_row(rec, i);
+		slot->owner.kernel = true;
+		row = (struct erdma_diag_log_cmd_time *)slot->data;
+		row->submod = i / ERDMA_REC_OPCODES;
+		row->opcode = i % ERDMA_REC_OPCODES;
+	}
+	rec->ring[ERDMA_DIAG_LOG_CMD_TIME].next = i;
+}
 
 /**
  * erdma_rec_create - empty recorders for an adapter
@@ -63,7 +76,7 @@ struct erdma_rec *erdma_rec_create(void)
 	u32 kind, i;
 
 	for (kind = 1; kind < ERDMA_DIAG_LOG_COUNT; kind++)
-		bytes += (size_t)rec_stride(kind) * rec_kinds[kind].depth;
+		bytes += ERDMA_REC_STRIDE(rec_kinds[kind].size) * rec_kinds[kind].depth;
 	rec = kvzalloc(sizeof(*rec) + bytes, GFP_KERNEL);
 	if (!rec)
 		return NULL;
@@ -76,14 +89,14 @@ struct erdma_rec *erdma_rec_create(void)
 	for (kind = 1; kind < ERDMA_DIAG_LOG_COUNT; kind++) {
 		struct erdma_rec_ring *ring = &rec->ring[kind];
 
-		ring->depth = rec_kinds[kind].depth;
-		ring->stride = rec_stride(kind);
+		ring->mask = rec_kinds[kind].depth - 1;
+		ring->stride = ERDMA_REC_STRIDE(rec_kinds[kind].size);
 		ring->slots = rec->slots + bytes;
-		bytes += (size_t)ring->stride * ring->depth;
-		for (i = 0; i < ring->depth; i++)
+		bytes += ring->stride * rec_kinds[kind].depth;
+		for (i = 0; i <= ring->mask; i++)
 			erdma_rec_slot(ring, i)->seq = ERDMA_REC_EMPTY;
 	}
-	rec->ring[ERDMA_DIAG_LOG_CMD_TIME].next = rec->ring[ERDMA_DIAG_LOG_CMD_TIME].depth;
+	rec_fill_rows(rec);
 	return rec;
 }
 
@@ -134,7 +147,7 @@ void erdma_rec_current(struct erdma_rec_owner *owner)
  * erdma_rec_store - store an entry
  * @rec: recorders; erdma_rec_lock() of the kind is held
  * @kind: ERDMA_DIAG_LOG_*
- * @slot: of that kind
+ * @slot: of that kind, numbered
  * @owner: who caused it, NULL = the driver
  * @head: entry, its time is set; the rest of the head is not read
  */
@@ -143,9 +156,9 @@ void erdma_rec_store(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slo
 {
 	static const struct erdma_rec_owner driver = { .kernel = true };
 
+	lockdep_assert_held(erdma_rec_lock(rec, kind));
 	slot->owner = owner ? *owner : driver;
-	memcpy(erdma_rec_begin(rec, kind, slot, head->time_ns) + sizeof(*head), head + 1,
-	       rec_kinds[kind].size - sizeof(*head));
+	memcpy(slot->data, head, rec_kinds[kind].size);
 }
 
 /**
@@ -190,7 +203,7 @@ static struct erdma_rec_slot *rec_find_slot(struct erdma_rec *rec, u32 kind, u64
 	u32 i;
 
 	if (rec_is_unordered(kind)) {
-		for (i = 0; i < ring->depth; i++) {
+		for (i = 0; i <= ring->mask; i++) {
 			slot = erdma_rec_slot(ring, i);
 			if (slot->seq != ERDMA_REC_EMPTY && slot->seq >= seq &&
 			    (!best || slot->seq < best->seq))
@@ -198,12 +211,9 @@ static struct erdma_rec_slot *rec_find_slot(struct erdma_rec *rec, u32 kind, u64
 		}
 		return best;
 	}
-	if (ring->next > ring->depth)
-		seq = max(seq, ring->next - ring->depth);
-	if (seq >= ring->next)
-		return NULL;
-	div_u64_rem(seq, ring->depth, &i);
-	return erdma_rec_slot(ring, i);
+	if (ring->next > ring->mask)
+		seq = max(seq, ring->next - ring->mask - 1);
+	return seq < ring->next ? erdma_rec_slot(ring, seq) : NULL;
 }
 
 /* Writers leave it to readers, who are fewer */

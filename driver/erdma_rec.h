@@ -41,6 +41,18 @@ struct erdma_rec_owner {
 };
 
 /**
+ * struct erdma_rec_key - a region that is deregistered
+ * @stag: its newest key
+ * @pdn: PD number
+ * @type: enum erdma_mr_type
+ */
+struct erdma_rec_key {
+	u32 stag;
+	u32 pdn;
+	u32 type;
+};
+
+/**
  * union erdma_rec_entry - room for an entry of any kind
  */
 union erdma_rec_entry {
@@ -91,17 +103,16 @@ u32 erdma_rec_entry_size(u32 kind);
 wait_queue_head_t *erdma_rec_wait(struct erdma_rec *rec);
 void erdma_rec_current(struct erdma_rec_owner *owner);
 
-/* ---- erdma_rec_cmd.c: commands, failures of verbs --------------------------- */
+/* ---- erdma_rec_cmd.c: commands, keys, failures of verbs ---------------------- */
 
-void erdma_rec_cmd(struct erdma_rec *rec, u8 submod, u8 opcode, u32 object, int err,
+void erdma_rec_cmd(struct erdma_rec *rec, u32 submod, u32 opcode, u32 object,
+		   const struct erdma_rec_key *key, int err,
 		   const struct erdma_cmd_result *res);
 void erdma_rec_fail(struct erdma_rec *rec, enum erdma_diag_verb verb, u32 object, int err);
 
 /* ---- erdma_rec_event.c: everything else but connections ---------------------- */
 
 void erdma_rec_event(struct erdma_dev *dev, u32 type, u32 subtype, u32 object, u32 data);
-void erdma_rec_key(struct erdma_rec *rec, u32 stag, u32 pdn, u32 type, int err,
-		   u64 answer_ns);
 void erdma_rec_reset(struct erdma_rec *rec, u32 event, const char *reason, int err);
 void erdma_rec_link(struct erdma_rec *rec, u32 event, u32 mtu, int err);
 __printf(4, 0) void erdma_rec_debug(struct erdma_rec *rec, u32 cat, u32 level,

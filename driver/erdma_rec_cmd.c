@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Recorders of commands (CMD, CMD_FIRST, CMD_TIME) and of the verbs that fail
- * because of them, or for another reason (FAIL).
+ * Recorders of commands (CMD, CMD_FIRST, CMD_TIME), of the keys that they end (KEY), and
+ * of the verbs that fail because of them, or for another reason (FAIL).
  */
 #include "erdma.h"
 #include "erdma_rec_int.h"
@@ -21,49 +21,58 @@ static void cmd_freeze(struct erdma_rec *rec, u32 outcome)
 	struct erdma_rec_ring *ring = &rec->ring[ERDMA_DIAG_LOG_CMD];
 	struct erdma_rec_slot *slot;
 	u64 seq;
-	u32 i;
 
 	if (outcome == ERDMA_CMD_NOT_SENT || rec->frozen & BIT(outcome))
 		return;
 	rec->frozen |= BIT(outcome);
 	seq = ring->next > ERDMA_REC_FREEZE ? ring->next - ERDMA_REC_FREEZE : 0;
 	for (; seq < ring->next; seq++) {
-		div_u64_rem(seq, ring->depth, &i);
-		slot = erdma_rec_slot(ring, i);
+		slot = erdma_rec_slot(ring, seq);
 		erdma_rec_store(rec, ERDMA_DIAG_LOG_CMD_FIRST,
 				erdma_rec_next_slot(rec, ERDMA_DIAG_LOG_CMD_FIRST), &slot->owner,
 				(struct erdma_diag_log_head *)slot->data);
 	}
 }
 
-static void cmd_count_time(struct erdma_rec *rec, const struct erdma_diag_log_cmd *cmd)
+static void cmd_count_time(struct erdma_rec *rec, u32 submod, u32 opcode,
+			   const struct erdma_cmd_result *res)
 {
+	u64 answer_ns = res->answer_ns, ns = answer_ns - res->submit_ns;
+	u32 i = submod * ERDMA_REC_OPCODES + opcode;
 	struct erdma_diag_log_cmd_time *row;
 	struct erdma_rec_slot *slot;
-	u64 ns, us;
-	u32 i;
+	u64 us;
 
-	if (!cmd->answer_ns || cmd->submod / ERDMA_REC_SUBMODS | cmd->opcode / ERDMA_REC_OPCODES)
+	if (!answer_ns || i >= ERDMA_REC_SUBMODS * ERDMA_REC_OPCODES)
 		return;
-	i = cmd->submod * ERDMA_REC_OPCODES + cmd->opcode;
-	slot = erdma_rec_slot(&rec->ring[ERDMA_DIAG_LOG_CMD_TIME], i);
+	slot = erdma_rec_row(rec, i);
+	slot->seq = i;
 	row = (struct erdma_diag_log_cmd_time *)slot->data;
-	ns = cmd->answer_ns - cmd->submit_ns;
 	us = div_u64(ns, NSEC_PER_USEC);
-	if (slot->seq == ERDMA_REC_EMPTY) {
-		slot->seq = i;
-		slot->owner.kernel = true;
-		row->submod = cmd->submod;
-		row->opcode = cmd->opcode;
-	}
 	row->count++;
-	row->failed += !!cmd->syndrome;
+	row->failed += !!res->syndrome;
 	row->sum_ns += ns;
 	if (ns >= row->max_ns) {
 		row->max_ns = ns;
-		row->head.time_ns = cmd->answer_ns;
+		row->head.time_ns = answer_ns;
 	}
 	row->bucket[min_t(u32, fls64(us), ERDMA_DIAG_LOG_BUCKETS - 1)]++;
+}
+
+/* The command in @cmd, which returned @err, was to end a key */
+static void cmd_add_key(struct erdma_rec *rec, const struct erdma_rec_slot *cmd,
+			const struct erdma_rec_key *key, int err)
+{
+	struct erdma_rec_slot *slot = erdma_rec_next_slot(rec, ERDMA_DIAG_LOG_KEY);
+	struct erdma_diag_log_key *entry = (struct erdma_diag_log_key *)slot->data;
+
+	slot->owner = cmd->owner;
+	entry->head.time_ns = ((const struct erdma_diag_log_head *)cmd->data)->time_ns;
+	entry->stag = key->stag;
+	entry->index = FIELD_GET(ERDMA_STAG_INDEX, key->stag);
+	entry->pdn = key->pdn;
+	entry->type = key->type;
+	entry->err = -err;
 }
 
 /**
@@ -72,28 +81,29 @@ static void cmd_count_time(struct erdma_rec *rec, const struct erdma_diag_log_cm
  * @submod: enum erdma_submod
  * @opcode: opcode within @submod
  * @object: number of what it is about
+ * @key: key that it was to end, or NULL
  * @err: what it returned
  * @res: what became of it
  *
- * Every command pays for it: the entry is written where it stays
+ * Every command pays for it: one lock, and the entries are written where they stay
  * (tests/vm/test_control_cost.py).
  *
  * Context: process; the caller of the command.
  */
-void erdma_rec_cmd(struct erdma_rec *rec, u8 submod, u8 opcode, u32 object, int err,
+void erdma_rec_cmd(struct erdma_rec *rec, u32 submod, u32 opcode, u32 object,
+		   const struct erdma_rec_key *key, int err,
 		   const struct erdma_cmd_result *res)
 {
 	struct erdma_diag_log_cmd *entry;
 	struct erdma_rec_slot *slot;
-	u64 now;
 
 	if (!erdma_rec_is_on(rec))
 		return;
-	now = res->answer_ns ?: ktime_get_ns();
 	spin_lock(&rec->cmd_lock);
 	slot = erdma_rec_next_slot(rec, ERDMA_DIAG_LOG_CMD);
 	erdma_rec_fill_current(&slot->owner);
-	entry = erdma_rec_begin(rec, ERDMA_DIAG_LOG_CMD, slot, now);
+	entry = (struct erdma_diag_log_cmd *)slot->data;
+	entry->head.time_ns = res->answer_ns ?: ktime_get_ns();
 	entry->cmd_seq = slot->seq;
 	entry->submit_ns = res->submit_ns;
 	entry->answer_ns = res->answer_ns;
@@ -103,7 +113,9 @@ void erdma_rec_cmd(struct erdma_rec *rec, u8 submod, u8 opcode, u32 object, int 
 	entry->outcome = res->outcome;
 	entry->syndrome = res->syndrome;
 	entry->err = -err;
-	cmd_count_time(rec, entry);
+	cmd_count_time(rec, submod, opcode, res);
+	if (key)
+		cmd_add_key(rec, slot, key, err);
 	if (err)
 		cmd_freeze(rec, res->outcome);
 	spin_unlock(&rec->cmd_lock);
@@ -118,12 +130,11 @@ static void fail_add_cmd(struct erdma_rec *rec, struct erdma_diag_log_fail *entr
 	struct erdma_rec_ring *ring = &rec->ring[ERDMA_DIAG_LOG_CMD];
 	const struct erdma_diag_log_cmd *cmd;
 	struct erdma_rec_slot *slot;
-	u32 i, n = min_t(u64, ring->next, ring->depth);
+	u32 n = min(ring->next, ring->mask + 1);
 	u64 seq = ring->next;
 
 	while (n--) {
-		div_u64_rem(--seq, ring->depth, &i);
-		slot = erdma_rec_slot(ring, i);
+		slot = erdma_rec_slot(ring, --seq);
 		cmd = (const struct erdma_diag_log_cmd *)slot->data;
 		if (slot->owner.tid != tid || cmd->err != entry->err)
 			continue;
@@ -151,7 +162,7 @@ static struct erdma_rec_slot *fail_slot(struct erdma_rec_ring *ring, u32 verb,
 	const struct erdma_diag_log_fail *fail;
 	u32 i;
 
-	for (i = 0; i < ring->depth; i++) {
+	for (i = 0; i <= ring->mask; i++) {
 		slot = erdma_rec_slot(ring, i);
 		fail = (const struct erdma_diag_log_fail *)slot->data;
 		if (slot->seq != ERDMA_REC_EMPTY && fail->verb == verb &&
@@ -200,6 +211,7 @@ void erdma_rec_fail(struct erdma_rec *rec, enum erdma_diag_verb verb, u32 object
 		fail_add_cmd(rec, &entry, owner.tid);
 	slot = fail_slot(&rec->ring[ERDMA_DIAG_LOG_FAIL], verb, &owner, &entry.count);
 	entry.count++;
+	erdma_rec_number(rec, ERDMA_DIAG_LOG_FAIL, slot);
 	erdma_rec_store(rec, ERDMA_DIAG_LOG_FAIL, slot, &owner, &entry.head);
 	spin_unlock(&rec->cmd_lock);
 	erdma_rec_wake(rec);

@@ -59,42 +59,6 @@ void erdma_rec_event(struct erdma_dev *dev, u32 type, u32 subtype, u32 object, u
 }
 
 /**
- * erdma_rec_key - record that a region was deregistered
- * @rec: recorders; NULL: nothing happens
- * @stag: its newest key
- * @pdn: PD number
- * @type: enum erdma_mr_type
- * @err: what the command returned
- * @answer_ns: when it was answered, 0 if it was not
- *
- * Written where it stays, as commands are.
- *
- * Context: process; the caller of the verb.
- */
-void erdma_rec_key(struct erdma_rec *rec, u32 stag, u32 pdn, u32 type, int err,
-		   u64 answer_ns)
-{
-	struct erdma_diag_log_key *entry;
-	struct erdma_rec_slot *slot;
-	u64 now;
-
-	if (!erdma_rec_is_on(rec))
-		return;
-	now = answer_ns ?: ktime_get_ns();
-	spin_lock(&rec->cmd_lock);
-	slot = erdma_rec_next_slot(rec, ERDMA_DIAG_LOG_KEY);
-	erdma_rec_fill_current(&slot->owner);
-	entry = erdma_rec_begin(rec, ERDMA_DIAG_LOG_KEY, slot, now);
-	entry->stag = stag;
-	entry->index = FIELD_GET(ERDMA_STAG_INDEX, stag);
-	entry->pdn = pdn;
-	entry->type = type;
-	entry->err = -err;
-	spin_unlock(&rec->cmd_lock);
-	erdma_rec_wake(rec);
-}
-
-/**
  * erdma_rec_reset - record the loss of a device, or what followed
  * @rec: recorders; NULL: nothing happens
  * @event: ERDMA_DIAG_RESET_*; RECOVERED begins a new generation

@@ -4,7 +4,6 @@
 #define ERDMA_REC_INT_H
 
 #include <linux/cred.h>
-#include <linux/math64.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 
@@ -12,7 +11,7 @@
 
 #define ERDMA_REC_FREEZE	16	/* commands before and with each first failure */
 #define ERDMA_REC_SUBMODS	2
-#define ERDMA_REC_OPCODES	32	/* per sub-module; CMD_TIME leaves out others */
+#define ERDMA_REC_OPCODES	32	/* per sub-module; all that are known are below */
 
 /**
  * struct erdma_rec_slot - an entry in memory
@@ -28,17 +27,20 @@ struct erdma_rec_slot {
 
 #define ERDMA_REC_EMPTY	U64_MAX
 
+/* Bytes of a slot whose entry has @size */
+#define ERDMA_REC_STRIDE(size)	ALIGN(sizeof(struct erdma_rec_slot) + (size), 8)
+
 /**
  * struct erdma_rec_ring - entries of one kind
  * @next: sequence number of the next entry
- * @depth: slots
+ * @mask: slots, a power of two, minus one
  * @stride: bytes of a slot
  * @slots: in the memory of the recorder
  */
 struct erdma_rec_ring {
 	u64 next;
-	u32 depth;
-	u32 stride;
+	u64 mask;
+	u64 stride;
 	u8 *slots;
 };
 
@@ -68,13 +70,20 @@ struct erdma_rec {
 /**
  * erdma_rec_slot - a slot of a ring
  * @ring: ring
- * @i: number, less than its depth
+ * @i: its number, or that of an entry which is or was in it
  *
  * Return: it.
  */
-static inline struct erdma_rec_slot *erdma_rec_slot(const struct erdma_rec_ring *ring, u32 i)
+static inline struct erdma_rec_slot *erdma_rec_slot(const struct erdma_rec_ring *ring, u64 i)
 {
-	return (struct erdma_rec_slot *)(ring->slots + (size_t)i * ring->stride);
+	return (struct erdma_rec_slot *)(ring->slots + (i & ring->mask) * ring->stride);
+}
+
+/* The slot of row @i of CMD_TIME, for what every command does */
+static inline struct erdma_rec_slot *erdma_rec_row(const struct erdma_rec *rec, u32 i)
+{
+	return (struct erdma_rec_slot *)(rec->ring[ERDMA_DIAG_LOG_CMD_TIME].slots +
+					 i * ERDMA_REC_STRIDE(sizeof(struct erdma_diag_log_cmd_time)));
 }
 
 /* As erdma_rec_current(), for what every command does */
@@ -111,42 +120,35 @@ static inline spinlock_t *erdma_rec_lock(struct erdma_rec *rec, u32 kind)
 }
 
 /**
- * erdma_rec_begin - begin a new entry in a slot
+ * erdma_rec_number - give a slot the number of the next entry
  * @rec: recorders; erdma_rec_lock() of the kind is held
  * @kind: ERDMA_DIAG_LOG_*
- * @slot: of that kind; its owner is set
- * @time_ns: CLOCK_MONOTONIC
- *
- * Return: the entry. The caller sets everything behind its head, of which readers get the
- * rest from the slot.
+ * @slot: of that kind
  */
-static inline void *erdma_rec_begin(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot,
-				    u64 time_ns)
+static inline void erdma_rec_number(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot)
 {
-	struct erdma_diag_log_head *head = (struct erdma_diag_log_head *)slot->data;
 	u64 seq = rec->ring[kind].next;
 
 	lockdep_assert_held(erdma_rec_lock(rec, kind));
-	slot->seq = seq;
 	WRITE_ONCE(rec->ring[kind].next, seq + 1);
-	head->time_ns = time_ns;
-	return head;
+	slot->seq = seq;
 }
 
 /**
- * erdma_rec_next_slot - the slot of the oldest entry
+ * erdma_rec_next_slot - the slot of the next entry, which replaces the oldest
  * @rec: recorders; erdma_rec_lock() of the kind is held
  * @kind: ERDMA_DIAG_LOG_*, a ring
  *
- * Return: it.
+ * Return: it, numbered. The caller sets its owner, the time in the head of its entry, and
+ * everything behind the head; readers fill the rest of the head from the slot.
  */
 static inline struct erdma_rec_slot *erdma_rec_next_slot(struct erdma_rec *rec, u32 kind)
 {
 	struct erdma_rec_ring *ring = &rec->ring[kind];
-	u32 i;
+	struct erdma_rec_slot *slot = erdma_rec_slot(ring, ring->next);
 
-	div_u64_rem(ring->next, ring->depth, &i);
-	return erdma_rec_slot(ring, i);
+	erdma_rec_number(rec, kind, slot);
+	return slot;
 }
 
 void erdma_rec_store(struct erdma_rec *rec, u32 kind, struct erdma_rec_slot *slot,

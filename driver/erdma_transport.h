@@ -552,7 +552,7 @@ int erdma_exec_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state sta
 int erdma_exec_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi);
 int erdma_exec_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec,
 		      struct erdma_cmd_result *res);
-int erdma_exec_dereg_mr(struct erdma_dev *dev, u32 stag, struct erdma_cmd_result *res);
+int erdma_exec_dereg_mr(struct erdma_dev *dev, const struct erdma_rec_key *key);
 int erdma_exec_get_stats(struct erdma_dev *dev, struct erdma_resp_stats *out);
 int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 		     void *buf, size_t len, u8 *syndrome, u32 timeout_ms);

@@ -432,9 +432,9 @@ static void dma_mr_has_shift_31(struct kunit *test)
 
 static void dereg_mr_names_index_and_key(struct kunit *test)
 {
-	struct erdma_cmd_result res;
+	const struct erdma_rec_key key = { .stag = 0x0000075a };
 
-	KUNIT_ASSERT_EQ(test, erdma_exec_dereg_mr(fake_of(test)->dev, 0x0000075a, &res), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_dereg_mr(fake_of(test)->dev, &key), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(DEREG_MR));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x05a00007);
 	expect_zero_from(test, 12);

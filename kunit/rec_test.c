@@ -50,7 +50,7 @@ static void record(struct erdma_rec *rec, u32 object, u8 syndrome, u64 us)
 	};
 
 	erdma_rec_cmd(rec, ERDMA_SUBMOD_RDMA, ERDMA_CMD_CREATE_QP, object,
-		      syndrome ? -EIO : 0, &res);
+		      NULL, syndrome ? -EIO : 0, &res);
 }
 
 static void record_unanswered(struct erdma_rec *rec, u32 object)
@@ -60,7 +60,18 @@ static void record_unanswered(struct erdma_rec *rec, u32 object)
 		.submit_ns = 1000000,
 	};
 
-	erdma_rec_cmd(rec, ERDMA_SUBMOD_RDMA, ERDMA_CMD_CREATE_QP, object, -ETIMEDOUT, &res);
+	erdma_rec_cmd(rec, ERDMA_SUBMOD_RDMA, ERDMA_CMD_CREATE_QP, object, NULL, -ETIMEDOUT,
+		      &res);
+}
+
+/* A region of the kernel was deregistered */
+static void record_key(struct erdma_rec *rec, u32 stag)
+{
+	const struct erdma_rec_key key = { .stag = stag, .pdn = 5, .type = ERDMA_MR_FRMR };
+	const struct erdma_cmd_result res = { .outcome = ERDMA_CMD_ANSWERED, .answer_ns = 77 };
+
+	erdma_rec_cmd(rec, ERDMA_SUBMOD_RDMA, ERDMA_CMD_DEREG_MR,
+		      FIELD_GET(ERDMA_STAG_INDEX, stag), &key, -EIO, &res);
 }
 
 /* ---- rings -------------------------------------------------------------- */
@@ -86,7 +97,7 @@ static void no_recorder_is_no_crash(struct kunit *test)
 	setup_of(test)->f->dev->rec = NULL;
 	record(NULL, 1, 0, 1);
 	erdma_rec_fail(NULL, ERDMA_DIAG_VERB_REG_MR, 0, -EIO);
-	erdma_rec_key(NULL, 1, 1, 1, 0, 0);
+	record_key(NULL, 1);
 	erdma_rec_link(NULL, ERDMA_DIAG_LINK_UP, 1500, 0);
 	erdma_rec_reset(NULL, ERDMA_DIAG_RESET_LOST, "of a test", 0);
 	erdma_rec_event(setup_of(test)->f->dev, ERDMA_AE_QP_FATAL, 0, 1, 0);
@@ -102,7 +113,7 @@ static void recorders_that_are_off_record_nothing(struct kunit *test)
 	erdma_rec_enabled = false;
 	record(rec, 1, 22, 1);
 	erdma_rec_fail(rec, ERDMA_DIAG_VERB_REG_MR, 0, -EIO);
-	erdma_rec_key(rec, 1, 1, 1, 0, 0);
+	record_key(rec, 1);
 	erdma_rec_link(rec, ERDMA_DIAG_LINK_UP, 1500, 0);
 	erdma_rec_reset(rec, ERDMA_DIAG_RESET_RECOVERED, "of a test", 0);
 	erdma_rec_event(setup_of(test)->f->dev, ERDMA_AE_QP_FATAL, 0, 1, 0);
@@ -184,6 +195,30 @@ static void first_failures_outlive_later_commands(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, n, 2U * ERDMA_REC_FREEZE);
 	KUNIT_EXPECT_EQ(test, objects[0], 1000U);
 	KUNIT_EXPECT_EQ(test, objects[1], 2000U);
+}
+
+static void key_is_recorded_with_its_command(struct kunit *test)
+{
+	const struct erdma_diag_log_key *key;
+	struct erdma_rec_found found;
+
+	record(rec_of(test), 0x13, 0, 1);
+	KUNIT_EXPECT_FALSE(test, erdma_rec_find(rec_of(test), ERDMA_DIAG_LOG_KEY, 0, &found));
+	record_key(rec_of(test), 0x1334);
+	KUNIT_ASSERT_TRUE(test, erdma_rec_find(rec_of(test), ERDMA_DIAG_LOG_KEY, 0, &found));
+	key = &found.entry.key;
+	KUNIT_EXPECT_EQ(test, key->head.seq, 0ULL);
+	KUNIT_EXPECT_EQ(test, key->head.time_ns, 77ULL);
+	KUNIT_EXPECT_EQ(test, key->stag, 0x1334U);
+	KUNIT_EXPECT_EQ(test, key->index, 0x13U);
+	KUNIT_EXPECT_EQ(test, key->pdn, 5U);
+	KUNIT_EXPECT_EQ(test, key->type, (u32)ERDMA_MR_FRMR);
+	KUNIT_EXPECT_EQ(test, key->err, (u32)EIO);
+	KUNIT_EXPECT_EQ(test, found.owner.tid, task_pid_nr(current));
+	KUNIT_EXPECT_STREQ(test, (char *)key->head.owner.comm, current->comm);
+	KUNIT_ASSERT_TRUE(test, erdma_rec_find(rec_of(test), ERDMA_DIAG_LOG_CMD, 1, &found));
+	KUNIT_EXPECT_EQ(test, found.entry.cmd.opcode, (u32)ERDMA_CMD_DEREG_MR);
+	KUNIT_EXPECT_EQ(test, found.entry.cmd.object, 0x13U);
 }
 
 static void times_are_counted_by_opcode(struct kunit *test)
@@ -469,7 +504,7 @@ static void log_shows_ones_own_without_keys(struct kunit *test)
 
 	write_one_of_a_user(test, KUIDT_INIT(12345));
 	write_one_of_a_user(test, current_uid());
-	erdma_rec_key(rec_of(test), 0x1334, 1, 0, 0, 0);	/* of the kernel */
+	record_key(rec_of(test), 0x1334);
 
 	s->req.who = &who;
 	KUNIT_ASSERT_EQ(test, call_log(test, &arg), 0);
@@ -518,6 +553,7 @@ static struct kunit_case rec_cases[] = {
 	KUNIT_CASE(entry_says_what_and_who),
 	KUNIT_CASE(full_ring_loses_the_oldest_and_says_so),
 	KUNIT_CASE(first_failures_outlive_later_commands),
+	KUNIT_CASE(key_is_recorded_with_its_command),
 	KUNIT_CASE(times_are_counted_by_opcode),
 	KUNIT_CASE(failure_names_the_command_that_failed),
 	KUNIT_CASE(failure_replaces_that_of_the_same_verb),
