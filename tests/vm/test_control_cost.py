@@ -30,9 +30,9 @@ LISTING_MS = 100        # beyond what starting the program takes
 INSNS_PER_MS = 1e6
 # What recorders may add
 RECORDERS_MOST = 1.02
-RECORDERS_MOST_OF_MR = 1.03
 OBJECTS = ['cq', 'qp', 'mr_4k']
-RECORDER_TURNS = 6
+# Not in plain turns: every second process tends to get the same pages
+RECORDER_TURNS = 'YNNY' * 3
 RECORDERS = '/sys/module/erdma/parameters/recorders'
 # Operations for which the driver has more to do than the stock one, and their ratios (docs/results):
 # a PD is an object of diagnostics, a process has doorbell pages of its own, connections are recorded
@@ -81,23 +81,26 @@ def counted_vm(name):
 
 def test_recorders_add_less_than_2_percent():
     """Of what a program does before it has a connection: a CQ, a QP and a region, which are two
-    commands each. The region alone, which is little else than its commands and has a record of its
-    key besides, costs a bit more. In turns: what a VM has done before makes it cheaper; and the
-    least of some processes, as it depends on which pages a process got.
+    commands each. And of the region alone, which is little else than its commands and has a record
+    of its key besides. In turns, as it depends on what the VM did before; the first process finds
+    other slabs than all later ones and does not count. Of a process the least counts, as a slab
+    that needs pages only adds to it; and of several the median, as they have other pages each.
     """
     runs = {'Y': {}, 'N': {}}
     with counted_vm('recorder-cost') as (vm, counted):
-        for wanted in 'YN' * RECORDER_TURNS:
+        counted(bench_control_cli.measure_verbs(vm, 1, OBJECTS))
+        for wanted in RECORDER_TURNS:
             vm.write(RECORDERS, wanted)
             text = bench_control_cli.measure_verbs(vm, SHORT.batches, OBJECTS)
             for name, cost in counted(text).items():
-                runs[wanted].setdefault(name, []).append(statistics.median(cost.each))
-    least = {k: {name: min(x) for name, x in rows.items()} for k, rows in runs.items()}
-    ratios = {name: least['Y'][name] / least['N'][name] for name in OBJECTS}
-    whole = sum(least['Y'].values()) / sum(least['N'].values())
-    print(least, ratios, whole)
+                runs[wanted].setdefault(name, []).append(cost.best)
+    usual = {k: {name: statistics.median(x) for name, x in rows.items()}
+             for k, rows in runs.items()}
+    ratios = {name: usual['Y'][name] / usual['N'][name] for name in OBJECTS}
+    whole = sum(usual['Y'].values()) / sum(usual['N'].values())
+    print(runs, ratios, whole)
     assert 1 < whole < RECORDERS_MOST
-    assert 1 < ratios['mr_4k'] < RECORDERS_MOST_OF_MR
+    assert 1 < ratios['mr_4k'] < RECORDERS_MOST
 
 
 def run_eadm(vm, tag, *args):
