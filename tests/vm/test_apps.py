@@ -95,9 +95,10 @@ def test_nvme_verified(two_vms, seconds, name):
             seconds=seconds if word == 'mixed' else 0)
 
 
-def test_nvme_resets_under_load(two_vms, seconds):
+def test_nvme_resets_under_load(two_vms, seconds, pytestconfig):
     resets = steps.need('NVMe disk').reset_under_load(
-        '--rw=randwrite', '--bsrange=4k-32k', '--size=32m', '--iodepth=32', seconds=seconds + 4)
+        '--rw=randwrite', '--bsrange=4k-32k', '--size=32m', '--iodepth=32',
+        seconds=(seconds + 4) * pytestconfig.option.slow)
     assert resets >= 2
 
 

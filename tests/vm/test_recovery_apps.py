@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.limit(400),
     pytest.mark.needs('driver', 'model'),
     pytest.mark.vms(2, shared=True),
+    pytest.mark.expects_verdict('cm-refused'),      # clients while their server is reset
 ]
 RESETS = [pytest.param(2, id='2 resets'),
           pytest.param(50, id='50 resets on a test kernel',
