@@ -37,10 +37,22 @@ def test_peer_takes_no_message(two_vms):
 
 
 def test_peer_does_not_answer(two_vms):
+    """Its card takes what comes, and does nothing about it."""
     a, b = two_vms
     with Traffic(b, client_vm=a):
-        a.card.fault('link down')
+        b.card.fault('silent peer')
         has(a, 'peer-no-answer', 'path', *CLIENT)
+        b.card.clear_faults()
+        has(a, 'works', 'application', *CLIENT)
+
+
+@pytest.mark.parametrize('fault', ['silent peer', 'link down'])
+def test_nothing_gets_through(two_vms, fault):
+    """The card sends again and again."""
+    a, b = two_vms
+    with Traffic(b, client_vm=a):
+        a.card.fault(fault)
+        has(a, 'not-acknowledged', 'path', *CLIENT)
         a.card.clear_faults()
         has(a, 'works', 'application', *CLIENT)
 

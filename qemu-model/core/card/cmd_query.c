@@ -109,7 +109,7 @@ static void query_fill_qpc(ErdmaQp *qp, struct erdma_resp_qpc *r)
     r->tx_pkts = htole16(qp->tx_pkts);
     r->rx_pkts = htole16(qp->rx_pkts);
     r->rx_err_drops = htole16(qp->rx_err_drops);
-    r->rto_count = htole32(qp->shaper.timeouts);
+    r->rto_count = htole32(erdma_qp_timeouts(qp));
     r->remote_qpn = htole32(qp->conn.cookie);
     r->pd = htole32(qp->pd);
     r->fw_sq_pi = htole16(qp->sq_pi);

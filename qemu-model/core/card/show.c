@@ -189,7 +189,7 @@ static void show_qp(const Show *s, const ErdmaQp *qp, bool full)
         show_number(s, "tx-packets", qp->tx_pkts);
         show_number(s, "rx-packets", qp->rx_pkts);
         show_number(s, "rx-error-drops", qp->rx_err_drops);
-        show_number(s, "retransmissions", qp->shaper.timeouts);
+        show_number(s, "retransmissions", erdma_qp_timeouts(qp));
         show_number(s, "sq-address", qp->sq_addr);
         show_number(s, "rq-address", qp->rq_addr);
         show_flag(s, "doorbell-pages", qp->db_assoc);

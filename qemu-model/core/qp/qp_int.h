@@ -83,6 +83,7 @@ struct ErdmaQp {
     ErdmaLink tuple_link;       /* the same, by 4-tuple alone */
     ErdmaLink run_link;         /* has work for erdma_core_run() */
     ErdmaTimer hold;            /* on ErdmaCore.held: waits for the peer */
+    bool hold_silent;           /* nothing of what it sends arrives meanwhile */
     ErdmaEvent event;           /* asynchronous event */
     ErdmaShaper shaper;
     /* the request in execution */
@@ -142,8 +143,13 @@ void erdma_qp_work_now(ErdmaQp *qp);
 void erdma_qp_schedule(ErdmaQp *qp);
 /* Something the QP waited for happened */
 void erdma_qp_wake(ErdmaQp *qp);
-/* Wait for the peer up to ErdmaConfig.hold_ns; then the request fails (12.6) */
+/*
+ * Wait for the peer up to ErdmaConfig.hold_ns; then the request fails (12.6).
+ * Unless the peer is there and has no receive for it, it is sent again meanwhile.
+ */
 void erdma_qp_hold(ErdmaQp *qp);
+/* Retransmissions of all requests (A.1) */
+uint32_t erdma_qp_timeouts(const ErdmaQp *qp);
 /* Wait no longer; nothing is executed from here */
 void erdma_qp_unhold(ErdmaQp *qp);
 /* The process of the peer ended or broke the wire's rules: no answer comes */

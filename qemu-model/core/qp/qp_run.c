@@ -5,6 +5,9 @@
  */
 #include "core_int.h"
 
+/* Between two tries to send what waits for a silent peer */
+#define RETRANSMIT_NS   (400 * 1000000ull)
+
 /* ---- turns ---- */
 
 void erdma_qp_schedule(ErdmaQp *qp)
@@ -140,11 +143,42 @@ void erdma_qp_wake(ErdmaQp *qp)
 
 /* ---- waiting for the peer (12.6) ---- */
 
+static bool qp_run_is_cut(const ErdmaQp *qp)
+{
+    return erdma_fault_at(qp->core, ERDMA_POINT_NETWORK) &&
+           erdma_fault_cuts(qp);
+}
+
+/* Nothing of what the QP sends arrives; a peer without receives takes it */
+static bool qp_run_path_is_silent(const ErdmaQp *qp)
+{
+    return !qp->peer || qp_run_is_cut(qp) || qp_run_is_cut(qp->peer);
+}
+
+/* How often the request that is held was sent in vain */
+static uint32_t qp_run_sent_in_vain(const ErdmaQp *qp)
+{
+    const ErdmaCore *c = qp->core;
+    uint64_t left, now = c->ops->now(c->opaque);
+
+    if (!erdma_timer_armed(&qp->hold) || !qp->hold_silent) {
+        return 0;
+    }
+    left = qp->hold.deadline > now ? qp->hold.deadline - now : 0;
+    return (c->cfg.hold_ns - left) / RETRANSMIT_NS;
+}
+
+uint32_t erdma_qp_timeouts(const ErdmaQp *qp)
+{
+    return qp->shaper.timeouts + qp_run_sent_in_vain(qp);
+}
+
 void erdma_qp_hold(ErdmaQp *qp)
 {
     ErdmaCore *c = qp->core;
 
     if (!erdma_timer_armed(&qp->hold)) {
+        qp->hold_silent = qp->active && qp_run_path_is_silent(qp);
         erdma_timer_arm(c, &c->held, &qp->hold,
                         c->ops->now(c->opaque) + c->cfg.hold_ns);
         c->n.held++;
@@ -154,6 +188,7 @@ void erdma_qp_hold(ErdmaQp *qp)
 void erdma_qp_unhold(ErdmaQp *qp)
 {
     if (erdma_timer_armed(&qp->hold)) {
+        qp->shaper.timeouts += qp_run_sent_in_vain(qp);
         erdma_timer_cancel(&qp->hold);
         erdma_sched_update_timer(qp->core);
     }
@@ -176,6 +211,7 @@ static void qp_run_hold_expired(ErdmaCore *c, ErdmaTimer *t)
     ErdmaEnd end = { .opcode = qp->req.opcode, .wqebbs = qp->req.wqebbs };
 
     c->n.retry_exceeded++;
+    qp->shaper.timeouts += qp->hold_silent ? c->cfg.hold_ns / RETRANSMIT_NS : 0;
     if (!qp->active) {          /* see erdma_qp_peer_lost() */
         erdma_info(c, "QP %u: peer lost", qp->qpn);
         erdma_qp_fatal(qp, ERDMA_AE_QP_FATAL);

@@ -467,24 +467,88 @@ TEST(loss_of_everything_exceeds_the_retries)
     fixture_free(s);
 }
 
-/* A.1, offset 48 */
-TEST(losses_are_counted_in_the_context_of_the_queue_pair)
+/* A.1, offset 48: of the first QP of the first card */
+static uint32_t timeouts(Fixture *s)
 {
-    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
     uint64_t target = fake_zalloc(s->a->h, 256);
     struct erdma_cmd_query req = {
         .index = htole32(1), .target = htole64(target), .length = htole32(256),
     };
-    uint32_t timeouts;
+    uint32_t n;
+
+    CHECK_EQ(CMD_RDMA(s->a, ERDMA_CMD_QUERY_QPC, req), 0);
+    memcpy(&n, fake_ptr(s->a->h, target + 48, 4), 4);
+    return le32toh(n);
+}
+
+TEST(losses_are_counted_in_the_context_of_the_queue_pair)
+{
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
 
     fault(s->a, "loss prob=1");
     send_write(s, 64);
     hosts_advance(&s->hosts, MS);
     faults_over(s->a);
     CHECK(completed(s));
-    CHECK_EQ(CMD_RDMA(s->a, ERDMA_CMD_QUERY_QPC, req), 0);
-    memcpy(&timeouts, fake_ptr(s->a->h, target + 48, 4), 4);
-    CHECK_EQ(le32toh(timeouts), 2);
+    CHECK_EQ(timeouts(s), 2);
+    fixture_free(s);
+}
+
+static void repeats_what_is_not_acknowledged(bool at_peer)
+{
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+
+    fault(at_peer ? s->b : s->a, "silent peer");
+    send_write(s, 64);
+    hosts_advance(&s->hosts, SECOND / 10 * 3);
+    CHECK_EQ(timeouts(s), 0);
+    for (unsigned i = 0; i < 5; i++) {
+        hosts_advance(&s->hosts, SECOND / 10 * 4);
+        CHECK_EQ(timeouts(s), i + 1);
+    }
+    faults_over(at_peer ? s->b : s->a);
+    CHECK(completed(s));
+    hosts_advance(&s->hosts, 20 * SECOND);
+    CHECK_EQ(timeouts(s), 5);
+
+    fault(at_peer ? s->b : s->a, "silent peer");
+    send_write(s, 64);
+    for (unsigned i = 0; i < 24; i++) {
+        hosts_advance(&s->hosts, SECOND / 10 * 4);
+        CHECK(!completed(s));
+        CHECK_EQ(timeouts(s), 5 + i + 1);
+    }
+    hosts_advance(&s->hosts, SECOND / 10 * 4);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
+    CHECK_EQ(timeouts(s), 5 + 25);
+    fixture_free(s);
+}
+
+TEST(silent_peer_gets_retransmissions)
+{
+    repeats_what_is_not_acknowledged(false);
+}
+
+/* On a wire the request is in flight: the sender knows of no reason */
+TEST_ONE_PROCESS(silent_peer_in_the_same_process_gets_retransmissions)
+{
+    repeats_what_is_not_acknowledged(true);
+}
+
+TEST(missing_receive_is_no_retransmission)
+{
+    Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);
+    Wr wr = { .opcode = ERDMA_OP_SEND };
+
+    qp_send(&s->aqp, &wr);
+    for (unsigned i = 0; i < 24; i++) {
+        hosts_advance(&s->hosts, SECOND / 10 * 4);
+        CHECK(!completed(s));
+    }
+    CHECK_EQ(timeouts(s), 0);
+    hosts_advance(&s->hosts, SECOND);
+    CHECK_EQ(cq_expect(&s->acq).syndrome, ERDMA_WC_RETRY_EXC);
+    CHECK_EQ(timeouts(s), 0);
     fixture_free(s);
 }
 
