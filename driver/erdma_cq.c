@@ -260,7 +260,6 @@ static bool cq_poll_batch(struct erdma_cq *cq, int num, struct ib_wc *wc, int *n
 int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 {
 	struct erdma_cq *cq = cq_of(ibcq);
-	unsigned long flags;
 	u32 seen = 0;
 	int n = 0;
 
@@ -270,11 +269,8 @@ int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 	/* A device that goes on writing entries that fit nothing ends it, too */
 	while (cq_poll_batch(cq, num, wc, &n) && seen < cq->depth)
 		seen += CQ_BATCH;
-	if (n < num && READ_ONCE(cq->kernel.flush)) {
-		spin_lock_irqsave(&cq->kernel.lock, flags);
+	if (n < num && READ_ONCE(cq->kernel.flush))
 		n += erdma_flush_poll(cq, num - n, wc + n);
-		spin_unlock_irqrestore(&cq->kernel.lock, flags);
-	}
 	return n;
 }
 
@@ -299,16 +295,6 @@ static void cq_arm(struct erdma_cq *cq, bool solicited)
 	cq->kernel.arm_count++;
 }
 
-/* Are completions waiting? The device does not announce those that it did not write. */
-static bool cq_has_completions(struct erdma_cq *cq)
-{
-	u32 hdr;
-
-	if (cq_find_entry(cq, cq->kernel.ci, &hdr))
-		return true;
-	return READ_ONCE(cq->kernel.flush) && erdma_flush_is_due(cq);
-}
-
 /**
  * erdma_req_notify_cq - ib_device_ops.req_notify_cq (8.5)
  * @ibcq: CQ of a kernel consumer
@@ -323,6 +309,7 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	struct erdma_cq *cq = cq_of(ibcq);
 	unsigned long irq_flags;
 	int missed = 0;
+	u32 hdr;
 
 	if (!rdma_is_kernel_res(&ibcq->res))
 		return -EINVAL;
@@ -330,8 +317,11 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	spin_lock_irqsave(&cq->kernel.lock, irq_flags);
 	cq_arm(cq, (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED);
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
-		missed = cq_has_completions(cq);
+		missed = !!cq_find_entry(cq, cq->kernel.ci, &hdr);
 	spin_unlock_irqrestore(&cq->kernel.lock, irq_flags);
+	/* The device does not announce those that it did not write */
+	if (flags & IB_CQ_REPORT_MISSED_EVENTS && !missed && READ_ONCE(cq->kernel.flush))
+		missed = erdma_flush_is_due(cq);
 	return missed;
 }
 

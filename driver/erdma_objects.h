@@ -431,6 +431,7 @@ struct erdma_cq {
 			u32 notify;		/* last arm: 0 none, 1 next, 2 solicited */
 			u64 arm;		/* doorbell of the last arm */
 			struct list_head queues; /* erdma_kqueue.link, under lock */
+			u64 walks;		/* of queues so far, under lock */
 			struct erdma_qp *last_qp; /* of the newest completion, under lock */
 			bool flush;		/* look at queues when the ring is empty */
 		} kernel;
@@ -503,6 +504,7 @@ bool erdma_cq_recover(struct erdma_cq *cq, bool *armed);
  * @pi: producer index, 16 bits significant; SQ in WQEBBs, RQ in RQEs
  * @ci: consumer index; moved by erdma_poll_cq() under the CQ's lock
  * @link: in erdma_cq.kernel.queues of its CQ
+ * @walk: newest of the walks of its CQ that found nothing left in it; under the CQ's lock
  * @qp: its QP, once linked
  * @is_overdue: the device should have flushed everything before @overdue_pi; under
  *	the CQ's lock, as @overdue_pi is
@@ -522,6 +524,7 @@ struct erdma_kqueue {
 	u16 pi;
 	u16 ci;
 	struct list_head link;
+	u64 walk;
 	struct erdma_qp *qp;
 	bool is_overdue;
 	u16 overdue_pi;
@@ -675,6 +678,7 @@ u16 erdma_kqueue_pi(struct erdma_kqueue *q);
 void erdma_flush_add_qp(struct erdma_qp *qp);
 void erdma_flush_remove_qp(struct erdma_qp *qp);
 void erdma_flush_overdue(struct erdma_qp *qp, u16 sq_pi, u16 rq_pi);
+bool erdma_flush_turn(struct erdma_cq *cq, u64 *walk, int num, struct ib_wc *wc, int *n);
 int erdma_flush_poll(struct erdma_cq *cq, int num, struct ib_wc *wc);
 bool erdma_flush_is_due(struct erdma_cq *cq);
 

@@ -70,24 +70,12 @@ static void post_recv(struct erdma_qp *qp, u64 wr_id)
 
 static int poll(struct flush_fixture *f, int num)
 {
-	unsigned long flags;
-	int n;
-
-	spin_lock_irqsave(&f->cq.kernel.lock, flags);
-	n = erdma_flush_poll(&f->cq, num, f->wc);
-	spin_unlock_irqrestore(&f->cq.kernel.lock, flags);
-	return n;
+	return erdma_flush_poll(&f->cq, num, f->wc);
 }
 
 static bool is_due(struct flush_fixture *f)
 {
-	unsigned long flags;
-	bool due;
-
-	spin_lock_irqsave(&f->cq.kernel.lock, flags);
-	due = erdma_flush_is_due(&f->cq);
-	spin_unlock_irqrestore(&f->cq.kernel.lock, flags);
-	return due;
+	return erdma_flush_is_due(&f->cq);
 }
 
 static void idle_queues_give_nothing(struct kunit *test)
@@ -192,6 +180,95 @@ static void nothing_is_overdue_once_the_device_completed_it(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_due(f));
 }
 
+#define MANY	200	/* QPs, with more queues than a turn looks at */
+
+static struct erdma_qp *add_many(struct kunit *test)
+{
+	struct erdma_qp *qps = kunit_kcalloc(test, MANY, sizeof(*qps), GFP_KERNEL);
+	struct flush_fixture *f = test->priv;
+	int i;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, qps);
+	for (i = 0; i < MANY; i++) {
+		/* They have the same memory for their requests: each posts one */
+		qps[i] = f->qp[1];
+		spin_lock_init(&qps[i].ksq.lock);
+		spin_lock_init(&qps[i].krq.lock);
+		erdma_flush_add_qp(&qps[i]);
+	}
+	return qps;
+}
+
+/* How many turns a poll takes, and what it reports */
+static int turns_of(struct flush_fixture *f, int num, int *n)
+{
+	u64 walk = 0;
+	int turns = 1;
+
+	*n = 0;
+	while (erdma_flush_turn(&f->cq, &walk, num, f->wc, n))
+		turns++;
+	return turns;
+}
+
+static void turn_looks_at_few_queues(struct kunit *test)
+{
+	struct erdma_qp *qps = add_many(test);
+	struct flush_fixture *f = test->priv;
+	int n;
+
+	KUNIT_EXPECT_GE(test, turns_of(f, 8, &n), 2 * MANY / 64);
+	KUNIT_EXPECT_EQ(test, n, 0);
+	KUNIT_EXPECT_FALSE(test, is_due(f));
+	/* Far from the first one, and found in one poll */
+	post_recv(&qps[MANY / 2], 90);
+	KUNIT_EXPECT_TRUE(test, is_due(f));
+	KUNIT_EXPECT_GE(test, turns_of(f, 8, &n), 2);
+	KUNIT_ASSERT_EQ(test, n, 1);
+	KUNIT_EXPECT_EQ(test, f->wc[0].wr_id, 90ULL);
+	KUNIT_EXPECT_FALSE(test, is_due(f));
+}
+
+static void turn_reports_few_requests(struct kunit *test)
+{
+	struct ib_wc *wc = kunit_kcalloc(test, MANY, sizeof(*wc), GFP_KERNEL);
+	struct erdma_qp *qps = add_many(test);
+	struct flush_fixture *f = test->priv;
+	int i, n = 0;
+	u64 walk = 0;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, wc);
+	for (i = 0; i < MANY; i++)
+		post_recv(&qps[i], 91);
+	KUNIT_EXPECT_TRUE(test, erdma_flush_turn(&f->cq, &walk, MANY, wc, &n));
+	KUNIT_EXPECT_GT(test, n, 0);
+	KUNIT_EXPECT_LE(test, n, 64);
+	KUNIT_EXPECT_EQ(test, n + erdma_flush_poll(&f->cq, MANY - n, wc + n), MANY);
+	KUNIT_EXPECT_FALSE(test, is_due(f));
+}
+
+/* The CQ is not quiet because the walk has been there already */
+static void queue_that_gets_overdue_behind_a_walk_is_not_forgotten(struct kunit *test)
+{
+	struct flush_fixture *f = test->priv;
+	u64 walk = 0;
+	int n = 0;
+
+	add_many(test);
+	f->dev.flushing = false;
+	f->cq.kernel.flush = true;
+	KUNIT_EXPECT_TRUE(test, erdma_flush_turn(&f->cq, &walk, 8, f->wc, &n));
+	post_send(&f->qp[0], 92, 1);
+	erdma_flush_overdue(&f->qp[0], f->qp[0].ksq.pi, f->qp[0].krq.pi);
+	while (erdma_flush_turn(&f->cq, &walk, 8, f->wc, &n))
+		;
+	KUNIT_ASSERT_EQ(test, n, 1);
+	KUNIT_EXPECT_EQ(test, f->wc[0].wr_id, 92ULL);
+	KUNIT_EXPECT_TRUE(test, f->cq.kernel.flush);
+	KUNIT_EXPECT_EQ(test, poll(f, 8), 0);
+	KUNIT_EXPECT_FALSE(test, f->cq.kernel.flush);
+}
+
 static struct kunit_case flush_cases[] = {
 	KUNIT_CASE(idle_queues_give_nothing),
 	KUNIT_CASE(sends_of_any_size_in_order),
@@ -200,6 +277,9 @@ static struct kunit_case flush_cases[] = {
 	KUNIT_CASE(removed_qp_gives_nothing),
 	KUNIT_CASE(overdue_requests_and_no_later_ones),
 	KUNIT_CASE(nothing_is_overdue_once_the_device_completed_it),
+	KUNIT_CASE(turn_looks_at_few_queues),
+	KUNIT_CASE(turn_reports_few_requests),
+	KUNIT_CASE(queue_that_gets_overdue_behind_a_walk_is_not_forgotten),
 	{}
 };
 
