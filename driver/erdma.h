@@ -278,6 +278,8 @@ struct erdma_adapter;
  * @mrs: memory regions by index
  * @ctxs: user contexts by number
  * @n_ctx: user contexts
+ * @db_used: doorbell pages of user contexts, one bit each; of some that have ended, too:
+ *	the device did not confirm FREE_DB, or may ring a queue by them
  * @n_qp: QPs
  * @n_cq: CQs
  * @deferred: memory that the device may still use (struct erdma_deferred)
@@ -348,6 +350,7 @@ struct erdma_dev {
 	struct erdma_objtab mrs;
 	struct erdma_objtab ctxs;
 	atomic_t n_ctx;
+	unsigned long *db_used;
 	atomic_t n_qp;
 	atomic_t n_cq;
 	struct list_head deferred;

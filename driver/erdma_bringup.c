@@ -357,6 +357,7 @@ static int erdma_attrs_init(struct erdma_dev *dev)
 
 static void tables_exit(struct erdma_dev *dev)
 {
+	erdma_db_exit(dev);
 	erdma_objtab_exit(&dev->cqs);
 	erdma_objtab_exit(&dev->qps);
 	erdma_objtab_exit(&dev->ctxs);
@@ -373,7 +374,8 @@ static int tables_init(struct erdma_dev *dev)
 	      erdma_objtab_size(&dev->mrs, 0, dev->attrs.max_mr - 1) ?:
 	      erdma_objtab_size(&dev->ctxs, 1, ERDMA_MAX_CONTEXTS) ?:
 	      erdma_objtab_size(&dev->qps, 1, max(dev->attrs.max_qp, 1U) - 1) ?:
-	      erdma_objtab_size(&dev->cqs, 1, max(dev->attrs.max_cq, 1U) - 1);
+	      erdma_objtab_size(&dev->cqs, 1, max(dev->attrs.max_cq, 1U) - 1) ?:
+	      erdma_db_init(dev);
 	if (err) {
 		tables_exit(dev);
 		return err;

@@ -206,6 +206,9 @@ static inline void erdma_ucontext_put(struct erdma_ucontext *ctx)
 
 int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
 void erdma_dealloc_ucontext(struct ib_ucontext *ibctx);
+int erdma_ucontext_alloc_db(struct erdma_dev *dev, struct erdma_ucontext *ctx);
+int erdma_db_init(struct erdma_dev *dev);
+void erdma_db_exit(struct erdma_dev *dev);
 void erdma_disassociate_ucontext(struct ib_ucontext *ibctx);
 int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
 void erdma_mmap_free(struct rdma_user_mmap_entry *entry);

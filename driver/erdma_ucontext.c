@@ -3,6 +3,7 @@
  * User contexts and their doorbell pages (docs/erdma-hardware.md, sections 2.7
  * and 13.2).
  */
+#include <linux/bitmap.h>
 #include <linux/capability.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -20,8 +21,77 @@ static bool db_page_is_valid(const struct erdma_dev *dev, u16 page)
 	return page >= ERDMA_DB_EXT_FIRST_PAGE && end <= dev->mmio.len;
 }
 
-/* Doorbell pages of a new context (2.7); the page numbers are not trusted */
-static int ctx_alloc_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
+/**
+ * erdma_db_init - no doorbell page is in use
+ * @dev: device
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int erdma_db_init(struct erdma_dev *dev)
+{
+	/* The device names them with 16 bits */
+	dev->db_used = bitmap_zalloc(U16_MAX + 1, GFP_KERNEL);
+	return dev->db_used ? 0 : -ENOMEM;
+}
+
+/**
+ * erdma_db_exit - undo erdma_db_init()
+ * @dev: device without contexts
+ */
+void erdma_db_exit(struct erdma_dev *dev)
+{
+	bitmap_free(dev->db_used);
+	dev->db_used = NULL;
+}
+
+/* Pages of a context can be the same (2.7); false: one of them is of another context */
+static bool db_take(struct erdma_dev *dev, const struct erdma_db_pages *db)
+{
+	if (test_and_set_bit(db->sdb, dev->db_used))
+		return false;
+	if (db->rdb != db->sdb && test_and_set_bit(db->rdb, dev->db_used))
+		goto err_sdb;
+	if (db->cdb != db->sdb && db->cdb != db->rdb && test_and_set_bit(db->cdb, dev->db_used))
+		goto err_rdb;
+	return true;
+
+err_rdb:
+	clear_bit(db->rdb, dev->db_used);
+err_sdb:
+	clear_bit(db->sdb, dev->db_used);
+	return false;
+}
+
+/*
+ * Takes the pages back before the device may give them to the next context. Return:
+ * false: it did not confirm that it has them.
+ */
+static bool db_give_back(struct erdma_dev *dev, const struct erdma_db_pages *db)
+{
+	clear_bit(db->sdb, dev->db_used);
+	clear_bit(db->rdb, dev->db_used);
+	clear_bit(db->cdb, dev->db_used);
+	if (!erdma_exec_free_db(dev, db))
+		return true;
+	set_bit(db->sdb, dev->db_used);
+	set_bit(db->rdb, dev->db_used);
+	set_bit(db->cdb, dev->db_used);
+	return false;
+}
+
+/**
+ * erdma_ucontext_alloc_db - doorbell pages of a new context (2.7)
+ * @dev: device, whose page numbers are not trusted
+ * @ctx: context
+ *
+ * Pages of another context are refused: whoever had them could ring its queues. They
+ * are not given back, as FREE_DB would take them from it.
+ *
+ * Context: may sleep.
+ * Return: 0; -EPERM: there are only those of everybody; -EIO: none, or none to be used.
+ */
+int erdma_ucontext_alloc_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
 {
 	int err;
 
@@ -38,29 +108,36 @@ static int ctx_alloc_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
 	err = erdma_exec_alloc_db(dev, &ctx->db);
 	if (err)
 		return -EIO;
-	if (db_page_is_valid(dev, ctx->db.sdb) && db_page_is_valid(dev, ctx->db.rdb) &&
-	    db_page_is_valid(dev, ctx->db.cdb)) {
-		ctx->db.valid = true;
-		return 0;
+	if (!db_page_is_valid(dev, ctx->db.sdb) || !db_page_is_valid(dev, ctx->db.rdb) ||
+	    !db_page_is_valid(dev, ctx->db.cdb)) {
+		erdma_dbg(dev, CTX, ERR, "doorbell pages are %u, %u, %u, expected %u to %llu\n",
+			  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb, ERDMA_DB_EXT_FIRST_PAGE,
+			  (u64)(dev->mmio.len >> ERDMA_DB_PAGE_SHIFT) - 1);
+		erdma_exec_free_db(dev, &ctx->db);
+		goto err_none;
 	}
+	if (!db_take(dev, &ctx->db)) {
+		erdma_dbg(dev, CTX, ERR, "doorbell pages are %u, %u, %u, expected none of another context\n",
+			  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb);
+		goto err_none;
+	}
+	return 0;
 
-	erdma_dbg(dev, CTX, ERR, "doorbell pages are %u, %u, %u, expected %u to %llu\n",
-		  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb, ERDMA_DB_EXT_FIRST_PAGE,
-		  (u64)(dev->mmio.len >> ERDMA_DB_PAGE_SHIFT) - 1);
-	erdma_exec_free_db(dev, &ctx->db);
+err_none:
+	ctx->db = (struct erdma_db_pages){};
 	return -EIO;
 }
 
 /*
  * Pages whose release was not confirmed are the device's; there is nothing of ours
- * to retain. It must not give them to another process while they ring a QP or CQ
- * of this one.
+ * to retain but their numbers. It must not give them to another process while they
+ * ring a QP or CQ of this one.
  */
 static void ctx_free_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
 {
 	if (!ctx->db.valid)
 		return;
-	if (READ_ONCE(ctx->retained) || erdma_exec_free_db(dev, &ctx->db))
+	if (READ_ONCE(ctx->retained) || !db_give_back(dev, &ctx->db))
 		erdma_dbg(dev, CTX, ERR, "doorbell pages %u, %u, %u were not freed\n",
 			  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb);
 }
@@ -137,7 +214,7 @@ static int ctx_init_pages(struct erdma_dev *dev, struct erdma_ucontext *ctx,
 {
 	int err;
 
-	err = ctx_alloc_db(dev, ctx);
+	err = erdma_ucontext_alloc_db(dev, ctx);
 	if (err)
 		return err;
 	err = ctx_add_pages(ctx);
@@ -190,7 +267,7 @@ static int ctx_init(struct erdma_dev *dev, struct erdma_ucontext *ctx, struct ib
  * Context: may sleep.
  * Return: 0; -EINVAL: no room for the response; -EPERM: the device has no
  * doorbell pages per context and the caller lacks CAP_SYS_RAWIO; -EIO: the
- * device gave no doorbell pages; -ENOMEM; -EFAULT.
+ * device gave no doorbell pages, or those of another context; -ENOMEM; -EFAULT.
  */
 int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 {

@@ -492,7 +492,7 @@ int fake_init(struct kunit *test)
 
 	ret = fake_objtab_init(&f->dev->qps) ?: fake_objtab_init(&f->dev->cqs) ?:
 	      fake_objtab_init(&f->dev->pds) ?: fake_objtab_init(&f->dev->mrs) ?:
-	      fake_objtab_init(&f->dev->ctxs);
+	      fake_objtab_init(&f->dev->ctxs) ?: erdma_db_init(f->dev);
 	if (ret)
 		return ret;
 	ret = fake_pools(f);
@@ -539,6 +539,7 @@ void fake_exit(struct kunit *test)
 	fake_objtab_exit(&f->dev->pds);
 	fake_objtab_exit(&f->dev->mrs);
 	fake_objtab_exit(&f->dev->ctxs);
+	erdma_db_exit(f->dev);
 	dma_pool_destroy(f->dev->response_pool);
 	dma_pool_destroy(f->dev->dbrec_pool);
 	platform_device_unregister(f->platform);

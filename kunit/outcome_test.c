@@ -3,6 +3,7 @@
  * What is freed after which outcome of a command, and what is not: creation and
  * destruction of CQs, QPs and memory regions, PD numbers, counters. Keys; flushing.
  */
+#include <linux/bitmap.h>
 #include <linux/delay.h>
 #include <linux/slab.h>
 
@@ -342,8 +343,8 @@ static void doorbell_pages_of_a_lost_object_are_not_given_back(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, o->f->total, 0);
 }
 
-/* A context with doorbell pages, and a page of records that two objects use */
-static struct erdma_ucontext *make_context(struct kunit *test, struct erdma_dbrec_page **page)
+/* For erdma_dealloc_ucontext() */
+static struct erdma_ucontext *new_context(struct kunit *test)
 {
 	struct erdma_ucontext *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
 	struct erdma_dev *dev = objects_of(test)->dev;
@@ -353,9 +354,17 @@ static struct erdma_ucontext *make_context(struct kunit *test, struct erdma_dbre
 	KUNIT_ASSERT_GT(test, id, 0);
 	ctx->id = id;
 	ctx->ibucontext.device = &dev->ibdev;
-	ctx->db.valid = true;
 	erdma_ref_init(&ctx->ref);
 	erdma_dbrec_init(ctx);
+	return ctx;
+}
+
+/* A context with doorbell pages, and a page of records that two objects use */
+static struct erdma_ucontext *make_context(struct kunit *test, struct erdma_dbrec_page **page)
+{
+	struct erdma_ucontext *ctx = new_context(test);
+
+	ctx->db.valid = true;
 	/* erdma_dbrec_unmap() frees it */
 	*page = kzalloc(sizeof(**page), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, *page);
@@ -454,6 +463,61 @@ static void doorbell_pages_of_a_lost_qp_are_not_given_back(struct kunit *test)
 	erdma_destroy_cq(&o->cq->ibcq, NULL);
 	KUNIT_EXPECT_TRUE(test, list_is_singular(&o->dev->deferred));
 	KUNIT_EXPECT_FALSE(test, gives_pages_back(o, ctx));
+}
+
+/* What the device answers to ALLOC_DB */
+static int alloc_pages_of(struct objects *o, struct erdma_ucontext *ctx, u64 sdb, u64 rdb, u64 cdb)
+{
+	o->dev->attrs.flags |= ERDMA_FLAG_EXT_DB;
+	o->dev->mmio.len = SZ_1M;
+	o->f->default_answer.resp[0] = FIELD_PREP(ERDMA_ALLOC_DB_SDB, sdb) |
+				       FIELD_PREP(ERDMA_ALLOC_DB_RDB, rdb) |
+				       FIELD_PREP(ERDMA_ALLOC_DB_CDB, cdb);
+	return erdma_ucontext_alloc_db(o->dev, ctx);
+}
+
+static void doorbell_pages_of_another_context_are_refused(struct kunit *test)
+{
+	static const u8 given[][3] = {
+		{ 0x90, 0x91, 0x92 }, { 0xa0, 0x90, 0xa1 }, { 0xa0, 0xa1, 0x91 },
+		{ 0x92, 0xa0, 0xa1 }, { 0xa0, 0xa0, 0x90 },
+	};
+	struct erdma_ucontext *first = new_context(test), *second = new_context(test);
+	struct objects *o = objects_of(test);
+	int i;
+
+	KUNIT_ASSERT_EQ(test, alloc_pages_of(o, first, 0x90, 0x91, 0x92), 0);
+	for (i = 0; i < ARRAY_SIZE(given); i++) {
+		KUNIT_EXPECT_EQ(test, alloc_pages_of(o, second, given[i][0], given[i][1],
+						     given[i][2]), -EIO);
+		KUNIT_EXPECT_FALSE(test, second->db.valid);
+	}
+	/* FREE_DB would take them from the first one */
+	KUNIT_EXPECT_EQ(test, o->f->total, 1 + ARRAY_SIZE(given));
+	/* Nothing is left of the refused ones; of one context they may be the same */
+	KUNIT_EXPECT_EQ(test, alloc_pages_of(o, second, 0xa0, 0xa1, 0xa1), 0);
+	KUNIT_EXPECT_TRUE(test, gives_pages_back(o, first));
+	KUNIT_EXPECT_TRUE(test, gives_pages_back(o, second));
+	KUNIT_EXPECT_TRUE(test, bitmap_empty(o->dev->db_used, U16_MAX + 1));
+}
+
+/* The device may have them, or it may go on taking doorbells there for the first one's queues */
+static void doorbell_pages_that_were_not_given_back_are_refused(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+	struct erdma_ucontext *ctx = new_context(test);
+
+	KUNIT_ASSERT_EQ(test, alloc_pages_of(o, ctx, 0x90, 0x91, 0x92), 0);
+	o->f->default_answer.syndrome = ERDMA_CMD_EINVAL;
+	KUNIT_EXPECT_TRUE(test, gives_pages_back(o, ctx));
+	o->f->default_answer.syndrome = 0;
+	KUNIT_EXPECT_EQ(test, alloc_pages_of(o, new_context(test), 0x90, 0x91, 0x92), -EIO);
+
+	ctx = new_context(test);
+	KUNIT_ASSERT_EQ(test, alloc_pages_of(o, ctx, 0xa0, 0xa1, 0xa2), 0);
+	ctx->retained = true;
+	KUNIT_EXPECT_FALSE(test, gives_pages_back(o, ctx));
+	KUNIT_EXPECT_EQ(test, alloc_pages_of(o, new_context(test), 0xa0, 0xa1, 0xa2), -EIO);
 }
 
 /* ---- keys of regions ------------------------------------------------------------ */
@@ -639,6 +703,8 @@ static struct kunit_case outcome_cases[] = {
 	KUNIT_CASE(doorbell_pages_are_given_back),
 	KUNIT_CASE(doorbell_pages_of_a_lost_cq_are_not_given_back),
 	KUNIT_CASE(doorbell_pages_of_a_lost_qp_are_not_given_back),
+	KUNIT_CASE(doorbell_pages_of_another_context_are_refused),
+	KUNIT_CASE(doorbell_pages_that_were_not_given_back_are_refused),
 	KUNIT_CASE(keys_of_regions_are_not_their_indices),
 	KUNIT_CASE(reflush_that_fails_loses_the_device),
 	KUNIT_CASE(requests_of_a_lost_device_are_flushed_without_it),
