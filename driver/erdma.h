@@ -65,10 +65,11 @@ struct erdma_diag;
  * @level: ERDMA_DIAG_LEVEL_* per category, read without lock
  * @expires: jiffies when a category returns to its default, 0 = never
  * @lock: protects changes of @level and @expires
- * @rs: one rate limit for all messages of the device
+ * @rs: rate limit of the messages that are there without anybody asking for them
+ * @rs_asked: rate limit of those for which an administrator raised a level
  * @expire_work: returns expired categories to their default
  * @printed: messages printed
- * @suppressed: messages not printed because of @rs
+ * @suppressed: messages not printed because of these
  * @reported: how many of them the log mentions
  */
 struct erdma_debug {
@@ -76,6 +77,7 @@ struct erdma_debug {
 	unsigned long expires[ERDMA_DIAG_DEBUG_MAX_CATS];
 	struct mutex lock;
 	struct ratelimit_state rs;
+	struct ratelimit_state rs_asked;
 	struct delayed_work expire_work;
 	atomic64_t printed;
 	atomic64_t suppressed;

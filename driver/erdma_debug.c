@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Debug prints: one level per category and device, one rate limit per device,
+ * Debug prints: one level per category and device, two rate limits per device,
  * settings that return to the default by themselves.
  *
  * Levels are read without a lock (erdma_dbg()), changed under erdma_debug.lock.
@@ -14,11 +14,19 @@
 #include "erdma.h"
 
 /*
- * Applications can cause messages: at most 8 a second on average. A connection
- * with all categories at DBG fits into the burst.
+ * Applications can cause messages. There are less than 10 lines of them in each second,
+ * whenever it begins: a second has the ends of two intervals at most, and one line
+ * with what was suppressed, instead of the first message of the other.
  */
-#define DEBUG_INTERVAL	(10 * HZ)
-#define DEBUG_BURST	80	/* messages per DEBUG_INTERVAL */
+#define DEBUG_INTERVAL	HZ
+#define DEBUG_BURST	4	/* messages per DEBUG_INTERVAL */
+
+/*
+ * Who raises a level wants to see what happens: a connection with all categories at
+ * DBG fits into the burst. 8 a second on average.
+ */
+#define DEBUG_ASKED_INTERVAL	(10 * HZ)
+#define DEBUG_ASKED_BURST	80
 
 /* In the order of the numbers, which have no gaps */
 #define DEBUG_CAT_NAME(cat, name, text)	name,
@@ -37,6 +45,11 @@ static const char *debug_printk_level(u32 level)
 	default:
 		return KERN_DEBUG;
 	}
+}
+
+static bool debug_may_print(struct erdma_debug *dbg, u32 level)
+{
+	return ___ratelimit(level > ERDMA_DEBUG_DEFAULT ? &dbg->rs_asked : &dbg->rs, __func__);
 }
 
 /**
@@ -59,7 +72,7 @@ void __erdma_dbg(struct erdma_dev *dev, u32 cat, u32 level, const char *fmt, ...
 	va_start(args, fmt);
 	erdma_rec_debug(dev->rec, cat, level, fmt, args);
 	va_end(args);
-	if (!___ratelimit(&dbg->rs, __func__)) {
+	if (!debug_may_print(dbg, level)) {
 		atomic64_inc(&dbg->suppressed);
 		return;
 	}
@@ -125,8 +138,10 @@ void erdma_debug_init(struct erdma_debug *dbg)
 	memset(dbg->level, ERDMA_DEBUG_DEFAULT, ERDMA_DIAG_CAT_COUNT);
 	mutex_init(&dbg->lock);
 	ratelimit_state_init(&dbg->rs, DEBUG_INTERVAL, DEBUG_BURST);
+	ratelimit_state_init(&dbg->rs_asked, DEBUG_ASKED_INTERVAL, DEBUG_ASKED_BURST);
 	/* We say ourselves how much was suppressed, under the device's name */
 	ratelimit_set_flags(&dbg->rs, RATELIMIT_MSG_ON_RELEASE);
+	ratelimit_set_flags(&dbg->rs_asked, RATELIMIT_MSG_ON_RELEASE);
 	INIT_DELAYED_WORK(&dbg->expire_work, debug_expire);
 }
 

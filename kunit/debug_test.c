@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Debug levels, expiry, rate limit: erdma_debug.c */
 #include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "erdma.h"
@@ -160,6 +162,43 @@ static void flood_is_suppressed_and_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&dev->dbg.reported), suppressed);
 }
 
+/* What an administrator asked for has a limit of its own */
+static void burst_that_was_asked_for_is_printed(struct kunit *test)
+{
+	struct erdma_dev *dev = test->priv;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, erdma_debug_set(&dev->dbg, BIT(ERDMA_DIAG_CAT_CM),
+					      ERDMA_DIAG_LEVEL_DBG, 0), 0);
+	for (i = 0; i < 100; i++)
+		erdma_dbg(dev, CM, DBG, "step %d of a connection\n", i + 1);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&dev->dbg.printed), 80);
+	erdma_dbg(dev, CM, ERR, "failure of it\n");
+	KUNIT_EXPECT_EQ(test, atomic64_read(&dev->dbg.printed), 81);
+}
+
+/* The end of one interval and the beginning of the next one, in less than a second */
+static void less_than_10_lines_in_any_second(struct kunit *test)
+{
+	struct erdma_dev *dev = test->priv;
+	struct erdma_debug *dbg = &dev->dbg;
+	s64 messages, counts = 0, reported = 0;
+	unsigned long end;
+
+	erdma_dbg(dev, DIAG, ERR, "message that begins an interval\n");
+	messages = -atomic64_read(&dbg->printed);
+	dbg->rs.begin -= 7 * HZ / 10;
+	for (end = jiffies + 3 * HZ / 4; time_before(jiffies, end); cond_resched()) {
+		erdma_dbg(dev, DIAG, ERR, "flood of a test\n");
+		/* A line that says how many were suppressed */
+		counts += atomic64_read(&dbg->reported) != reported;
+		reported = atomic64_read(&dbg->reported);
+	}
+	messages += atomic64_read(&dbg->printed);
+	KUNIT_EXPECT_GT(test, messages, 0LL);
+	KUNIT_EXPECT_LT(test, messages + counts, 10LL);
+}
+
 static struct kunit_case debug_cases[] = {
 	KUNIT_CASE(starts_with_defaults),
 	KUNIT_CASE(sets_masked_categories_only),
@@ -168,6 +207,8 @@ static struct kunit_case debug_cases[] = {
 	KUNIT_CASE(quiet_category_prints_nothing),
 	KUNIT_CASE(loud_category_prints),
 	KUNIT_CASE(flood_is_suppressed_and_counted),
+	KUNIT_CASE(burst_that_was_asked_for_is_printed),
+	KUNIT_CASE(less_than_10_lines_in_any_second),
 	{}
 };
 

@@ -21,7 +21,7 @@ OWNER = f'{PROGS}/verbs_owner'
 KVERBS = '/sys/kernel/debug/kverbs'
 REFUSED = 'errno 1\n'
 CGROUPS = '/tmp/cgroups'
-# Messages in 10 seconds, and in the burst before (driver/erdma_debug.c).
+# Messages in 10 seconds where a level is raised, and in the burst before (driver/erdma_debug.c).
 LINES = 80
 
 
