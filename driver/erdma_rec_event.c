@@ -62,7 +62,7 @@ void erdma_rec_event(struct erdma_dev *dev, u32 type, u32 subtype, u32 object, u
  * erdma_rec_reset - record the loss of a device, or what followed
  * @rec: recorders; NULL: nothing happens
  * @event: ERDMA_DIAG_RESET_*; RECOVERED begins a new generation
- * @reason: of the latest loss, NULL without one
+ * @reason: of the latest loss, or of GAVE_UP; NULL without one
  * @err: of FAILED, else 0
  *
  * Context: any.

@@ -122,12 +122,23 @@ static void adapter_retry(struct erdma_adapter *adapter)
 	adapter_schedule(adapter, ERDMA_RECOVERY_RETRY_S);
 }
 
-static void adapter_record(struct erdma_adapter *adapter, u32 event, int err)
+static void adapter_record(struct erdma_adapter *adapter, u32 event,
+			   enum erdma_lost_reason lost, int err)
 {
-	const char *reason = erdma_lost_reason_text(adapter->reason);
+	const char *reason = erdma_lost_reason_text(lost);
 
 	erdma_rec_reset(adapter->rec, event, reason, err);
 	trace_erdma_reset(adapter->pdev, event, reason, err);
+}
+
+/* Each try ends here until the function is back; one record is enough */
+static void adapter_left_bus(struct erdma_adapter *adapter)
+{
+	dev_err(&adapter->pdev->dev, "not recovered: the function has left the bus\n");
+	if (adapter->left_bus)
+		return;
+	adapter->left_bus = true;
+	adapter_record(adapter, ERDMA_DIAG_RESET_GAVE_UP, ERDMA_LOST_UNPLUGGED, 0);
 }
 
 static bool adapter_take_try(struct erdma_adapter *adapter)
@@ -150,15 +161,16 @@ static bool adapter_may_try(struct erdma_adapter *adapter)
 	if (adapter->frozen || adapter->gave_up)
 		return false;
 	if (!pci_device_is_present(adapter->pdev)) {
-		dev_err(parent, "not recovered: the function has left the bus\n");
+		adapter_left_bus(adapter);
 		return false;
 	}
+	adapter->left_bus = false;
 	if (adapter->requested)
 		return true;
 	if (adapter_take_try(adapter))
 		return true;
 	adapter->gave_up = true;
-	adapter_record(adapter, ERDMA_DIAG_RESET_GAVE_UP, 0);
+	adapter_record(adapter, ERDMA_DIAG_RESET_GAVE_UP, adapter->reason, 0);
 	dev_err(parent, "not recovered: %u tries within %u s, last loss: %s. Reset the function or bind the driver again\n",
 		ERDMA_RECOVERY_TRIES, ERDMA_RECOVERY_WINDOW_S,
 		erdma_lost_reason_text(adapter->reason));
@@ -181,14 +193,14 @@ static void adapter_bring_up(struct erdma_adapter *adapter)
 	}
 	if (err) {
 		erdma_stat_inc(&adapter->stats, ERDMA_STAT_RECOVERY_FAILED);
-		adapter_record(adapter, ERDMA_DIAG_RESET_FAILED, err);
+		adapter_record(adapter, ERDMA_DIAG_RESET_FAILED, adapter->reason, err);
 		dev_err(parent, "not recovered: %pe, next try in %u s\n", ERR_PTR(err),
 			ERDMA_RECOVERY_RETRY_S);
 		adapter_retry(adapter);
 		return;
 	}
 	WRITE_ONCE(adapter->generation, adapter->generation + 1);
-	adapter_record(adapter, ERDMA_DIAG_RESET_RECOVERED, 0);
+	adapter_record(adapter, ERDMA_DIAG_RESET_RECOVERED, adapter->reason, 0);
 	erdma_stat_inc(&adapter->dev->stats, ERDMA_STAT_RECOVERED);
 	dev_info(parent, "recovered as %s, generation %u, after: %s\n",
 		 dev_name(&adapter->dev->ibdev.dev), adapter->generation,

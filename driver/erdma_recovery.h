@@ -28,6 +28,7 @@
  * @in_reset: the function is being reset: consumers are notified afterwards
  * @reset_unconfirmed: no reset was confirmed since the function had addresses of memory
  * @gave_up: too many tries: bring up nothing until an administrator resets it
+ * @left_bus: the function was not there at the latest try, and that is recorded
  * @requested: the next bring-up was asked for and is no try
  * @reason: of the latest loss
  * @lost_ns: ktime_get_ns() of the latest loss
@@ -56,6 +57,7 @@ struct erdma_adapter {
 	bool in_reset;
 	bool reset_unconfirmed;
 	bool gave_up;
+	bool left_bus;
 	bool requested;
 	enum erdma_lost_reason reason;
 	u64 lost_ns;

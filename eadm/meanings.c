@@ -355,7 +355,7 @@ static const struct meaning meanings[] = {
 	WORD("lost", "the device is lost; the reason stands beside it"),
 	WORD("recovered", "a fresh device is up"),
 	WORD("failed", "a fresh device did not come up; the driver tries again"),
-	WORD("gave-up", "a fresh device did not come up; there were too many tries"),
+	WORD("gave-up", "a fresh device did not come up: too many tries, or the function left the bus"),
 #undef SPACE
 #define SPACE "log-event"
 	WORD("connect", "this side connected"),

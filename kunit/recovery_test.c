@@ -357,6 +357,14 @@ static struct erdma_adapter *make_adapter(struct kunit *test)
 	return adapter;
 }
 
+static int read_nothing(struct pci_bus *bus, unsigned int devfn, int where, int size, u32 *value)
+{
+	*value = U32_MAX;
+	return PCIBIOS_SUCCESSFUL;
+}
+
+static struct pci_ops function_that_left = { .read = read_nothing };
+
 static s64 failures_of(const struct erdma_adapter *adapter)
 {
 	return atomic64_read(&adapter->stats.v[ERDMA_STAT_RECOVERY_FAILED]);
@@ -431,6 +439,44 @@ static void what_was_asked_for_is_no_try(struct kunit *test)
 	erdma_adapter_destroy(adapter);
 }
 
+/* The records that the function has left the bus, which are nothing else since number @from */
+static u64 expect_left_bus(struct kunit *test, struct erdma_adapter *adapter, u64 from)
+{
+	struct erdma_rec_found found;
+	u64 n;
+
+	for (n = 0; erdma_rec_find(adapter->rec, ERDMA_DIAG_LOG_RESET, from + n, &found); n++) {
+		KUNIT_EXPECT_EQ(test, found.entry.reset.event, (u32)ERDMA_DIAG_RESET_GAVE_UP);
+		KUNIT_EXPECT_STREQ(test, (const char *)found.entry.reset.reason,
+				   erdma_lost_reason_text(ERDMA_LOST_UNPLUGGED));
+	}
+	return n;
+}
+
+static void function_that_left_the_bus_is_recorded_once(struct kunit *test)
+{
+	struct erdma_adapter *adapter = make_adapter(test);
+	u64 from = erdma_rec_end(adapter->rec, ERDMA_DIAG_LOG_RESET);
+	int i;
+
+	adapter->reason = ERDMA_LOST_CMDQ_DEAD;
+	adapter->pdev->bus->ops = &function_that_left;
+	for (i = 0; i < 3; i++)
+		try_once(adapter);
+	KUNIT_EXPECT_EQ(test, expect_left_bus(test, adapter, from), 1ULL);
+	KUNIT_EXPECT_EQ(test, failures_of(adapter), 0LL);
+	KUNIT_EXPECT_EQ(test, adapter->n_tries, 0);
+	/* It was back meanwhile: another time */
+	adapter->pdev->bus->ops = &function_without_bars;
+	try_once(adapter);
+	KUNIT_EXPECT_EQ(test, failures_of(adapter), 1LL);
+	adapter->pdev->bus->ops = &function_that_left;
+	from = erdma_rec_end(adapter->rec, ERDMA_DIAG_LOG_RESET);
+	try_once(adapter);
+	KUNIT_EXPECT_EQ(test, expect_left_bus(test, adapter, from), 1ULL);
+	erdma_adapter_destroy(adapter);
+}
+
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(suspend_stops_and_resume_brings_back),
 	KUNIT_CASE(hibernation_stops_too),
@@ -447,6 +493,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(adapter_is_given_up_after_three_tries_in_ten_minutes),
 	KUNIT_CASE(adapter_that_waits_for_somebody_tries_nothing),
 	KUNIT_CASE(what_was_asked_for_is_no_try),
+	KUNIT_CASE(function_that_left_the_bus_is_recorded_once),
 	{}
 };
 

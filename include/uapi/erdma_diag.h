@@ -1322,7 +1322,7 @@ struct erdma_diag_log_key {
 #define ERDMA_DIAG_RESET_LOST		1	/* the device is lost, for @reason */
 #define ERDMA_DIAG_RESET_RECOVERED	2	/* a fresh device is up */
 #define ERDMA_DIAG_RESET_FAILED		3	/* it did not come up: @err; tried again */
-#define ERDMA_DIAG_RESET_GAVE_UP	4	/* too many tries */
+#define ERDMA_DIAG_RESET_GAVE_UP	4	/* too many tries, or it has left the bus */
 
 #define ERDMA_DIAG_RESET_EVENTS(X) \
 	X(ERDMA_DIAG_RESET_PROBED, "probed") \
