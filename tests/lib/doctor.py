@@ -97,7 +97,7 @@ class Watch:
         reader = Reader()
         try:
             vm.agent.run(PREPARE, 60)
-            vm.agent.popen(['nice', '-n', '-5', LOOP, FOLDER], on_output=reader, retain=False)
+            vm.agent.popen([LOOP, FOLDER], on_output=reader, retain=False)
         except VmError:
             return              # the test notices, if it needs this VM
         self._readers.append((vm.tag, reader))
