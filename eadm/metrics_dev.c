@@ -33,11 +33,13 @@ struct metrics_dev {
 	const char *name;
 };
 
-/* One part of the questions is answered, or not; a driver that has not the call is no failure */
+/* One part of the questions is answered, or not; what the driver never has is no part */
 static void part_done(struct metrics_dev *d, const char *part, int ret, enum target t)
 {
+	if (ret == -ENOTTY || ret == -EOPNOTSUPP)
+		return;
 	metric_add(d->m, METRIC_PART_UP, ret ? "0" : "1", "device", d->name, "part", part, NULL);
-	if (ret && ret != -ENOTTY && ret != -EOPNOTSUPP && ret != -ENODATA)
+	if (ret && ret != -ENODATA)
 		ctx_call_failed(d->c, d->dev, ret, t, 0);
 }
 

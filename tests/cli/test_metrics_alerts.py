@@ -240,6 +240,9 @@ QUIET = {
     'a connection is refused now and then': {'once': {'cm_connect_failed': 3}},
     'link down for a moment': {'device': info(link_up=0), 'minutes': 1},
     'no device for a moment': {'device': NONE_MADE, 'minutes': 1},
+    'an older driver without recorders': {'lasting': info(abi_flags='1'), 'minutes': 15},
+    'a driver without calls for the command queue': {
+        'lasting': member(rules=[{'call': 'context', 'obj': 4, 'errno': 'ENOTTY'}]), 'minutes': 15},
     'a command is slow once': {'device': changed('cmdq-slow'), 'minutes': 1},
     'one write fails': {'write': 'fails', 'minutes': 1},
     'recorders are off': {'device': info(abi_flags=str(1 | 1 << 2 | 0x7fe << 32)), 'minutes': 12},
