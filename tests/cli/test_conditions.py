@@ -408,7 +408,11 @@ host("the kernel's own module", 'headers-missing', headers=0,
      disk_path='kernel/drivers/infiniband/hw/erdma/erdma.ko', disk_version='')
 host('all interrupts on one CPU', 'irqs-one-cpu', irq_cpu={'41': 3, '42': 3})
 host('one CPU', '', 'irqs-one-cpu', irq_cpu={'41': 0, '42': 0}, cpus=1)
-host('a CPU that is not known', '', 'irqs-one-cpu', irq_cpu={'41': 3, '42': -1})
+host('one CPU that is not known', '', 'irqs-one-cpu', irq_cpu={'41': 3, '42': -1})
+host('the first CPU is not known', '', 'irqs-one-cpu', irq_cpu={'41': -1, '42': 3})
+# Equal answers that are none
+host('no CPU is known', '', 'irqs-one-cpu', irq_cpu={'41': -errno.ENODATA, '42': -errno.ENODATA})
+host('each interrupt has several CPUs', '', 'irqs-one-cpu', irq_cpu={})
 one = m.machine(irq_cpu={'41': 3})
 one['eq'] = [one['eq'][0], one['eq'][1], one['eq'][3]]
 case('one interrupt', one, '', 'irqs-one-cpu', 'doctor')

@@ -35,6 +35,9 @@ static uint64_t number(json_object *v)
 {
 	if (json_object_is_type(v, json_type_string))
 		return strtoull(json_object_get_string(v), NULL, 0);
+	/* json-c makes 0 of a negative one */
+	if (json_object_get_int64(v) < 0)
+		return (uint64_t)json_object_get_int64(v);
 	return json_object_get_uint64(v);
 }
 
