@@ -148,6 +148,16 @@ def without_node(a, _):
     del a['node']
 
 
+def gone(a, _):
+    """No adapter any more: the bus does not have it."""
+    a.clear()
+
+
+def unplugged(a, since):
+    """All ones, an adapter without an RDMA device, none."""
+    (changed('card-gone'), NONE_MADE, gone)[min(since, 2)](a, since)
+
+
 def lost(reason):
     """A fresh device took the lost one's place."""
     return info(lost_ns=FAULT * MINUTE, last_loss=reason, probed_ns=FAULT * MINUTE + 500_000_000,
@@ -185,6 +195,11 @@ CASES = {
                       f'The diagnostic node of {SICK} does not answer', member(open_errno='EACCES')),
     'card-gone': Case('ErdmaCardGone', finding('card-gone', side='card'),
                       f'The card of {SICK} has left the bus', changed('card-gone')),
+    'adapter-gone': Case('ErdmaAdapterGone', {'pci': SICK_PCI},
+                         f'The adapter at {SICK_PCI} is not on the bus any more', gone),
+    'unplugged': Case('ErdmaAdapterGone', {'pci': SICK_PCI},
+                      f'The adapter at {SICK_PCI} is not on the bus any more', unplugged, minutes=8,
+                      also={'ErdmaCardGone': 'before that the registers read as all ones'}),
     'cmdq-dead': Case('ErdmaCommandQueueDead', finding('cmdq-dead', side='card'),
                       f'The command queue of {SICK} is dead', changed('cmdq-dead'),
                       once={'cmdq_timeouts': 4}, also={'ErdmaCommandsUnanswered': SAME_COMMANDS},
@@ -240,6 +255,7 @@ QUIET = {
     'a connection is refused now and then': {'once': {'cm_connect_failed': 3}},
     'link down for a moment': {'device': info(link_up=0), 'minutes': 1},
     'no device for a moment': {'device': NONE_MADE, 'minutes': 1},
+    'no adapter for a moment': {'device': gone, 'minutes': 1},
     'an older driver without recorders': {'lasting': info(abi_flags='1'), 'minutes': 15},
     'a driver without calls for the command queue': {
         'lasting': member(rules=[{'call': 'context', 'obj': 4, 'errno': 'ENOTTY'}]), 'minutes': 15},
@@ -292,7 +308,7 @@ def document(case, minute, cure):
         case.lasting(sick, since)
     if case.device and lasts:
         case.device(sick, since)
-    return json.dumps(scenario(sick, healthy(minute, WELL, WELL_PCI)))
+    return json.dumps(scenario(*filter(None, (sick, healthy(minute, WELL, WELL_PCI)))))
 
 
 def labelled(sample):

@@ -435,6 +435,8 @@ FAULTS = {
 }
 #: Alert -> why no fault of a VM brings it about.
 NOT_HERE = {
+    'ErdmaAdapterGone': 'a card that is taken out of the VM leaves nothing to the tests after it; what '
+                        'eadm prints is what it prints of a host without one',
     'ErdmaCommandQueueDead': 'the driver replaces a device with such a queue at once, and eadm sees '
                              'that it was lost',
     'ErdmaMetricsIncomplete': 'slow or refused counters are the last known ones, after 2 s at most; a '

@@ -43,11 +43,17 @@ HEALTHY = {
 }
 #: Without a device.
 HOST = {'node_textfile_mtime_seconds{file="/var/lib/prometheus/node-exporter/erdma.prom"}':
-        '0+60x120'}
+        '0+60x120',
+        'erdma_adapters': '2x120'}
 
 
 def finding(rule):
     return {f'erdma_findings{{rule="{rule}"}}': '_x30 1x90'}
+
+
+def gone(*series):
+    """These end after 30 minutes."""
+    return {x: '1x29 stale' for x in series}
 
 
 def counter(name, values='3x29 4+1x90'):
@@ -62,6 +68,8 @@ CASES = {
                     'The diagnostic node of erdma_1 does not answer'),
     'ErdmaCardGone': (finding('card-gone'), {'rule': 'card-gone'},
                       'The card of erdma_1 has left the bus'),
+    'ErdmaAdapterGone': (gone(*HEALTHY), {'pci': PCI},
+                         f'The adapter at {PCI} is not on the bus any more'),
     'ErdmaCommandQueueDead': (finding('cmdq-dead'), {'rule': 'cmdq-dead'},
                               'The command queue of erdma_1 is dead'),
     'ErdmaCommandQueueSlow': ({'erdma_cmdq_oldest_seconds': '0.001x29 3x90'}, {},
@@ -105,8 +113,17 @@ CASES = {
     'ErdmaMetricsIncomplete': ({'erdma_part_up{part="counters"}': '1x29 0x90'},
                                {'part': 'counters'}, 'Metrics of erdma_1 are missing: counters'),
 }
+#: Of which adapters and of which hosts no more comes, and none is missed.
+NOT_MISSED = {
+    'host': gone(*HEALTHY, *HOST),
+    'never driven': {**gone(*HEALTHY), 'erdma_info{pci="0000:00:05.0",driver="erdma"}': '_x120',
+                     'erdma_info{pci="0000:00:05.0",driver="vfio-pci"}': '1x29 stale'},
+    'RDMA device': {'erdma_up{pci="0000:00:05.0"}': '1x29 0x90',
+                    'erdma_info{pci="0000:00:05.0",driver="erdma"}': '1x29 stale'},
+}
 #: Alert: what looks like its cause, and is not.
 NEARLY = {
+    'ErdmaAdapterGone': {'erdma_adapters': '2x29 1x90', **finding('no-rdma')},
     'ErdmaRecoveryFailed': {'erdma_up{pci="0000:00:05.0"}': '0x120', **finding('no-rdma')},
     'ErdmaNoNode': {'erdma_up{pci="0000:00:05.0"}': '1x29 0x90', **finding('no-driver')},
     'ErdmaDeviceLost': {'erdma_last_loss_time_seconds{reason="pci-reset"}': '_x44 2700x76'},
@@ -162,7 +179,7 @@ def run(tmp_path, cause, *expected):
 def firing(alert):
     _, labels, summary = CASES[alert]
     rule = alerts()[alert]
-    device = {} if alert == 'ErdmaMetricsStale' else {'device': 'erdma_1'}
+    device = {} if alert in ('ErdmaMetricsStale', 'ErdmaAdapterGone') else {'device': 'erdma_1'}
     return [{'exp_labels': {'instance': INSTANCE, **device, **labels, **rule['labels']},
              'exp_annotations': {'summary': summary, 'runbook': rule['annotations']['runbook']}}]
 
@@ -191,6 +208,19 @@ def test_alert_fires_under_its_cause_and_not_before(alert, tmp_path):
 @pytest.mark.parametrize('alert', NEARLY)
 def test_alert_does_not_fire_under_what_looks_like_its_cause(alert, tmp_path):
     done = run(tmp_path, NEARLY[alert], *((alert, f'{t}m', []) for t in (29, 45, 50, 60)))
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize('what', NOT_MISSED)
+def test_what_is_no_adapter_that_left_the_bus(what, tmp_path):
+    done = run(tmp_path, NOT_MISSED[what], *(('ErdmaAdapterGone', f'{t}m', []) for t in (29, 32, 50, 95)))
+    assert done.returncode == 0, done.stdout
+
+
+def test_adapter_that_left_the_bus_is_missed_for_an_hour(tmp_path):
+    done = run(tmp_path, CASES['ErdmaAdapterGone'][0], ('ErdmaAdapterGone', '30m', []),
+               *(('ErdmaAdapterGone', f'{t}m', firing('ErdmaAdapterGone')) for t in (31, 88)),
+               ('ErdmaAdapterGone', '91m', []))
     assert done.returncode == 0, done.stdout
 
 
