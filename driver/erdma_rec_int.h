@@ -82,8 +82,9 @@ static inline struct erdma_rec_slot *erdma_rec_slot(const struct erdma_rec_ring 
 /* The slot of row @i of CMD_TIME, for what every command does */
 static inline struct erdma_rec_slot *erdma_rec_row(const struct erdma_rec *rec, u32 i)
 {
-	return (struct erdma_rec_slot *)(rec->ring[ERDMA_DIAG_LOG_CMD_TIME].slots +
-					 i * ERDMA_REC_STRIDE(sizeof(struct erdma_diag_log_cmd_time)));
+	const size_t stride = ERDMA_REC_STRIDE(sizeof(struct erdma_diag_log_cmd_time));
+
+	return (struct erdma_rec_slot *)(rec->ring[ERDMA_DIAG_LOG_CMD_TIME].slots + i * stride);
 }
 
 /* As erdma_rec_current(), for what every command does */
