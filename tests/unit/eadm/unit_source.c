@@ -326,6 +326,43 @@ static void netlink_device_with_short_number(void **state)
 	nlmsg_free(m);
 }
 
+/* No number is read past its attribute, and no name that does not end */
+static void netlink_attributes_too_short(void **state)
+{
+	static const struct {
+		int attr;
+		int size;	/* 0: a name */
+	} known[] = {
+		{ RDMA_NLDEV_ATTR_DEV_INDEX, 4 }, { RDMA_NLDEV_ATTR_DEV_NAME, 0 },
+		{ RDMA_NLDEV_ATTR_PORT_INDEX, 4 }, { RDMA_NLDEV_ATTR_NDEV_NAME, 0 },
+		{ RDMA_NLDEV_ATTR_CHARDEV_NAME, 0 }, { RDMA_NLDEV_ATTR_CHARDEV, 8 },
+		{ RDMA_NLDEV_ATTR_FW_VERSION, 0 }, { RDMA_NLDEV_ATTR_NODE_GUID, 8 },
+		{ RDMA_NLDEV_ATTR_PORT_STATE, 1 }, { RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, 0 },
+		{ RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, 8 }, { RDMA_NLDEV_ATTR_RES_LQPN, 4 },
+		{ RDMA_NLDEV_ATTR_RES_TYPE, 1 }, { RDMA_NLDEV_ATTR_RES_STATE, 1 },
+		{ RDMA_NLDEV_ATTR_RES_PDN, 4 }, { RDMA_NLDEV_ATTR_RES_PID, 4 },
+		{ RDMA_NLDEV_ATTR_RES_KERN_NAME, 0 }, { RDMA_NLDEV_ATTR_RES_CQN, 4 },
+		{ RDMA_NLDEV_ATTR_RES_CQE, 4 }, { RDMA_NLDEV_ATTR_RES_RQPN, 4 },
+		{ RDMA_NLDEV_ATTR_RES_MRN, 4 }, { RDMA_NLDEV_ATTR_RES_MRLEN, 8 },
+		{ RDMA_NLDEV_ATTR_RES_IOVA, 8 }, { RDMA_NLDEV_ATTR_RES_LKEY, 4 },
+		{ RDMA_NLDEV_ATTR_RES_RKEY, 4 }, { RDMA_NLDEV_SYS_ATTR_NETNS_MODE, 1 },
+		{ RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, 0 },
+		{ RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, 8 },
+	};
+	static const char data[8] = "xxxxxxxx";
+	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+	struct nl_msg *m;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		m = new_msg();
+		nla_put(m, known[i].attr, known[i].size ? known[i].size - 1 : 8, data);
+		assert_int_equal(nl_parse_attrs(nlmsg_hdr(m), tb), -EPROTO);
+		nlmsg_free(m);
+	}
+}
+
 static void netlink_node(void **state)
 {
 	struct nl_msg *m = new_msg();
@@ -661,7 +698,8 @@ int unit_source(void)
 		TEST(context_asks_the_device_only_if_allowed),
 		TEST(ring_replies_that_break_the_rules), TEST(ring_reports_how_far_it_moved),
 		TEST(call_that_hangs_is_left_behind), TEST(debug_reply_with_too_many_categories),
-		TEST(netlink_device), TEST(netlink_device_with_short_number), TEST(netlink_node),
+		TEST(netlink_device), TEST(netlink_device_with_short_number),
+		TEST(netlink_attributes_too_short), TEST(netlink_node),
 		TEST(netlink_counters), TEST(netlink_counters_cut), TEST(netlink_facts),
 		TEST(netlink_namespaces),
 		TEST(netlink_objects), TEST(netlink_details), TEST(netlink_other_drivers),
