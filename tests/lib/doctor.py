@@ -26,7 +26,7 @@ LOOP = '/erdma/tests/lib/doctor-loop'
 UNLOADS = re.compile(r'\brmmod\b|\bmodprobe\s+(-\S+\s+)*-\w*r')
 PREPARE = (f'mkdir -p {FOLDER} && cd {FOLDER} && rm -f pause && [ -p clock ] || mkfifo clock; '
            f'[ -x eadm-doctor ] || {{ cp {EADM} eadm-doctor.new && mv eadm-doctor.new eadm-doctor; }}')
-FINISH = f'cd {FOLDER} && touch pause; flock -w 20 lock true'
+FINISH = f'cd {FOLDER} && touch pause; flock -w 20 lock true; pkill -x doctor-loop'
 PAUSE = f'cd {FOLDER} && touch pause; pkill -x eadm-doctor; exec flock lock true'
 UNITS = {'ns': 1e-9, 'us': 1e-6, 'ms': 1e-3, 's': 1, 'm': 60, 'h': 3600, 'd': 86400}
 #: Level and confidence of what fails a test, as eadm prints them.
