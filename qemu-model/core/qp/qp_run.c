@@ -6,7 +6,7 @@
 #include "core_int.h"
 
 /* Between two tries to send what waits for a silent peer */
-#define RETRANSMIT_NS   (400 * 1000000ull)
+#define HELD_RETRANSMIT_NS  (400 * 1000000ull)
 
 /* ---- turns ---- */
 
@@ -165,7 +165,7 @@ static uint32_t qp_run_sent_in_vain(const ErdmaQp *qp)
         return 0;
     }
     left = qp->hold.deadline > now ? qp->hold.deadline - now : 0;
-    return (c->cfg.hold_ns - left) / RETRANSMIT_NS;
+    return (c->cfg.hold_ns - left) / HELD_RETRANSMIT_NS;
 }
 
 uint32_t erdma_qp_timeouts(const ErdmaQp *qp)
@@ -211,7 +211,9 @@ static void qp_run_hold_expired(ErdmaCore *c, ErdmaTimer *t)
     ErdmaEnd end = { .opcode = qp->req.opcode, .wqebbs = qp->req.wqebbs };
 
     c->n.retry_exceeded++;
-    qp->shaper.timeouts += qp->hold_silent ? c->cfg.hold_ns / RETRANSMIT_NS : 0;
+    if (qp->hold_silent) {
+        qp->shaper.timeouts += c->cfg.hold_ns / HELD_RETRANSMIT_NS;
+    }
     if (!qp->active) {          /* see erdma_qp_peer_lost() */
         erdma_info(c, "QP %u: peer lost", qp->qpn);
         erdma_qp_fatal(qp, ERDMA_AE_QP_FATAL);
