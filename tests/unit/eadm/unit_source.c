@@ -349,7 +349,7 @@ static void netlink_attributes_too_short(void **state)
 		{ RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, 0 },
 		{ RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, 8 },
 	};
-	static const char data[8] = "xxxxxxxx";
+	static const char data[8] = { 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x' };	/* no end */
 	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
 	struct nl_msg *m;
 	size_t i;
