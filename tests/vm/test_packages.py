@@ -228,15 +228,40 @@ def check_data_moves(vm):
     vm.wait_until('data to move', lambda: sent() > before + 100000, 60)
 
 
+@contextlib.contextmanager
+def follow(vm):
+    """A running eadm that prints the commands of the driver."""
+    events = vm.popen('eadm log --follow --kind cmd'.split())
+    try:
+        check_follows(vm, events)
+        yield events
+    finally:
+        events.stop()
+
+
+def check_follows(vm, events):
+    """Objects are made, and their commands printed."""
+    before = len(events.out)
+    check_traffic(vm)
+    vm.wait_until('their commands', lambda: len(events.out) > before, 30)
+    assert events.running
+
+
 def test_upgrade_under_load_leaves_the_running_driver(system, next_debs):
-    """DKMS compiles the newer version in the VM while data moves: the driver that runs serves on.
+    """DKMS compiles the newer version in the VM while data moves: the driver that runs serves on,
+    and so does an eadm that runs while its package is replaced; the next one reads this driver.
     It can be unloaded under the programs, which end then, and the newer one is loaded.
     """
     with boot(system, system.releases()[-1]) as (vm,):
         check_device(vm)
         with load(vm) as programs:
-            vm.run(f'dpkg -i /erdma/{next_debs}/erdma-dkms_*.deb', 2000)
-            assert [version_of(vm, x) for x in (True, False)] == [release.version(), NEXT]
+            with follow(vm) as events:
+                vm.run(f'dpkg -i /erdma/{next_debs}/eadm_*.deb', 120)
+                assert NEXT in vm.out('eadm --version')
+                vm.run('eadm list qp && eadm stat', 60)
+                vm.run(f'dpkg -i /erdma/{next_debs}/erdma-dkms_*.deb', 2000)
+                assert [version_of(vm, x) for x in (True, False)] == [release.version(), NEXT]
+                check_follows(vm, events)
             check_data_moves(vm)
             assert all(x.running for x in programs)
             # A server that had a twentieth of a CPU then went on to poll for its last completion.
