@@ -24,9 +24,10 @@ everyday = pytest.mark.group('vm')
 
 
 @contextlib.contextmanager
-def queue_pairs(vm, n):
-    """A process has so many."""
-    p = vm.popen(f'exec 0< <(exec sleep 1000); exec {PROGS}/many_qps {n}')
+def kept(vm, *program):
+    """A process of tests/vm/progs has objects."""
+    words = ' '.join(map(str, program))
+    p = vm.popen(f'exec 0< <(exec sleep 1000); exec {PROGS}/{words}')
     p.expect('^open', 120)
     yield
     p.stop()
@@ -143,14 +144,17 @@ def test_card_refuses_the_mtu(vm):
 
 # ---- limits ------------------------------------------------------------------------------
 
-def test_queue_pairs_come_to_an_end(vm):
-    most = eadm_data(vm, 'info', 'dev')[0]['max']['qp']
-    with queue_pairs(vm, int(most * 0.95)):
+@pytest.mark.parametrize('kind', ('qp', 'cq', 'mr', 'pd'))
+def test_objects_come_to_an_end(vm, kind):
+    program = ('many_qps',) if kind == 'qp' else ('many_objects', kind)
+    most = eadm_data(vm, 'info', 'dev')[0]['max'][kind]
+    with kept(vm, *program, int(most * 0.95)):
         _, found = doctor_has(vm, 'limit-near', 'admin')
-        assert 'many_qps[' in found['text'], found
-    with queue_pairs(vm, most - eadm_data(vm, 'info', 'dev')[0]['used']['qp']):
+        assert f'{program[0]}[' in found['text'], found
+    left = most - eadm_data(vm, 'info', 'dev')[0]['used'][kind]
+    with kept(vm, *program, left - (kind == 'pd')):         # many_objects has one more
         _, found = doctor_has(vm, 'limit-reached', 'admin')
-        assert 'many_qps[' in found['text'], found
+        assert f'{program[0]}[' in found['text'], found
     doctor_has_not(vm, 'limit-near', 'limit-reached')
 
 
