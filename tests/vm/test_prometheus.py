@@ -304,6 +304,17 @@ def hidden_event(vm):
 
 
 @contextlib.contextmanager
+def taken_out(vm):
+    """The card leaves the bus as by a hot unplug, and is found there again."""
+    name = vm.driver.device()
+    vm.write(f'/sys/bus/pci/devices/{vm.card.bdf}/remove', '1')
+    yield
+    vm.write('/sys/bus/pci/rescan', '1')
+    vm.wait_until('the device', lambda: vm.driver.devices() == [name], 60)
+    check_works(vm)
+
+
+@contextlib.contextmanager
 def link_down(vm):
     vm.run('ip link set eth0 down')
     yield
@@ -413,6 +424,7 @@ STOPPED = {'ErdmaAccessRefused': 'that is why the card stopped the queue pair',
 FAULTS = {
     'ErdmaNoDriver': Fault(no_driver),
     'ErdmaNoNode': Fault(no_node),
+    'ErdmaAdapterGone': Fault(taken_out),
     'ErdmaCardGone': Fault(bus_of_ones, also=LOST, pause=3),
     'ErdmaCommandQueueSlow': Fault(slow_commands, (1500, 3), SLOW),
     'ErdmaCommandsUnanswered': Fault(lost_command, also={'ErdmaVerbsFail': COUNTS}),
@@ -435,8 +447,6 @@ FAULTS = {
 }
 #: Alert -> why no fault of a VM brings it about.
 NOT_HERE = {
-    'ErdmaAdapterGone': 'a card that is taken out of the VM leaves nothing to the tests after it; what '
-                        'eadm prints is what it prints of a host without one',
     'ErdmaCommandQueueDead': 'the driver replaces a device with such a queue at once, and eadm sees '
                              'that it was lost',
     'ErdmaMetricsIncomplete': 'slow or refused counters are the last known ones, after 2 s at most; a '
