@@ -104,8 +104,10 @@ check-debug:
 check-kernels:
 	@tools/check --kernels -k '$(T)'
 
+# again until doctor ran RUNS times
+RUNS ?= 1
 check-doctor:
-	@tools/check --doctor --groups vm,hosts -k '$(T)'
+	@tools/check --doctor --groups vm,hosts -k '$(T)' --runs $(RUNS)
 
 check-list:
 	@tools/check --groups all -k '$(T)' -- --collect-only -q -n 0

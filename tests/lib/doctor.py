@@ -5,11 +5,13 @@ that has our driver, and a test in which it is certain of a fault fails, unless 
     pytest.mark.expects_verdict('cm-refused', 'link-*')     # of a test or a module
     pytest.mark.no_doctor('it counts the driver\'s commands')   # not while this test runs
 
-One begins each second. The last line of the run says how many there were.
+Four begin each second. The last line of the run says how many there were; --doctor-total FILE adds
+them to those of earlier runs, which are in FILE.
 """
 import contextlib
 import fnmatch
 import json
+import pathlib
 import re
 import time
 
@@ -143,9 +145,11 @@ class Watch:
 
 def pytest_addoption(parser):
     """The option."""
-    parser.getgroup('erdma').addoption(
-        '--doctor', action='store_true',
-        help='run "eadm doctor" in the guests; what it is certain of fails a test')
+    group = parser.getgroup('erdma')
+    group.addoption('--doctor', action='store_true',
+                    help='run "eadm doctor" in the guests; what it is certain of fails a test')
+    group.addoption('--doctor-total', type=pathlib.Path, metavar='FILE',
+                    help='JSON: how many runs and verdicts there were, those of this run added')
 
 
 def expected_by(item):
@@ -183,23 +187,31 @@ def pytest_runtest_makereport(item, call):
 class Total:
     """What all tests together had."""
 
-    def __init__(self):
-        self.runs = self.verdicts = self.expected = 0
+    def __init__(self, file):
+        self._file = file
+        self._counts = dict.fromkeys(('runs', 'verdicts', 'expected'), 0)
 
     def pytest_runtest_logreport(self, report):
         """Called in the process that reports, for the results of every worker."""
-        runs, verdicts, expected = getattr(report, 'doctor', (0, 0, 0))
-        self.runs += runs
-        self.verdicts += verdicts
-        self.expected += expected
+        for name, n in zip(self._counts, getattr(report, 'doctor', ())):
+            self._counts[name] += n
 
     def pytest_terminal_summary(self, terminalreporter):
         """The line about doctor."""
-        terminalreporter.write_line(f'doctor: {self.runs} runs, {self.verdicts} verdicts, '
-                                    f'of which {self.expected} were expected')
+        terminalreporter.write_line('doctor: ' + sentence(self._counts))
+        if self._file:
+            before = json.loads(self._file.read_text('ascii')) if self._file.exists() else {}
+            total = {name: n + before.get(name, 0) for name, n in self._counts.items()}
+            self._file.write_text(json.dumps(total), 'ascii')
+            terminalreporter.write_line('doctor, all in all: ' + sentence(total))
+
+
+def sentence(counts):
+    """Of a run of tests, or all of them."""
+    return '{runs} runs, {verdicts} verdicts, of which {expected} were expected'.format(**counts)
 
 
 def pytest_configure(config):
     """Only where results are reported."""
     if config.option.doctor and not hasattr(config, 'workerinput'):
-        config.pluginmanager.register(Total(), 'doctor-total')
+        config.pluginmanager.register(Total(config.option.doctor_total), 'doctor-total')

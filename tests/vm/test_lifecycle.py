@@ -82,6 +82,7 @@ def test_unload_while_a_process_has_everything_open(bare_vm):
     bare_vm.driver.unload()
 
 
+@pytest.mark.expects_verdict('no-driver')
 def test_unbind_with_open_files(bare_vm):
     bare_vm.driver.load()
     with Dump(bare_vm) as dump:
