@@ -6,7 +6,8 @@ import types
 
 import pytest
 
-from lib.doctor import CERTAIN, FAULT, UNLOADS, Reader, Watch, certain_faults, seconds_ago
+from lib.doctor import (CERTAIN, FAULT, UNLOADS, Reader, Total, Watch, certain_faults,
+                        seconds_ago)
 from lib.paths import TOP
 
 pytestmark = pytest.mark.group('unit')
@@ -82,3 +83,15 @@ def test_the_same_verdict_is_one_line():
     ('modprobe erdma', False), ('ls /sys/module/erdma', False)])
 def test_commands_that_unload_modules(command, unloads):
     assert bool(UNLOADS.search(command)) is unloads
+
+
+def test_total_of_a_run_is_added_to_those_before(tmp_path):
+    lines, file = [], tmp_path / 'doctor.json'
+    for runs in 3, 4:
+        total = Total(file)
+        total.pytest_runtest_logreport(types.SimpleNamespace(doctor=(runs, 2, 1)))
+        total.pytest_runtest_logreport(types.SimpleNamespace())
+        total.pytest_terminal_summary(types.SimpleNamespace(write_line=lines.append))
+    assert lines[2:] == ['doctor: 4 runs, 2 verdicts, of which 1 were expected',
+                         'doctor, all in all: 7 runs, 4 verdicts, of which 2 were expected']
+    assert json.loads(file.read_text('ascii'))['runs'] == 7
