@@ -86,10 +86,38 @@ static int list_rules(struct ctx *c)
 	return ret;
 }
 
+static bool all_have_devices(const struct ctx *c)
+{
+	const struct dev *d;
+
+	for (d = c->src.devs; d; d = d->next)
+		if (d->state == DEV_NO_DRIVER || d->state == DEV_NO_RDMA)
+			return false;
+	return true;
+}
+
+/* An adapter has no device while it is reset or bound: it lacks one that has none in all samples */
+static int find_devices(struct ctx *c)
+{
+	int ret = ctx_devices(c);
+	size_t i;
+
+	for (i = 0; !ret && !c->src.ops->fixed && !all_have_devices(c) &&
+	     i < COUNT_OF(sampler_gaps_ns); i++) {
+		source_pass(&c->src, sampler_gaps_ns[i]);
+		ctx_forget_devices(c);
+		ret = ctx_devices(c);
+	}
+	return ret;
+}
+
 static int examine(struct ctx *c, struct collect *l)
 {
-	int ret = ctx_each_dev(c, DEVS_MANY | DEVS_ANY, examine_dev, l);
+	int ret = find_devices(c);
 
+	if (ret)
+		return ret;
+	ret = ctx_each_dev(c, DEVS_MANY | DEVS_ANY, examine_dev, l);
 	collect_answer(l);
 	if (!ret || c->data.n)
 		add_host(collect_inquiry(l));

@@ -347,8 +347,8 @@ const struct cmd cmd_table[] = {
 	{ .verb = "doctor", .operands = "", .opts = doctor_opts, .section = ANSWER,
 	  .help = "what is wrong with the adapters of this host, by every rule",
 	  .more = "The rules of 'why', of all devices, of at most 64 queue pairs, and of what failed "
-		  "within ten\nminutes; also adapters without a driver, drivers without a "
-		  "diagnostic node,\nand the host: module, headers for DKMS, libibverbs, interrupts, "
+		  "within ten\nminutes; also adapters that have no driver for two seconds, drivers "
+		  "without a diagnostic node,\nand the host: module, headers for DKMS, libibverbs, interrupts, "
 		  "limits of locked memory. Only what is\nwrong is shown, and no warning that is merely "
 		  "possible. Exit status 10: a warning, a fault that is not\ncertain, or a failure of "
 		  "the past; 11: a fault that is certain.",

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The same objects several times, at irregular gaps. */
-#include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "sampler.h"
 
@@ -202,15 +200,7 @@ void sampler_take(struct sampler *s)
  */
 void sampler_pass(struct sampler *s, uint64_t ns)
 {
-	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000),
-			      .tv_nsec = (long)(ns % 1000000000) };
-	struct source *src = &s->c->src;
-
-	if (src->ops->pass)
-		src->ops->pass(src, ns);
-	else
-		while (nanosleep(&t, &t) && errno == EINTR)
-			;
+	source_pass(&s->c->src, ns);
 	s->span_ns += ns;
 }
 

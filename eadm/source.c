@@ -244,6 +244,23 @@ uint64_t source_mono_ns(const struct source *src)
 	return src->ops->mono_ns ? src->ops->mono_ns(src) : clock_ns(CLOCK_MONOTONIC);
 }
 
+/**
+ * source_pass - let time pass
+ * @src: source
+ * @ns: nanoseconds
+ */
+void source_pass(struct source *src, uint64_t ns)
+{
+	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000),
+			      .tv_nsec = (long)(ns % 1000000000) };
+
+	if (src->ops->pass)
+		src->ops->pass(src, ns);
+	else
+		while (nanosleep(&t, &t) && errno == EINTR)
+			;
+}
+
 static int broken(struct source *src, const char *why)
 {
 	src->why = why;

@@ -331,6 +331,7 @@ void source_init(struct source *src, struct pool *pool);
 bool source_close(struct source *src);
 bool source_is_lost(const struct source *src);
 uint64_t source_mono_ns(const struct source *src);
+void source_pass(struct source *src, uint64_t ns);
 int source_open_dev(struct source *src, struct dev *dev);
 int source_call(struct source *src, struct dev *dev, unsigned int cmd, void *arg, size_t size);
 int source_reset(struct source *src, struct dev *dev);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Queue pairs of a device from one interval to the next, by the driver and by the device. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "clock.h"
 #include "top.h"
@@ -269,16 +267,6 @@ static bool any_again(const struct top_dev *td)
 	return false;
 }
 
-static void let_pass(struct source *src, uint64_t ns)
-{
-	const struct timespec t = { 0, (long)ns };
-
-	if (src->ops->pass)
-		src->ops->pass(src, ns);
-	else
-		nanosleep(&t, NULL);
-}
-
 /* Who was not asked again has no rates until the next time */
 static void forget_unasked(struct top_dev *td)
 {
@@ -301,11 +289,11 @@ static int ask_again(struct top *t, struct dev *dev, struct top_dev *td)
 
 	later = later < LATER_MAX_NS ? later : LATER_MAX_NS;
 	soon = soon < SOON_NS ? SOON_NS : soon < later ? soon : later;
-	let_pass(src, soon);
+	source_pass(src, soon);
 	ret = ask_all(t, dev, td, SOON);
 	if (ret)
 		return ret;
-	let_pass(src, later > 2 * soon ? later - soon : soon);
+	source_pass(src, later > 2 * soon ? later - soon : soon);
 	return ask_all(t, dev, td, LATER);
 }
 

@@ -464,3 +464,15 @@ Hint: there is no module erdma for Linux $(uname -r): 'dkms status erdma'"* ]]
 	[ "$(LC_ALL=de_DE.UTF-8 node basic stat -i 0.5 -n 1 -j 2>&1)" = "$(node basic stat -i 0.5 -n 1 -j 2>&1)" ]
 	[ "$(LC_ALL=de_DE.UTF-8 node basic list qp)" = "$(node basic list qp)" ]
 }
+
+@test "doctor: an adapter that is bound while doctor looks does not lack a driver" {
+	adapter 0000:00:05.0 0x1ded 0x107f
+	run "$EADM" doctor
+	[ "$status" -eq 11 ]
+	[[ "$output" == *'no driver is bound to the adapter at 0000:00:05.0'* ]]
+	{ sleep 0.7; bound 0000:00:05.0 vfio-pci; } 3>&- &
+	run "$EADM" doctor
+	wait
+	[[ "$output" == *"is bound to driver 'vfio-pci'"* ]]
+	[[ "$output" != *'no driver is bound'* ]]
+}
