@@ -13,7 +13,6 @@ import fnmatch
 import json
 import pathlib
 import re
-import time
 
 import pytest
 
@@ -27,14 +26,13 @@ LOOP = '/erdma/tests/lib/doctor-loop'
 #: What needs the module to be unused.
 UNLOADS = re.compile(r'\brmmod\b|\bmodprobe\s+(-\S+\s+)*-\w*r')
 PREPARE = (f'mkdir -p {FOLDER} && cd {FOLDER} && rm -f pause && [ -p clock ] || mkfifo clock; '
-           f'[ -x eadm-doctor ] || {{ cp {EADM} eadm-doctor.new && mv eadm-doctor.new eadm-doctor; }}')
+           f'[ -x eadm-doctor ] || {{ cp {EADM} eadm-doctor.new && mv eadm-doctor.new eadm-doctor; }}; '
+           'date +%s.%N')
 FINISH = f'cd {FOLDER} && touch pause; flock -w 20 lock true; pkill -x doctor-loop'
 PAUSE = f'cd {FOLDER} && touch pause; pkill -x eadm-doctor; exec flock lock true'
 UNITS = {'ns': 1e-9, 'us': 1e-6, 'ms': 1e-3, 's': 1, 'm': 60, 'h': 3600, 'd': 86400}
 #: Level and confidence of what fails a test, as eadm prints them.
 FAULT, CERTAIN = 'fault', 'CERTAIN'
-#: Seconds by which what a guest prints may be late.
-SLACK = 5
 
 
 def seconds_ago(text):
@@ -47,24 +45,28 @@ def seconds_ago(text):
 
 
 def certain_faults(document, age):
-    """(rule, subject, sentence) of each certain fault in what doctor printed when a test was so
-    many seconds old. What is older than the test is of another one.
+    """(rule, subject, sentence) of each certain fault in what doctor printed that began when a
+    test was so many seconds old. What is older than the test is of another one.
     """
     found = []
     for row in document.get('data') or []:
         for f in (row['verdict'], *row.get('also', [])):
             ago = seconds_ago(f['text'])
             if (f['level'], f['confidence']) == (FAULT, CERTAIN) and \
-                    (ago is None or ago <= age + SLACK):
+                    (ago is None or ago <= age):
                 found.append((f['rule'], row['subject'], f['text']))
     return found
 
 
 class Reader:
-    """Documents of one process, each with the time when the last of it was there."""
+    """Documents of the loop of one guest, each with how old its test was when doctor began.
 
-    def __init__(self):
+    start: the guest's time when the loop began.
+    """
+
+    def __init__(self, start):
         self.documents = []
+        self._start = start
         self._rest = ''
 
     def __call__(self, which, data):
@@ -76,15 +78,15 @@ class Reader:
                 document, end = json.JSONDecoder().raw_decode(self._rest, begin)
             except ValueError:
                 return
+            age = float(self._rest[:begin].split()[-1]) - self._start
             self._rest = self._rest[end:]
-            self.documents.append((time.monotonic(), document))
+            self.documents.append((age, document))
 
 
 class Watch:
     """doctor in the guests of one test."""
 
     def __init__(self, hosts):
-        self._began = time.monotonic()
         self._hosts = hosts
         self._readers = []
         for vm in hosts:
@@ -96,9 +98,8 @@ class Watch:
         """A guest runs, perhaps again."""
         if vm.driver.kind != 'erdma':
             return
-        reader = Reader()
         try:
-            vm.agent.run(PREPARE, 60)
+            reader = Reader(float(vm.agent.run(PREPARE, 60).out))
             vm.agent.popen([LOOP, FOLDER], on_output=reader, retain=False)
         except VmError:
             return              # the test notices, if it needs this VM
@@ -129,9 +130,9 @@ class Watch:
         runs = total = known = 0
         others = {}
         for tag, reader in self._readers:
-            for when, document in reader.documents:
+            for age, document in reader.documents:
                 runs += 1
-                for rule, subject, text in certain_faults(document, when - self._began):
+                for rule, subject, text in certain_faults(document, age):
                     total += 1
                     if any(fnmatch.fnmatchcase(rule, x) for x in expected):
                         known += 1

@@ -13,6 +13,7 @@ pytestmark = [
     pytest.mark.on('kcsan', 'kernels'),
     pytest.mark.needs('driver', 'model', 'progs'),
     pytest.mark.vms(),
+    pytest.mark.expects_verdict('no-driver', 'no-rdma'),
 ]
 
 BUS = '/sys/bus/pci'
@@ -52,7 +53,6 @@ def test_load_and_unload_10_times(bare_vm):
 
 
 @pytest.mark.limit(900)
-@pytest.mark.expects_verdict('no-driver')
 @pytest.mark.parametrize('rounds', [5, pytest.param(20, marks=pytest.mark.group('long'))])
 def test_load_traffic_unbind_under_traffic_bind_unload_many_times(bare_vm, rounds):
     """The kernel may not need noticeably more memory after the last round than in between.
@@ -82,7 +82,6 @@ def test_unload_while_a_process_has_everything_open(bare_vm):
     bare_vm.driver.unload()
 
 
-@pytest.mark.expects_verdict('no-driver')
 def test_unbind_with_open_files(bare_vm):
     bare_vm.driver.load()
     with Dump(bare_vm) as dump:
@@ -123,7 +122,6 @@ def test_pci_remove_under_traffic_and_rescan(bare_vm):
     bare_vm.driver.unload()
 
 
-@pytest.mark.expects_verdict('no-driver')
 def test_function_level_reset(bare_vm):
     bare_vm.driver.load()
     short_traffic(bare_vm)
@@ -177,7 +175,7 @@ def test_network_interface_visits_another_namespace(bare_vm):
     bare_vm.driver.unload()
 
 
-@pytest.mark.expects_verdict('no-address', 'no-driver')
+@pytest.mark.expects_verdict('no-address')
 def test_unload_while_the_interface_is_in_another_namespace(bare_vm, namespace):
     bare_vm.driver.load()
     bare_vm.run('ip link set eth0 netns other')

@@ -26,9 +26,9 @@ def document(verdict, *also):
 def watch_of(*documents):
     """A watch of one guest that printed these."""
     watch = Watch([types.SimpleNamespace(watchers=[], running=False)])
-    reader = Reader()
+    reader = Reader(100)
     for x in documents:
-        reader(0, json.dumps(x).encode())
+        reader(0, b'110.5 ' + json.dumps(x).encode())
     watch._readers.append(('', reader))
     return watch
 
@@ -59,11 +59,12 @@ def test_what_is_older_than_the_test_is_of_another_one():
 
 
 def test_documents_in_pieces():
-    reader, text = Reader(), json.dumps(document(finding())) + '\n'
+    reader, text = Reader(100), '107.25 ' + json.dumps(document(finding())) + '\n'
     for byte in (text * 2).encode():
         reader(0, bytes([byte]))
-    reader(1, b'{"data": []}')
-    assert [x for _, x in reader.documents] == [document(finding())] * 2
+    reader(0, b' \n')                           # one that did not run: no node
+    reader(1, b'120 {"data": []}')
+    assert reader.documents == [(7.25, document(finding()))] * 2
 
 
 def test_announced_verdicts_are_expected():
