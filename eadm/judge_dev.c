@@ -85,6 +85,17 @@ static bool cmdq_stands(const struct sampler *s, const struct watched *w)
 	return true;
 }
 
+/* Dead in all samples: while a device is reset, its queue is dead for a moment */
+static bool cmdq_is_dead(const struct sampler *s, const struct watched *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n; i++)
+		if (w->at[i].cmdq.state != ERDMA_DIAG_CMDQ_DEAD)
+			return false;
+	return true;
+}
+
 static void judge_cmdq(struct inquiry *q, const struct why_dev *d, struct findings *f)
 {
 	const struct erdma_diag_cmdq *m;
@@ -94,11 +105,11 @@ static void judge_cmdq(struct inquiry *q, const struct why_dev *d, struct findin
 	if (!sampler_there(&q->s, d->cmdq))
 		return;
 	m = &sampler_last(&q->s, d->cmdq)->cmdq;
-	if (m->state == ERDMA_DIAG_CMDQ_DEAD) {
+	if (cmdq_is_dead(&q->s, d->cmdq))
 		found(f, RULE_CMDQ_DEAD, "dev", dev, "reason", dead_reason(m->dead_reason), "first",
 		      dead_command(c, m), NULL);
+	if (m->state == ERDMA_DIAG_CMDQ_DEAD)
 		return;
-	}
 	if (m->in_flight && m->oldest_ns > SECOND)
 		found(f, cmdq_stands(&q->s, d->cmdq) ? RULE_CMDQ_STUCK : RULE_CMDQ_SLOW,
 		      "dev", dev, "commands", text_n(c, m->in_flight, "command"), "age",

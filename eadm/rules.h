@@ -122,8 +122,8 @@ enum rule_side {
 	X(CMDQ_DEAD, "cmdq-dead", FAULT, CERTAIN, CARD, \
 	  "the command queue of {dev} is dead: {reason}{first}", \
 	  "eadm log --kind cmd-first,reset", \
-	  "The driver gave the command queue up. The first command without an answer, and " \
-	  "whoever waited for it, are in the record of the command queue.") \
+	  "The driver gave the command queue up, in all samples. The first command without an " \
+	  "answer, and whoever waited for it, are in the record of the command queue.") \
 	X(CMDQ_STUCK, "cmdq-stuck", FAULT, CERTAIN, CARD, \
 	  "the command queue of {dev} stands still: the oldest of {commands} waits for {age}", \
 	  "eadm dump cmdq --inflight", \

@@ -93,6 +93,9 @@ case('dead with the first command without an answer',
      text='of ib_send_bw[155] was the first without an answer, after 5')
 case('dead because the device was lost', m.with_cmdq(m.base(), dead_reason=5, **dead), 'cmdq-dead',
      text='of erdma_0 is dead: the device was lost otherwise. Next')
+for name, states in (('is dead for a moment', (3, 3, 3, 1)), ('died just now', (1, 1, 3, 3))):
+    case(f'a command queue that {name}', m.with_cmdq(m.base(), **{**dead, 'state': states[0]}, dead_reason=5,
+         then=[{'state': x} for x in states[1:]]), '', 'cmdq-dead')
 case('a dead command queue is not full', m.with_cmdq(
     m.base(), dead_reason=4, in_flight=126, quarantined=2, **dead), 'cmdq-dead', 'cmdq-full')
 for rule, adapter in (('link-down', m.with_info(m.stuck(), link_up=0)),
