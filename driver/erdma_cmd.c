@@ -246,7 +246,7 @@ int erdma_exec_alloc_db(struct erdma_dev *dev, struct erdma_db_pages *db)
 	struct erdma_cmd_result res;
 	int err;
 
-	req.mask = cpu_to_le32(ERDMA_EXT_DB_SQ | ERDMA_EXT_DB_RQ | ERDMA_EXT_DB_CQ);
+	req.mask = cpu_to_le32(ERDMA_EXT_DB_ALL);
 	err = cmd_common(dev, ERDMA_CMD_ALLOC_DB, 0, req, &res);
 	if (err)
 		return err;
@@ -261,17 +261,21 @@ int erdma_exec_alloc_db(struct erdma_dev *dev, struct erdma_db_pages *db)
  * erdma_exec_free_db - FREE_DB (5.3.7)
  * @dev: device with FLAGS.EXT_DB
  * @db: pages of erdma_exec_alloc_db(), mapped by nobody any more
+ * @mask: which of them, ERDMA_EXT_DB_*; numbers of the others are not sent
  *
  * Return: see the top of this file.
  */
-int erdma_exec_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db)
+int erdma_exec_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db, u32 mask)
 {
 	struct erdma_cmd_ext_db req = {};
 
-	req.mask = cpu_to_le32(ERDMA_EXT_DB_SQ | ERDMA_EXT_DB_RQ | ERDMA_EXT_DB_CQ);
-	req.sdb = cpu_to_le16(db->sdb);
-	req.rdb = cpu_to_le16(db->rdb);
-	req.cdb = cpu_to_le16(db->cdb);
+	req.mask = cpu_to_le32(mask);
+	if (mask & ERDMA_EXT_DB_SQ)
+		req.sdb = cpu_to_le16(db->sdb);
+	if (mask & ERDMA_EXT_DB_RQ)
+		req.rdb = cpu_to_le16(db->rdb);
+	if (mask & ERDMA_EXT_DB_CQ)
+		req.cdb = cpu_to_le16(db->cdb);
 	return cmd_common(dev, ERDMA_CMD_FREE_DB, 0, req, NULL);
 }
 

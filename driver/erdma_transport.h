@@ -539,7 +539,7 @@ int erdma_exec_create_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq,
 			 enum erdma_cmd_outcome *outcome);
 int erdma_exec_destroy_eq(struct erdma_dev *dev, const struct erdma_ceq *ceq);
 int erdma_exec_alloc_db(struct erdma_dev *dev, struct erdma_db_pages *db);
-int erdma_exec_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db);
+int erdma_exec_free_db(struct erdma_dev *dev, const struct erdma_db_pages *db, u32 mask);
 int erdma_exec_create_cq(struct erdma_dev *dev, u32 cqn, u32 depth, u32 eqn,
 			 const struct erdma_queue_mem *mem, const struct erdma_db_pages *db,
 			 enum erdma_cmd_outcome *outcome);

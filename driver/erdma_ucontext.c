@@ -14,11 +14,27 @@
 
 /* ---- doorbell pages ------------------------------------------------------ */
 
+#define DB_PAGES	3	/* of a context */
+
 static bool db_page_is_valid(const struct erdma_dev *dev, u16 page)
 {
 	u64 end = ((u64)page + 1) << ERDMA_DB_PAGE_SHIFT;
 
 	return page >= ERDMA_DB_EXT_FIRST_PAGE && end <= dev->mmio.len;
+}
+
+/* Which pages of an answer can be doorbell pages of a context: ERDMA_EXT_DB_* */
+static u32 db_valid(const struct erdma_dev *dev, const struct erdma_db_pages *db)
+{
+	u32 mask = 0;
+
+	if (db_page_is_valid(dev, db->sdb))
+		mask |= ERDMA_EXT_DB_SQ;
+	if (db_page_is_valid(dev, db->rdb))
+		mask |= ERDMA_EXT_DB_RQ;
+	if (db_page_is_valid(dev, db->cdb))
+		mask |= ERDMA_EXT_DB_CQ;
+	return mask;
 }
 
 /**
@@ -45,39 +61,70 @@ void erdma_db_exit(struct erdma_dev *dev)
 	dev->db_used = NULL;
 }
 
-/* Pages of a context can be the same (2.7); false: one of them is of another context */
-static bool db_take(struct erdma_dev *dev, const struct erdma_db_pages *db)
+/* Pages of a context can be the same (2.7): each of those in @mask once. Return: how many */
+static int db_list(const struct erdma_db_pages *db, u32 mask, u16 *pages)
 {
-	if (test_and_set_bit(db->sdb, dev->db_used))
-		return false;
-	if (db->rdb != db->sdb && test_and_set_bit(db->rdb, dev->db_used))
-		goto err_sdb;
-	if (db->cdb != db->sdb && db->cdb != db->rdb && test_and_set_bit(db->cdb, dev->db_used))
-		goto err_rdb;
+	int n = 0;
+
+	if (mask & ERDMA_EXT_DB_SQ)
+		pages[n++] = db->sdb;
+	if (mask & ERDMA_EXT_DB_RQ && !(n && db->rdb == pages[0]))
+		pages[n++] = db->rdb;
+	if (mask & ERDMA_EXT_DB_CQ && !(n && db->cdb == pages[0]) &&
+	    !(n && db->cdb == pages[n - 1]))
+		pages[n++] = db->cdb;
+	return n;
+}
+
+/* All pages in @mask or none; false: one of them is of another context */
+static bool db_take(struct erdma_dev *dev, const struct erdma_db_pages *db, u32 mask)
+{
+	u16 pages[DB_PAGES];
+	int i, n = db_list(db, mask, pages);
+
+	for (i = 0; i < n; i++)
+		if (test_and_set_bit(pages[i], dev->db_used))
+			goto err_taken;
 	return true;
 
-err_rdb:
-	clear_bit(db->rdb, dev->db_used);
-err_sdb:
-	clear_bit(db->sdb, dev->db_used);
+err_taken:
+	while (i--)
+		clear_bit(pages[i], dev->db_used);
 	return false;
 }
 
 /*
- * Takes the pages back before the device may give them to the next context. Return:
- * false: it did not confirm that it has them.
+ * Takes the pages in @mask back before the device may give them to the next context.
+ * Return: false: it did not confirm that it has them.
  */
-static bool db_give_back(struct erdma_dev *dev, const struct erdma_db_pages *db)
+static bool db_give_back(struct erdma_dev *dev, const struct erdma_db_pages *db, u32 mask)
 {
-	clear_bit(db->sdb, dev->db_used);
-	clear_bit(db->rdb, dev->db_used);
-	clear_bit(db->cdb, dev->db_used);
-	if (!erdma_exec_free_db(dev, db))
+	u16 pages[DB_PAGES];
+	int i, n = db_list(db, mask, pages);
+
+	for (i = 0; i < n; i++)
+		clear_bit(pages[i], dev->db_used);
+	if (!erdma_exec_free_db(dev, db, mask))
 		return true;
-	set_bit(db->sdb, dev->db_used);
-	set_bit(db->rdb, dev->db_used);
-	set_bit(db->cdb, dev->db_used);
+	for (i = 0; i < n; i++)
+		set_bit(pages[i], dev->db_used);
 	return false;
+}
+
+/*
+ * An answer with a page that cannot be. Those in @mask can be, and nobody had them: they
+ * are given back alone, as a device may refuse to free what it never had. Without its
+ * confirmation they stay taken, as those of a context do. If one of them is of another
+ * context, FREE_DB would take it from there: then none is given back, and the device has
+ * lost the others until it is reset.
+ */
+static void db_refuse(struct erdma_dev *dev, const struct erdma_db_pages *db, u32 mask)
+{
+	if (!mask || !db_take(dev, db, mask))
+		return;
+	if (!db_give_back(dev, db, mask))
+		erdma_dbg(dev, CTX, ERR, "valid ones of doorbell pages %u, %u, %u were not freed\n",
+			  db->sdb, db->rdb, db->cdb);
 }
 
 /**
@@ -86,13 +133,15 @@ static bool db_give_back(struct erdma_dev *dev, const struct erdma_db_pages *db)
  * @ctx: context
  *
  * Pages of another context are refused: whoever had them could ring its queues. They
- * are not given back, as FREE_DB would take them from it.
+ * are not given back, as FREE_DB would take them from it. Of an answer with a page that
+ * is none of a context, the device gets back those that can be.
  *
  * Context: may sleep.
  * Return: 0; -EPERM: there are only those of everybody; -EIO: none, or none to be used.
  */
 int erdma_ucontext_alloc_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
 {
+	u32 valid;
 	int err;
 
 	if (!(dev->attrs.flags & ERDMA_FLAG_EXT_DB)) {
@@ -108,15 +157,15 @@ int erdma_ucontext_alloc_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
 	err = erdma_exec_alloc_db(dev, &ctx->db);
 	if (err)
 		return -EIO;
-	if (!db_page_is_valid(dev, ctx->db.sdb) || !db_page_is_valid(dev, ctx->db.rdb) ||
-	    !db_page_is_valid(dev, ctx->db.cdb)) {
+	valid = db_valid(dev, &ctx->db);
+	if (valid != ERDMA_EXT_DB_ALL) {
 		erdma_dbg(dev, CTX, ERR, "doorbell pages are %u, %u, %u, expected %u to %llu\n",
 			  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb, ERDMA_DB_EXT_FIRST_PAGE,
 			  (u64)(dev->mmio.len >> ERDMA_DB_PAGE_SHIFT) - 1);
-		erdma_exec_free_db(dev, &ctx->db);
+		db_refuse(dev, &ctx->db, valid);
 		goto err_none;
 	}
-	if (!db_take(dev, &ctx->db)) {
+	if (!db_take(dev, &ctx->db, ERDMA_EXT_DB_ALL)) {
 		erdma_dbg(dev, CTX, ERR, "doorbell pages are %u, %u, %u, expected none of another context\n",
 			  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb);
 		goto err_none;
@@ -137,7 +186,7 @@ static void ctx_free_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
 {
 	if (!ctx->db.valid)
 		return;
-	if (READ_ONCE(ctx->retained) || !db_give_back(dev, &ctx->db))
+	if (READ_ONCE(ctx->retained) || !db_give_back(dev, &ctx->db, ERDMA_EXT_DB_ALL))
 		erdma_dbg(dev, CTX, ERR, "doorbell pages %u, %u, %u were not freed\n",
 			  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb);
 }

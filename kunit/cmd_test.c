@@ -128,8 +128,9 @@ static void doorbell_pages_match_vector(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, db.rdb, 0x81);
 	KUNIT_EXPECT_EQ(test, db.cdb, 0x82);
 
-	KUNIT_ASSERT_EQ(test, erdma_exec_free_db(f->dev, &db), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_free_db(f->dev, &db, ERDMA_EXT_DB_ALL), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_COMMON(FREE_DB));
+	KUNIT_EXPECT_EQ(test, slot32(test, 8), 7);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0x00800081);
 	KUNIT_EXPECT_EQ(test, slot32(test, 16), 0x00820000);
 	expect_zero_from(test, 20);

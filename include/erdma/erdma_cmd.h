@@ -315,6 +315,7 @@ struct erdma_cmd_ext_db {
 #define ERDMA_EXT_DB_SQ			ERDMA_MASK(0, 0)
 #define ERDMA_EXT_DB_RQ			ERDMA_MASK(1, 1)
 #define ERDMA_EXT_DB_CQ			ERDMA_MASK(2, 2)
+#define ERDMA_EXT_DB_ALL		ERDMA_MASK(2, 0)
 	__le16 rdb;			/* FREE_DB only */
 	__le16 sdb;
 	__le16 rsvd;
