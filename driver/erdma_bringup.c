@@ -110,8 +110,16 @@ static int pci_identify(struct erdma_dev *dev)
 	return 0;
 }
 
-/* Addresses that the function still knows may be those of memory that was freed since */
-static int pci_stop_leftovers(struct erdma_dev *dev)
+/**
+ * erdma_pci_stop_leftovers - reset a function that may know addresses
+ * @dev: device, BAR0 is mapped
+ *
+ * They may be those of memory that was freed since.
+ *
+ * Context: process, may sleep a second. Bus mastering is off, and stays off on error.
+ * Return: 0: bus mastering may be enabled; see erdma_reset_leftover().
+ */
+int erdma_pci_stop_leftovers(struct erdma_dev *dev)
 {
 	int err = erdma_reset_leftover(&dev->mmio, dev->adapter->reset_unconfirmed);
 
@@ -144,7 +152,7 @@ static int erdma_pci_init(struct erdma_dev *dev)
 	err = pci_identify(dev);
 	if (err)
 		goto err_mmio;
-	err = pci_stop_leftovers(dev);
+	err = erdma_pci_stop_leftovers(dev);
 	if (err)
 		goto err_mmio;
 	pci_set_master(pdev);
@@ -203,12 +211,20 @@ static int erdma_pools_init(struct erdma_dev *dev)
 	return 0;
 }
 
-static void erdma_pools_exit(struct erdma_dev *dev)
+/**
+ * erdma_pools_exit - destroy the DMA pools if the device reaches no memory
+ * @dev: device; else they are leaked, with what it may still use of them
+ *
+ * Context: process.
+ */
+void erdma_pools_exit(struct erdma_dev *dev)
 {
 	if (!dev->dma_off)
 		return;
 	dma_pool_destroy(dev->response_pool);
 	dma_pool_destroy(dev->dbrec_pool);
+	dev->response_pool = NULL;
+	dev->dbrec_pool = NULL;
 }
 
 /* ---- bring-up ------------------------------------------------------------ */
@@ -242,8 +258,16 @@ static int bringup_queues(struct erdma_dev *dev)
 	return err;
 }
 
-/* Frees what the device used, if it certainly does not use it any more */
-static void erdma_bringup_exit(struct erdma_dev *dev)
+/**
+ * erdma_bringup_exit - stop the device and free what it used
+ * @dev: device that was started; without objects
+ *
+ * Leaks all of it unless the device certainly does not use it any more: @dev->dma_off
+ * says so afterwards.
+ *
+ * Context: process, may sleep a second.
+ */
+void erdma_bringup_exit(struct erdma_dev *dev)
 {
 	WRITE_ONCE(dev->dma_off, erdma_stop_dma(&dev->mmio));
 	dev->adapter->reset_unconfirmed = dev->mmio.unconfirmed;
@@ -259,11 +283,17 @@ static void erdma_bringup_exit(struct erdma_dev *dev)
 	erdma_free_deferred(dev);
 }
 
-/*
- * AEQ, command queue, vector 0, INIT. The rings exist before their handler is
- * installed, and until after it is removed.
+/**
+ * erdma_bringup_init - AEQ, command queue, vector 0, INIT
+ * @dev: device with vectors and pools, not started
+ *
+ * The rings exist before their handler is installed, and until after it is removed.
+ *
+ * Context: process, may sleep 11 seconds.
+ * Return: 0; -ENOMEM; of request_irq(); of erdma_wait_init(): the device is stopped as
+ * by erdma_bringup_exit().
  */
-static int erdma_bringup_init(struct erdma_dev *dev)
+int erdma_bringup_init(struct erdma_dev *dev)
 {
 	struct device *parent = &dev->pdev->dev;
 	int err;

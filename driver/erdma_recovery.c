@@ -14,6 +14,7 @@
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
+#include <linux/xarray.h>
 
 #include "compat/compat.h"
 #include "erdma_recovery.h"
@@ -229,9 +230,46 @@ static void recover_work(struct work_struct *work)
 
 /* ---- adapters ------------------------------------------------------------ */
 
+/*
+ * Functions without an adapter whose latest reset was not confirmed, by address, with a
+ * reference: whoever binds the driver again enables their bus mastering.
+ */
+static DEFINE_XARRAY(unconfirmed);
+
+static bool unconfirmed_take(struct pci_dev *pdev)
+{
+	if (!xa_erase(&unconfirmed, (unsigned long)pdev))
+		return false;
+	pci_dev_put(pdev);
+	return true;
+}
+
+static void unconfirmed_remember(struct pci_dev *pdev)
+{
+	int err = xa_insert(&unconfirmed, (unsigned long)pdev, pci_dev_get(pdev), GFP_KERNEL);
+
+	if (!err)
+		return;
+	pci_dev_put(pdev);
+	dev_err(&pdev->dev, "reset was not confirmed, and that is forgotten: %pe: reset the function before the driver is bound again\n",
+		ERR_PTR(err));
+}
+
+static void unconfirmed_forget_all(void)
+{
+	struct pci_dev *pdev;
+	unsigned long i;
+
+	xa_for_each(&unconfirmed, i, pdev)
+		unconfirmed_take(pdev);
+}
+
 /**
  * erdma_adapter_create - an adapter without device
  * @pdev: PCI function
+ *
+ * A reset that was not confirmed is remembered from one adapter of a function to the
+ * next, for as long as the module is loaded.
  *
  * Context: process.
  * Return: adapter, for erdma_adapter_destroy(); NULL: no memory.
@@ -249,6 +287,7 @@ struct erdma_adapter *erdma_adapter_create(struct pci_dev *pdev)
 	}
 	kref_init(&adapter->refs);
 	adapter->pdev = pci_dev_get(pdev);
+	adapter->reset_unconfirmed = unconfirmed_take(pdev);
 	INIT_DELAYED_WORK(&adapter->recover, recover_work);
 	adapter->diag_minor = erdma_diag_alloc_minor();
 	erdma_debug_init(&adapter->dbg);
@@ -294,6 +333,8 @@ void erdma_adapter_shutdown(struct erdma_adapter *adapter)
 void erdma_adapter_destroy(struct erdma_adapter *adapter)
 {
 	erdma_adapter_retire(adapter);
+	if (adapter->reset_unconfirmed)
+		unconfirmed_remember(adapter->pdev);
 	erdma_debug_exit(&adapter->dbg);
 	erdma_diag_free_minor(adapter->diag_minor);
 	kref_put(&adapter->refs, adapter_free);
@@ -436,4 +477,5 @@ int erdma_recovery_module_init(void)
 void erdma_recovery_module_exit(void)
 {
 	destroy_workqueue(recovery_wq);
+	unconfirmed_forget_all();
 }

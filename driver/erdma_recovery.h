@@ -73,6 +73,10 @@ struct erdma_adapter {
 };
 
 /* erdma_bringup.c */
+int erdma_pci_stop_leftovers(struct erdma_dev *dev);
+void erdma_pools_exit(struct erdma_dev *dev);
+int erdma_bringup_init(struct erdma_dev *dev);
+void erdma_bringup_exit(struct erdma_dev *dev);
 int erdma_up(struct erdma_adapter *adapter);
 void erdma_down(struct erdma_adapter *adapter);
 

@@ -477,6 +477,32 @@ static void function_that_left_the_bus_is_recorded_once(struct kunit *test)
 	erdma_adapter_destroy(adapter);
 }
 
+/* Whoever binds the driver again enables bus mastering */
+static void unconfirmed_reset_outlives_the_binding(struct kunit *test)
+{
+	struct erdma_adapter *adapter = make_adapter(test);
+	struct pci_dev *pci = setup_of(test)->f->pci;
+	unsigned int refs = kref_read(&pci->dev.kobj.kref);
+	int i;
+
+	KUNIT_EXPECT_FALSE(test, adapter->reset_unconfirmed);
+	adapter->reset_unconfirmed = true;
+	for (i = 0; i < 2; i++) {
+		erdma_adapter_destroy(adapter);
+		adapter = erdma_adapter_create(pci);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, adapter);
+		KUNIT_EXPECT_TRUE(test, adapter->reset_unconfirmed);
+		KUNIT_EXPECT_EQ(test, kref_read(&pci->dev.kobj.kref), refs);
+	}
+	adapter->reset_unconfirmed = false;
+	erdma_adapter_destroy(adapter);
+	adapter = erdma_adapter_create(pci);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, adapter);
+	KUNIT_EXPECT_FALSE(test, adapter->reset_unconfirmed);
+	erdma_adapter_destroy(adapter);
+	KUNIT_EXPECT_EQ(test, kref_read(&pci->dev.kobj.kref), refs - 1);
+}
+
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(suspend_stops_and_resume_brings_back),
 	KUNIT_CASE(hibernation_stops_too),
@@ -494,6 +520,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(adapter_that_waits_for_somebody_tries_nothing),
 	KUNIT_CASE(what_was_asked_for_is_no_try),
 	KUNIT_CASE(function_that_left_the_bus_is_recorded_once),
+	KUNIT_CASE(unconfirmed_reset_outlives_the_binding),
 	{}
 };
 
