@@ -494,7 +494,11 @@ int erdma_exec_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi)
 	return cmd_rdma(dev, ERDMA_CMD_REFLUSH, qpn, req, NULL);
 }
 
-/* Where the pages are. Tables of several levels need VERSION 1 (10.4). */
+/*
+ * Where the pages are. Tables of several levels need VERSION 1 (10.4). The others carry
+ * the low 32 bits of the length: of 4 GiB and more, which are few large pages, the device
+ * finds the rest by their number (10.3).
+ */
 static u32 cmd_fill_mr_pages(struct erdma_cmd_reg_mr *req, const struct erdma_mr_spec *spec)
 {
 	int i;

@@ -270,9 +270,10 @@ out:
  *
  * Context: may sleep, in the process that owns the memory.
  * Return: region, or ERR_PTR: -EINVAL: empty, longer than the device says it can,
- * or no page size fits; -E2BIG: more pages than the device's tables hold;
- * -EOPNOTSUPP: access flags the device does not know; -ENOMEM: also no index
- * left; errors of ib_umem_get(); the command's.
+ * or no page size fits; -E2BIG: more pages than the device's tables hold, without
+ * FLAGS.MTT_VA 1048575; -EOPNOTSUPP: access flags the device does not know; -ENOMEM:
+ * also no index left, or no contiguous memory for the table that a device without
+ * FLAGS.MTT_VA needs; errors of ib_umem_get(); the command's.
  */
 struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 len, u64 virt,
 				int access, struct ib_udata *udata)

@@ -147,13 +147,20 @@ static int mtt_too_many(struct erdma_dev *dev, const struct erdma_mtt *mtt, u32 
 	return -E2BIG;
 }
 
-/* One contiguous table */
+/* One contiguous table; the page allocator has none of more than some MiB */
 static int mtt_alloc_array(struct erdma_dev *dev, struct erdma_mtt *mtt)
 {
+	size_t size = array_size(mtt->page_cnt, sizeof(__le64));
+	int err;
+
 	if (mtt->page_cnt > MTT_MAX_LEVEL1)
 		return mtt_too_many(dev, mtt, MTT_MAX_LEVEL1);
 	mtt->level = 1;
-	return mtt_alloc_tables(dev, mtt, 1, array_size(mtt->page_cnt, sizeof(__le64)));
+	err = mtt_alloc_tables(dev, mtt, 1, size);
+	if (err)
+		erdma_dbg(dev, MR, INFO, "%u pages of %llu bytes, no table of %zu bytes: %pe\n",
+			  mtt->page_cnt, BIT_ULL(mtt->page_shift), size, ERR_PTR(err));
+	return err;
 }
 
 /**

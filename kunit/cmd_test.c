@@ -3,6 +3,8 @@
  * What erdma_cmd.c writes into a slot, against appendix D and section 5 of
  * docs/erdma-hardware.md, and what it makes of the answers.
  */
+#include <rdma/ib_umem.h>
+
 #include "fake_dev.h"
 #include "suites.h"
 
@@ -388,6 +390,92 @@ static void region_of_512_gib_fits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slot32(test, 44), 0x80);
 }
 
+/* The length that a device finds in VERSION 0: congruent to SIZE, with as many pages (10.3) */
+static u64 length_by_pages(u32 size, u64 va, u32 shift, u32 pages)
+{
+	u64 len, first = va & (BIT_ULL(shift) - 1), found = 0;
+
+	for (len = size; len <= (u64)pages << shift; len += SZ_4G)
+		if (len && ((first + len - 1) >> shift) + 1 == pages) {
+			if (found)
+				return 0;	/* not the only one */
+			found = len;
+		}
+	return found;
+}
+
+static const struct large_region {
+	u64 va, len;
+	u32 shift, pages, level;
+} large_regions[] = {
+	{ 0x100000000ULL, 0x100000000ULL, 30, 4, 0 },	/* 4 GiB: SIZE is 0 */
+	{ 0x100001000ULL, 0x100000000ULL, 30, 5, 1 },
+	{ 0x100000000ULL, 0x100000001ULL, 21, 2049, 1 },
+	{ 0x1001ff000ULL, 0x8000000000ULL, 30, 513, 1 },
+};
+
+static void length_of_4_gib_and_more_follows_from_the_pages(struct kunit *test)
+{
+	const struct large_region *r;
+	struct erdma_cmd_result res;
+
+	for (r = large_regions; r < large_regions + ARRAY_SIZE(large_regions); r++) {
+		const struct erdma_mr_spec spec = {
+			.type = ERDMA_MR_NORMAL, .va = r->va, .len = r->len,
+			.page_shift = r->shift, .page_cnt = r->pages, .level = r->level,
+		};
+		u32 cfg2;
+
+		KUNIT_ASSERT_EQ(test, erdma_exec_reg_mr(fake_of(test)->dev, &spec, &res), 0);
+		cfg2 = slot32(test, 28);
+		KUNIT_EXPECT_EQ(test, slot32(test, 8) & ERDMA_REG_MR_VERSION, 0);
+		KUNIT_EXPECT_EQ(test, FIELD_GET(ERDMA_REG_MR_LEVEL, cfg2), r->level);
+		KUNIT_EXPECT_EQ(test, r->len,
+				length_by_pages(slot32(test, 24), slot64(test, 16),
+						FIELD_GET(ERDMA_REG_MR_PAGE_SHIFT, cfg2),
+						FIELD_GET(ERDMA_REG_MR_PAGE_CNT, cfg2)));
+	}
+}
+
+/* One entry more than the count of VERSION 0 can say */
+static void region_of_4_gib_needs_tables_of_several_levels(struct kunit *test)
+{
+	struct ib_umem *umem = kunit_kzalloc(test, sizeof(*umem), GFP_KERNEL);
+	struct erdma_dev *dev = fake_of(test)->dev;
+	const u64 len = (u64)PAGE_SIZE << 20;
+	const struct erdma_mr_spec spec = {
+		.type = ERDMA_MR_NORMAL, .len = len, .page_shift = PAGE_SHIFT,
+		.page_cnt = 1 << 20, .level = 1,
+	};
+	struct erdma_cmd_result res;
+	struct scatterlist sg[2];
+	struct erdma_mtt mtt;
+	int i;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, umem);
+	sg_init_table(sg, ARRAY_SIZE(sg));
+	for (i = 0; i < ARRAY_SIZE(sg); i++) {
+		sg_dma_address(&sg[i]) = SZ_4G + i * len / 2;
+		sg_dma_len(&sg[i]) = len / 2;
+	}
+	umem->length = len;
+	umem->sgt_append.sgt.sgl = sg;
+	umem->sgt_append.sgt.nents = ARRAY_SIZE(sg);
+	umem->sgt_append.sgt.orig_nents = ARRAY_SIZE(sg);
+
+	KUNIT_EXPECT_EQ(test, erdma_mtt_init_part(dev, &mtt, umem, 0, len, ERDMA_MTT_MR), -E2BIG);
+	KUNIT_EXPECT_EQ(test, mtt.n_tables, 0);
+	KUNIT_EXPECT_EQ(test, erdma_exec_reg_mr(dev, &spec, &res), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fake_of(test)->total, 0);
+
+	dev->attrs.flags |= ERDMA_FLAG_MTT_VA;
+	KUNIT_ASSERT_EQ(test, erdma_mtt_init_part(dev, &mtt, umem, 0, len, ERDMA_MTT_MR), 0);
+	KUNIT_EXPECT_EQ(test, mtt.level, 3);
+	KUNIT_EXPECT_EQ(test, erdma_mtt_entry(&mtt, 0), (u64)SZ_4G);
+	KUNIT_EXPECT_EQ(test, erdma_mtt_entry(&mtt, (1 << 20) - 1), SZ_4G + len - PAGE_SIZE);
+	erdma_mtt_exit(dev, &mtt);
+}
+
 static void tables_have_as_many_levels_as_pages_need(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, erdma_mtt_tree_level(1), 1);
@@ -598,6 +686,8 @@ static struct kunit_case cmd_cases[] = {
 	KUNIT_CASE(reg_mr_matches_vectors),
 	KUNIT_CASE(large_mr_uses_version_1),
 	KUNIT_CASE(region_of_512_gib_fits),
+	KUNIT_CASE(length_of_4_gib_and_more_follows_from_the_pages),
+	KUNIT_CASE(region_of_4_gib_needs_tables_of_several_levels),
 	KUNIT_CASE(tables_have_as_many_levels_as_pages_need),
 	KUNIT_CASE(frmr_is_registered_invalid),
 	KUNIT_CASE(dma_mr_has_shift_31),
