@@ -53,7 +53,8 @@ bool erdma_cm_same_net(const struct erdma_dev *dev, const struct iw_cm_id *id)
  *
  * Context: process, of who asks for a connection or listener.
  * Return: 0, also in the kernel's own threads, and in the task that registers the
- * device, when rdma_cm repeats what others asked for; -EPERM, -EACCES.
+ * device, when rdma_cm repeats what others asked for (why: docs/connections.md, "Who may
+ * connect what"); -EPERM, -EACCES.
  */
 int erdma_cm_ask_security(const struct erdma_dev *dev)
 {
