@@ -231,37 +231,29 @@ static void recover_work(struct work_struct *work)
 /* ---- adapters ------------------------------------------------------------ */
 
 /*
- * Functions without an adapter whose latest reset was not confirmed, by address, with a
- * reference: whoever binds the driver again enables their bus mastering.
+ * Functions without an adapter whose latest reset was not confirmed, by their place: whoever
+ * binds the driver again enables their bus mastering, also after the function was removed
+ * from the bus and found again. Another card at the same place is reset once too often.
  */
 static DEFINE_XARRAY(unconfirmed);
 
+static unsigned long place_of(struct pci_dev *pdev)
+{
+	return (unsigned long)pci_domain_nr(pdev->bus) << 16 | pci_dev_id(pdev);
+}
+
 static bool unconfirmed_take(struct pci_dev *pdev)
 {
-	if (!xa_erase(&unconfirmed, (unsigned long)pdev))
-		return false;
-	pci_dev_put(pdev);
-	return true;
+	return xa_erase(&unconfirmed, place_of(pdev));
 }
 
 static void unconfirmed_remember(struct pci_dev *pdev)
 {
-	int err = xa_insert(&unconfirmed, (unsigned long)pdev, pci_dev_get(pdev), GFP_KERNEL);
+	int err = xa_err(xa_store(&unconfirmed, place_of(pdev), xa_mk_value(1), GFP_KERNEL));
 
-	if (!err)
-		return;
-	pci_dev_put(pdev);
-	dev_err(&pdev->dev, "reset was not confirmed, and that is forgotten: %pe: reset the function before the driver is bound again\n",
-		ERR_PTR(err));
-}
-
-static void unconfirmed_forget_all(void)
-{
-	struct pci_dev *pdev;
-	unsigned long i;
-
-	xa_for_each(&unconfirmed, i, pdev)
-		unconfirmed_take(pdev);
+	if (err)
+		dev_err(&pdev->dev, "reset was not confirmed, and that is forgotten: %pe: reset the function before the driver is bound again\n",
+			ERR_PTR(err));
 }
 
 /**
@@ -477,5 +469,5 @@ int erdma_recovery_module_init(void)
 void erdma_recovery_module_exit(void)
 {
 	destroy_workqueue(recovery_wq);
-	unconfirmed_forget_all();
+	xa_destroy(&unconfirmed);
 }

@@ -340,6 +340,8 @@ static void try_once(struct erdma_adapter *adapter)
 		kref_put(&adapter->refs, nobody_frees_it);
 }
 
+#define ROOM_OF_SYSDATA 256		/* of any architecture */
+
 /* One whose device cannot come up; for erdma_adapter_destroy() */
 static struct erdma_adapter *make_adapter(struct kunit *test)
 {
@@ -349,6 +351,8 @@ static struct erdma_adapter *make_adapter(struct kunit *test)
 	pci->bus = kunit_kzalloc(test, sizeof(*pci->bus), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pci->bus);
 	pci->bus->ops = &function_without_bars;
+	pci->bus->sysdata = kunit_kzalloc(test, ROOM_OF_SYSDATA, GFP_KERNEL);	/* domain 0 */
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pci->bus->sysdata);
 	device_initialize(&pci->dev);
 	atomic_set(&pci->enable_cnt, 1);
 	adapter = erdma_adapter_create(pci);
