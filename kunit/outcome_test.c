@@ -744,6 +744,9 @@ static void reading_counters_does_not_use_up_contexts(struct kunit *test)
 	o->f->hold = true;
 	stats->value[0] = 4711;
 	for (i = 0; i < 300; i++) {
+		/* The last answer is too old every other time */
+		if (i % 2)
+			o->dev->traffic.next = jiffies - 1;
 		KUNIT_ASSERT_EQ(test, erdma_get_hw_stats(&o->dev->ibdev, stats, 1, 0),
 				stats->num_counters);
 		KUNIT_ASSERT_EQ(test, o->f->total, 1);
