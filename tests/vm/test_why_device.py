@@ -24,7 +24,7 @@ everyday = pytest.mark.group('vm')
 
 
 @contextlib.contextmanager
-def kept(vm, *program):
+def held(vm, *program):
     """A process of tests/vm/progs has objects."""
     words = ' '.join(map(str, program))
     p = vm.popen(f'exec 0< <(exec sleep 1000); exec {PROGS}/{words}')
@@ -148,11 +148,11 @@ def test_card_refuses_the_mtu(vm):
 def test_objects_come_to_an_end(vm, kind):
     program = ('many_qps',) if kind == 'qp' else ('many_objects', kind)
     most = eadm_data(vm, 'info', 'dev')[0]['max'][kind]
-    with kept(vm, *program, int(most * 0.95)):
+    with held(vm, *program, int(most * 0.95)):
         _, found = doctor_has(vm, 'limit-near', 'admin')
         assert f'{program[0]}[' in found['text'], found
     left = most - eadm_data(vm, 'info', 'dev')[0]['used'][kind]
-    with kept(vm, *program, left - (kind == 'pd')):         # many_objects has one more
+    with held(vm, *program, left - (kind == 'pd')):         # many_objects has one more
         _, found = doctor_has(vm, 'limit-reached', 'admin')
         assert f'{program[0]}[' in found['text'], found
     doctor_has_not(vm, 'limit-near', 'limit-reached')
