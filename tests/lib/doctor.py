@@ -5,7 +5,7 @@ that has our driver, and a test in which it is certain of a fault fails, unless 
     pytest.mark.expects_verdict('cm-refused', 'link-*')     # of a test or a module
     pytest.mark.no_doctor('it counts the driver\'s commands')   # not while this test runs
 
-Four begin each second. The last line of the run says how many there were; --doctor-total FILE adds
+Two begin each second. The last line of the run says how many there were; --doctor-total FILE adds
 them to those of earlier runs, which are in FILE.
 """
 import contextlib
