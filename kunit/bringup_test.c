@@ -78,6 +78,65 @@ static void bringup_test_exit(struct kunit *test)
 	fake_exit(test);
 }
 
+/* ---- a reset, and the end of bus mastering ------------------------------------ */
+
+static void reset_that_is_confirmed_is_enough(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	f->is_master = true;
+	KUNIT_EXPECT_TRUE(test, erdma_stop_dma(&f->dev->mmio));
+}
+
+static void without_bus_mastering_memory_is_safe(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	f->no_reset = true;
+	KUNIT_EXPECT_TRUE(test, erdma_stop_dma(&f->dev->mmio));
+	KUNIT_EXPECT_EQ(test, f->masters_stopped, 1);
+}
+
+/* An earlier reset left RESET_DONE behind */
+static void reset_that_leaves_the_device_running_is_none(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	f->no_reset = true;
+	f->regs[ERDMA_REG_STATUS / 4] = ERDMA_STATUS_RESET_DONE | ERDMA_STATUS_INIT_DONE;
+	KUNIT_EXPECT_EQ(test, erdma_reset_device(&f->dev->mmio), -ETIMEDOUT);
+}
+
+/* Enabling bus mastering would let it reach memory that was freed */
+static void function_that_ignores_its_reset_is_not_used_again(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_mmio *m = &f->dev->mmio;
+
+	KUNIT_EXPECT_EQ(test, erdma_reset_leftover(m, false), 0);
+	f->no_reset = true;
+	KUNIT_EXPECT_TRUE(test, erdma_stop_dma(m));
+	KUNIT_EXPECT_TRUE(test, m->unconfirmed);
+	KUNIT_EXPECT_EQ(test, erdma_reset_leftover(m, m->unconfirmed), -ETIMEDOUT);
+	f->regs[ERDMA_REG_STATUS / 4] = ERDMA_STATUS_INIT_DONE;
+	KUNIT_EXPECT_EQ(test, erdma_reset_leftover(m, false), -ETIMEDOUT);
+	f->no_reset = false;
+	KUNIT_EXPECT_EQ(test, erdma_reset_leftover(m, true), 0);
+	KUNIT_EXPECT_TRUE(test, erdma_stop_dma(m));
+	KUNIT_EXPECT_FALSE(test, m->unconfirmed);
+}
+
+static void device_that_does_not_stop_keeps_the_memory(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+
+	f->no_reset = true;
+	f->is_master = true;
+	KUNIT_EXPECT_FALSE(test, erdma_stop_dma(&f->dev->mmio));
+}
+
+/* ---- start and stop ----------------------------------------------------------- */
+
 static void count_free(struct erdma_dev *dev, void *object)
 {
 	struct bringup_setup **s = object;
@@ -214,6 +273,11 @@ static void removal_of_a_device_that_stops_frees_all(struct kunit *test)
 }
 
 static struct kunit_case bringup_cases[] = {
+	KUNIT_CASE(reset_that_is_confirmed_is_enough),
+	KUNIT_CASE(without_bus_mastering_memory_is_safe),
+	KUNIT_CASE(reset_that_leaves_the_device_running_is_none),
+	KUNIT_CASE(function_that_ignores_its_reset_is_not_used_again),
+	KUNIT_CASE(device_that_does_not_stop_keeps_the_memory),
 	KUNIT_CASE(device_that_does_not_come_up_is_reset),
 	KUNIT_CASE(reset_that_is_not_confirmed_is_remembered),
 	KUNIT_CASE(leftover_of_another_kernel_is_reset),

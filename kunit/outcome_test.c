@@ -674,63 +674,6 @@ static void requests_of_a_lost_device_are_flushed_without_it(struct kunit *test)
 	erdma_destroy_cq(&o->cq->ibcq, NULL);
 }
 
-/* ---- memory under a device that does not stop --------------------------------- */
-
-static void reset_that_is_confirmed_is_enough(struct kunit *test)
-{
-	struct fake_dev *f = fake_of(test);
-
-	f->is_master = true;
-	KUNIT_EXPECT_TRUE(test, erdma_stop_dma(&f->dev->mmio));
-}
-
-static void without_bus_mastering_memory_is_safe(struct kunit *test)
-{
-	struct fake_dev *f = fake_of(test);
-
-	f->no_reset = true;
-	KUNIT_EXPECT_TRUE(test, erdma_stop_dma(&f->dev->mmio));
-	KUNIT_EXPECT_EQ(test, f->masters_stopped, 1);
-}
-
-/* An earlier reset left RESET_DONE behind */
-static void reset_that_leaves_the_device_running_is_none(struct kunit *test)
-{
-	struct fake_dev *f = fake_of(test);
-
-	f->no_reset = true;
-	f->regs[ERDMA_REG_STATUS / 4] = ERDMA_STATUS_RESET_DONE | ERDMA_STATUS_INIT_DONE;
-	KUNIT_EXPECT_EQ(test, erdma_reset_device(&f->dev->mmio), -ETIMEDOUT);
-}
-
-/* Enabling bus mastering would let it reach memory that was freed */
-static void function_that_ignores_its_reset_is_not_used_again(struct kunit *test)
-{
-	struct fake_dev *f = fake_of(test);
-	struct erdma_mmio *m = &f->dev->mmio;
-
-	KUNIT_EXPECT_EQ(test, erdma_reset_leftover(m, false), 0);
-	f->no_reset = true;
-	KUNIT_EXPECT_TRUE(test, erdma_stop_dma(m));
-	KUNIT_EXPECT_TRUE(test, m->unconfirmed);
-	KUNIT_EXPECT_EQ(test, erdma_reset_leftover(m, m->unconfirmed), -ETIMEDOUT);
-	f->regs[ERDMA_REG_STATUS / 4] = ERDMA_STATUS_INIT_DONE;
-	KUNIT_EXPECT_EQ(test, erdma_reset_leftover(m, false), -ETIMEDOUT);
-	f->no_reset = false;
-	KUNIT_EXPECT_EQ(test, erdma_reset_leftover(m, true), 0);
-	KUNIT_EXPECT_TRUE(test, erdma_stop_dma(m));
-	KUNIT_EXPECT_FALSE(test, m->unconfirmed);
-}
-
-static void device_that_does_not_stop_keeps_the_memory(struct kunit *test)
-{
-	struct fake_dev *f = fake_of(test);
-
-	f->no_reset = true;
-	f->is_master = true;
-	KUNIT_EXPECT_FALSE(test, erdma_stop_dma(&f->dev->mmio));
-}
-
 /* ---- counters ------------------------------------------------------------------ */
 
 /* World-readable, so everybody can ask as often as he likes */
@@ -802,11 +745,6 @@ static struct kunit_case outcome_cases[] = {
 	KUNIT_CASE(keys_of_regions_are_not_their_indices),
 	KUNIT_CASE(reflush_that_fails_loses_the_device),
 	KUNIT_CASE(requests_of_a_lost_device_are_flushed_without_it),
-	KUNIT_CASE(reset_that_is_confirmed_is_enough),
-	KUNIT_CASE(without_bus_mastering_memory_is_safe),
-	KUNIT_CASE(reset_that_leaves_the_device_running_is_none),
-	KUNIT_CASE(function_that_ignores_its_reset_is_not_used_again),
-	KUNIT_CASE(device_that_does_not_stop_keeps_the_memory),
 	KUNIT_CASE(reading_counters_does_not_use_up_contexts),
 	KUNIT_CASE(counters_leave_contexts_to_commands),
 	{}
