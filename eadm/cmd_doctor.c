@@ -86,14 +86,21 @@ static int list_rules(struct ctx *c)
 	return ret;
 }
 
-static bool all_have_devices(const struct ctx *c)
+/* One that is bound to another driver, as for pass-through, will not get a device */
+static bool may_get_device(const struct dev *d)
+{
+	return d->state == DEV_NO_DRIVER ||
+	       (d->state == DEV_NO_RDMA && !strcmp(d->driver, "erdma"));
+}
+
+static bool any_may_get_device(const struct ctx *c)
 {
 	const struct dev *d;
 
 	for (d = c->src.devs; d; d = d->next)
-		if (d->state == DEV_NO_DRIVER || d->state == DEV_NO_RDMA)
-			return false;
-	return true;
+		if (may_get_device(d))
+			return true;
+	return false;
 }
 
 /* An adapter has no device while it is reset or bound: it lacks one that has none in all samples */
@@ -102,7 +109,7 @@ static int find_devices(struct ctx *c)
 	int ret = ctx_devices(c);
 	size_t i;
 
-	for (i = 0; !ret && !c->src.ops->fixed && !all_have_devices(c) &&
+	for (i = 0; !ret && !c->src.ops->fixed && any_may_get_device(c) &&
 	     i < COUNT_OF(sampler_gaps_ns); i++) {
 		source_pass(&c->src, sampler_gaps_ns[i]);
 		ctx_forget_devices(c);
