@@ -70,6 +70,9 @@ def test_programs_that_cannot_wait_for_events_are_refused(command):
     ('intree', 'cma event RDMA_CM_EVENT_UNREACHABLE, error -110\n', True),
     ('intree', 'cma event RDMA_CM_EVENT_REJECTED, error -111\n', False),
     ('intree', 'cma event RDMA_CM_EVENT_UNREACHABLE, error -1100\n', False),
+    ('intree', 'Unexpected CM event bl blka 7\n Unable to perform rdma_client function\n', True),
+    ('intree', 'Unexpected CM event bl blka 8\n', False),
+    ('erdma', 'Unexpected CM event bl blka 7\n', False),
     ('erdma', 'cma event RDMA_CM_EVENT_UNREACHABLE, error -110\n', False)])
 def test_reply_that_the_kernels_own_driver_missed(kind, out, missed):
     vm = SimpleNamespace(driver=SimpleNamespace(kind=kind))
