@@ -37,7 +37,7 @@ static int cm_request_event(struct erdma_ep *ep, const struct erdma_conn *conn)
 {
 	struct iw_cm_event ev = {
 		.event = IW_CM_EVENT_CONNECT_REQUEST,
-		.provider_data = (void *)(uintptr_t)ep->id,
+		.provider_data = (void *)(uintptr_t)ep->num,
 		.private_data = ep->frame + ERDMA_MPA_FIXED_SIZE,
 		.private_data_len = ep->peer.pdata_len,
 		.ird = ERDMA_MAX_IRD,	/* the frame has no such fields */
@@ -323,8 +323,6 @@ int erdma_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		if (err) {
 			erdma_rec_cm(ep, err, false);
 			erdma_ep_close(ep);
-		} else {
-			erdma_ep_queue(ep);
 		}
 		mutex_unlock(&ep->lock);
 		erdma_ep_put(ep);
@@ -364,7 +362,7 @@ void erdma_cm_handle_connecting(struct erdma_ep *ep)
 	ep->len = 0;
 	erdma_ep_set_state(ep, ERDMA_EP_WAIT_REPLY);
 	erdma_ep_set_deadline(ep, ERDMA_MPA_REPLY_MS);
-	erdma_ep_queue(ep);	/* what came meanwhile was for CONNECTING */
+	erdma_ep_queue_missed(ep);	/* what came meanwhile was for CONNECTING */
 }
 
 static int cm_finish_connect(struct erdma_ep *ep)
@@ -428,9 +426,6 @@ static int cm_report_request(struct erdma_ep *ep)
 		return -EPROTO;
 	}
 	err = erdma_cm_snapshot(ep, &conn);
-	if (err)
-		return err;
-	err = erdma_ep_publish(ep);
 	if (err)
 		return err;
 
@@ -543,7 +538,7 @@ int erdma_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	int err = -ECONNRESET;
 
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_ACCEPT);
-	ep = erdma_ep_by_id(dev, (uintptr_t)id->provider_data);
+	ep = erdma_ep_get(dev, (uintptr_t)id->provider_data);
 	if (!ep) {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
 		goto out;
@@ -579,7 +574,7 @@ int erdma_reject(struct iw_cm_id *id, const void *pdata, u8 len)
 	int err = -ECONNRESET;
 
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_REJECT);
-	ep = erdma_ep_by_id(dev, (uintptr_t)id->provider_data);
+	ep = erdma_ep_get(dev, (uintptr_t)id->provider_data);
 	if (ep) {
 		mutex_lock(&ep->lock);
 		if (ep->state == ERDMA_EP_REQUESTED) {

@@ -79,7 +79,8 @@ struct erdma_ep_log {
  * @lock: protects what has no other lock here. Taken before qp->state_lock and
  *	dev->ep_lock. Two at once only: a listening endpoint, then a new child
  * @state: written under @lock
- * @num: number in dev->eps, for those who look
+ * @num: number in dev->eps, for those who look, and by which the IW CM names a
+ *	requested connection
  * @dev_node: in dev->endpoints until freed, under dev->ep_lock
  * @sock: NULL once CLOSED
  * @saved_data_ready: callback of the socket before it was ours
@@ -88,6 +89,7 @@ struct erdma_ep_log {
  * @timer: limit of the state
  * @timed: @timer counts
  * @deadline: jiffies, when @timed
+ * @expires: jiffies for which @timer is armed, when @timed; at most @deadline
  * @asked: process in whose call the listener was made, with a reference, and of the
  *	connections it brings; NULL: the kernel's, or not known
  * @asked_kernel: the kernel's
@@ -97,12 +99,11 @@ struct erdma_ep_log {
  * @sport: local port, ditto
  * @dport: remote port, ditto
  * @created_ns: ktime_get_coarse_ns()
- * @state_ns: ktime_get_coarse_ns() of the last change of @state
+ * @state_ns: CLOCK_MONOTONIC of the last change of @state
  * @cm_id: of the IW CM, with a reference; of a listening endpoint written under
  *	dev->ep_lock, too
  * @qp: attached QP, with a reference, written under dev->ep_lock, too; qp->ep points
  *	back, under dev->ep_lock
- * @id: number by which the IW CM names a requested connection, 0 = none
  * @parent: listening endpoint, with a reference, while its backlog counts this
  *	one; under dev->ep_lock
  * @sibling: in @parent's @children, under dev->ep_lock
@@ -133,6 +134,7 @@ struct erdma_ep {
 	struct delayed_work timer;
 	bool timed;
 	unsigned long deadline;
+	unsigned long expires;
 	struct task_struct *asked;
 	bool asked_kernel;
 	bool passive;
@@ -144,7 +146,6 @@ struct erdma_ep {
 	u64 state_ns;
 	struct iw_cm_id *cm_id;
 	struct erdma_qp *qp;
-	u32 id;
 	struct erdma_ep *parent;
 	struct list_head sibling;
 	struct list_head children;
@@ -167,7 +168,6 @@ void erdma_ep_module_exit(void);
 struct erdma_ep *erdma_ep_alloc(struct erdma_dev *dev);
 void erdma_ep_put(struct erdma_ep *ep);
 struct erdma_ep *erdma_ep_by_qp(struct erdma_qp *qp, bool last);
-struct erdma_ep *erdma_ep_by_id(struct erdma_dev *dev, u32 id);
 struct erdma_ep *erdma_ep_next_live(struct erdma_dev *dev);
 struct erdma_ep *erdma_ep_get(struct erdma_dev *dev, u32 num);
 bool erdma_ep_next(struct erdma_dev *dev, u32 *num);
@@ -175,13 +175,13 @@ void erdma_ep_set_asked(struct erdma_ep *ep, struct task_struct *asked, bool ker
 void erdma_ep_set_state(struct erdma_ep *ep, enum erdma_ep_state to);
 const char *erdma_ep_state_name(enum erdma_ep_state state);
 void erdma_ep_queue(struct erdma_ep *ep);
+void erdma_ep_queue_missed(struct erdma_ep *ep);
 void erdma_ep_set_deadline(struct erdma_ep *ep, unsigned int ms);
 void erdma_ep_clear_deadline(struct erdma_ep *ep);
 int erdma_ep_new_sock(struct erdma_ep *ep, const struct sockaddr_in *local, int tos);
 void erdma_ep_adopt_sock(struct erdma_ep *ep, struct socket *sock,
 			 const struct erdma_ep *listening);
 void erdma_ep_discard_sock(struct socket *sock, const struct erdma_ep *from);
-int erdma_ep_publish(struct erdma_ep *ep);
 int erdma_ep_attach_qp(struct erdma_ep *ep, struct erdma_qp *qp);
 void erdma_ep_leave_parent(struct erdma_ep *ep);
 void erdma_ep_close(struct erdma_ep *ep);

@@ -4,10 +4,30 @@
  * device takes over (docs/erdma-hardware.md, 12.3 and 12.5). What is in a frame
  * knows erdma_mpa.c.
  */
+#include <linux/sched/mm.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
 #include "erdma_cm.h"
+
+/*
+ * TCP takes the page for the bytes from the task, which has one, if the socket allows it to
+ * wait for a file system; else it gives the socket pages of its own, 32 KiB for as long as it
+ * lives. Nothing waits for IO all the same.
+ */
+static int cm_send_msg(struct erdma_ep *ep, struct kvec *vec, size_t n, size_t len)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	unsigned int noio = memalloc_noio_save();
+	struct sock *sk = ep->sock->sk;
+	int sent;
+
+	sk->sk_allocation = GFP_KERNEL;
+	sent = kernel_sendmsg(ep->sock, &msg, vec, n, len);
+	sk->sk_allocation = GFP_NOIO;
+	memalloc_noio_restore(noio);
+	return sent;
+}
 
 /**
  * erdma_cm_send - send a frame
@@ -27,10 +47,8 @@ int erdma_cm_send(struct erdma_ep *ep, void *head, size_t head_len, const void *
 		{ .iov_base = head, .iov_len = head_len },
 		{ .iov_base = (void *)pdata, .iov_len = pdata_len },
 	};
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	int sent;
+	int sent = cm_send_msg(ep, vec, ARRAY_SIZE(vec), head_len + pdata_len);
 
-	sent = kernel_sendmsg(ep->sock, &msg, vec, ARRAY_SIZE(vec), head_len + pdata_len);
 	if (sent < 0)
 		return sent;
 	/* At most 283 bytes in an empty send buffer */

@@ -22,10 +22,6 @@
 
 static struct workqueue_struct *ep_wq;
 
-/* Requested connections by the number that the IW CM has for them */
-static DEFINE_XARRAY_ALLOC1(ep_ids);
-static u32 ep_next_id;
-
 static const char * const ep_state_names[] = {
 	[ERDMA_EP_NEW] = "new",
 	[ERDMA_EP_LISTEN] = "listening",
@@ -135,7 +131,7 @@ void erdma_ep_set_state(struct erdma_ep *ep, enum erdma_ep_state to)
 		  ep_state_names[ep->state], ep_state_names[to]);
 	if (ep_stages[to])
 		erdma_rec_cm_stage(ep, ep_stages[to]);
-	WRITE_ONCE(ep->state_ns, ktime_get_coarse_ns());
+	WRITE_ONCE(ep->state_ns, ep_stages[to] ? ep->log.entered_ns : ktime_get_coarse_ns());
 	/* Who looks without the lock finds what was recorded before */
 	smp_store_release(&ep->state, to);
 	ep_count_stage(ep, to);
@@ -182,19 +178,56 @@ void erdma_ep_queue(struct erdma_ep *ep)
 		erdma_ep_put(ep);	/* pending work has its own: not the last */
 }
 
+/**
+ * erdma_ep_queue_missed - have the socket looked at if something happened on it before
+ *	the endpoint would have noticed
+ * @ep: endpoint with a connected socket that has our callbacks, locked
+ *
+ * What comes after the callbacks were set queues the endpoint itself; it takes
+ * sk_callback_lock after it has changed what is looked at here.
+ *
+ * Context: process.
+ */
+void erdma_ep_queue_missed(struct erdma_ep *ep)
+{
+	struct sock *sk = ep->sock->sk;
+
+	lockdep_assert_held(&ep->lock);
+
+	if (READ_ONCE(sk->sk_state) != TCP_ESTABLISHED ||
+	    !skb_queue_empty_lockless(&sk->sk_receive_queue))
+		erdma_ep_queue(ep);
+}
+
+static void ep_arm_timer(struct erdma_ep *ep, unsigned long delay)
+{
+	ep->expires = ep->deadline;
+	kref_get(&ep->refs);
+	if (mod_delayed_work(ep_wq, &ep->timer, delay))
+		erdma_ep_put(ep);	/* was armed, with a reference */
+}
+
+static void ep_time_is_up(struct erdma_ep *ep)
+{
+	ep->timed = false;
+	if (ep->state == ERDMA_EP_LISTEN)
+		erdma_listen_accept(ep);
+	else
+		erdma_cm_fail(ep, -ETIMEDOUT);
+}
+
 static void ep_timeout(struct work_struct *work)
 {
 	struct erdma_ep *ep = container_of(to_delayed_work(work), struct erdma_ep, timer);
 	unsigned int noio = memalloc_noio_save();
+	long left;
 
 	mutex_lock(&ep->lock);
-	if (ep->timed && time_after_eq(jiffies, ep->deadline)) {
-		ep->timed = false;
-		if (ep->state == ERDMA_EP_LISTEN)
-			erdma_listen_accept(ep);
-		else
-			erdma_cm_fail(ep, -ETIMEDOUT);
-	}
+	left = ep->deadline - jiffies;
+	if (ep->timed && left > 0)
+		ep_arm_timer(ep, left);		/* it was put off */
+	else if (ep->timed)
+		ep_time_is_up(ep);
 	mutex_unlock(&ep->lock);
 	erdma_ep_put(ep);
 	memalloc_noio_restore(noio);
@@ -206,19 +239,22 @@ static void ep_timeout(struct work_struct *work)
  * @ep: endpoint, locked
  * @ms: limit; replaces the previous one
  *
+ * A timer that is armed for an earlier time is left alone, and armed again when it runs
+ * out: most often it never does.
+ *
  * Context: process.
  */
 void erdma_ep_set_deadline(struct erdma_ep *ep, unsigned int ms)
 {
 	unsigned long delay = msecs_to_jiffies(ms);
+	bool armed = ep->timed;
 
 	lockdep_assert_held(&ep->lock);
 
 	ep->timed = true;
 	ep->deadline = jiffies + delay;
-	kref_get(&ep->refs);
-	if (mod_delayed_work(ep_wq, &ep->timer, delay))
-		erdma_ep_put(ep);	/* was armed, with a reference */
+	if (!armed || time_before(ep->deadline, ep->expires))
+		ep_arm_timer(ep, delay);
 }
 
 /**
@@ -271,7 +307,7 @@ static void ep_record_addr(struct erdma_ep *ep, const struct inet_sock *inet)
  * @listening: endpoint whose listening socket produced @sock, else NULL. @sock
  *	inherited our callbacks; the original ones are those of @listening
  *
- * What happened on the socket before is not noticed: erdma_ep_queue().
+ * What happened on the socket before is not noticed: erdma_ep_queue_missed().
  *
  * Context: process.
  */
@@ -353,56 +389,6 @@ void erdma_ep_discard_sock(struct socket *sock, const struct erdma_ep *from)
 
 /* ---- ties to other objects ------------------------------------------------ */
 
-/**
- * erdma_ep_publish - give a requested connection a number
- * @ep: endpoint, locked
- *
- * The IW CM keeps the number, not a pointer: it forgets requests when a listener
- * goes or memory is short, and endpoints vanish when the peer does.
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
-int erdma_ep_publish(struct erdma_ep *ep)
-{
-	int err;
-
-	lockdep_assert_held(&ep->lock);
-
-	err = xa_alloc_cyclic(&ep_ids, &ep->id, ep, xa_limit_32b, &ep_next_id,
-			      GFP_KERNEL);
-	return min(err, 0);	/* 1: wrapped */
-}
-
-static void ep_unpublish(struct erdma_ep *ep)
-{
-	if (ep->id)
-		xa_erase(&ep_ids, ep->id);
-	ep->id = 0;
-}
-
-/**
- * erdma_ep_by_id - find a requested connection
- * @dev: device
- * @id: number given by erdma_ep_publish()
- *
- * Context: process.
- * Return: endpoint with a reference, not locked; NULL if it is gone.
- */
-struct erdma_ep *erdma_ep_by_id(struct erdma_dev *dev, u32 id)
-{
-	struct erdma_ep *ep;
-
-	xa_lock(&ep_ids);
-	ep = xa_load(&ep_ids, id);
-	if (ep && ep->dev == dev)
-		kref_get(&ep->refs);
-	else
-		ep = NULL;
-	xa_unlock(&ep_ids);
-	return ep;
-}
-
 /* In qp->ep of a QP that gets no connection any more */
 #define EP_REFUSED	ERR_PTR(-ESHUTDOWN)
 
@@ -476,20 +462,22 @@ static void ep_detach_qp(struct erdma_ep *ep)
 void erdma_ep_leave_parent(struct erdma_ep *ep)
 {
 	struct erdma_ep *parent;
+	bool was_full = false;
 
 	spin_lock(&ep->dev->ep_lock);
 	parent = ep->parent;
 	ep->parent = NULL;
 	if (parent) {
 		list_del_init(&ep->sibling);
-		parent->n_children--;
+		was_full = parent->n_children-- >= parent->backlog;
 	}
 	spin_unlock(&ep->dev->ep_lock);
 
-	if (parent) {
+	if (!parent)
+		return;
+	if (was_full)
 		erdma_ep_queue(parent);	/* it may accept another one */
-		erdma_ep_put(parent);
-	}
+	erdma_ep_put(parent);
 }
 
 static void ep_drop_cm_id(struct erdma_ep *ep)
@@ -566,7 +554,6 @@ void erdma_ep_close(struct erdma_ep *ep)
 	if (ep->sock)
 		erdma_ep_discard_sock(ep->sock, ep);
 	ep->sock = NULL;
-	ep_unpublish(ep);
 	erdma_ep_leave_parent(ep);
 	ep_detach_qp(ep);
 	ep_drop_cm_id(ep);
@@ -600,6 +587,10 @@ struct erdma_ep *erdma_ep_next_live(struct erdma_dev *dev)
  * erdma_ep_get - find an endpoint by its number
  * @dev: device
  * @num: number, need not exist
+ *
+ * The IW CM has the number of a requested connection, not a pointer: it forgets
+ * requests when a listener goes or memory is short, and endpoints vanish when the
+ * peer does.
  *
  * Context: process.
  * Return: endpoint with a reference, not locked, in any state; NULL: there is none.
@@ -672,5 +663,4 @@ int erdma_ep_module_init(void)
 void erdma_ep_module_exit(void)
 {
 	destroy_workqueue(ep_wq);
-	WARN_ON(!xa_empty(&ep_ids));
 }

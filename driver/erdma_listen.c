@@ -21,6 +21,7 @@
 #include <linux/in6.h>
 #include <linux/inetdevice.h>
 #include <linux/sched/task.h>
+#include <net/inet_connection_sock.h>
 #include <net/ipv6.h>
 
 #include "compat/compat_rdma.h"
@@ -94,6 +95,9 @@ static int listen_accept(struct erdma_ep *ep)
 	struct socket *sock;
 	int err;
 
+	/* kernel_accept() would make a socket to find that out; its callback queues us */
+	if (reqsk_queue_empty(&inet_csk(ep->sock->sk)->icsk_accept_queue))
+		return -EAGAIN;
 	if (!listen_has_room(ep))
 		return -EAGAIN;
 	err = kernel_accept(ep->sock, &sock, O_NONBLOCK);
@@ -115,7 +119,7 @@ static int listen_accept(struct erdma_ep *ep)
 	listen_add_child(ep, child);
 	erdma_ep_set_state(child, ERDMA_EP_WAIT_REQUEST);
 	erdma_ep_set_deadline(child, ERDMA_MPA_REQUEST_MS);
-	erdma_ep_queue(child);
+	erdma_ep_queue_missed(child);
 	mutex_unlock(&child->lock);
 	erdma_ep_put(child);
 	return 0;

@@ -133,7 +133,8 @@ void erdma_rec_cm(struct erdma_ep *ep, int err, bool rejected)
 	if (ep->log.done || !ep->log.entered_ns)
 		return;
 	ep->log.done = true;
-	erdma_rec_cm_stage(ep, ep->log.stage);
+	if (ep->log.stage != ERDMA_DIAG_CM_DONE)	/* no time passes in that one */
+		erdma_rec_cm_stage(ep, ep->log.stage);
 	entry.stage = ep->log.stage;
 	trace_erdma_cm(ep, true, err);
 	memcpy(entry.stage_us, ep->log.stage_us, sizeof(ep->log.stage_us));

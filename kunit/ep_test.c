@@ -152,6 +152,37 @@ static void limit_that_is_lifted_ends_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->events, 0);
 }
 
+/* The timer is not armed again for each step: it looks when the time is up */
+static void limit_that_is_put_off_ends_later(struct kunit *test)
+{
+	struct ep_setup *s = setup_of(test);
+
+	mutex_lock(&s->ep->lock);
+	erdma_ep_set_deadline(s->ep, 1);
+	msleep(100);
+	erdma_ep_set_deadline(s->ep, 3000);
+	mutex_unlock(&s->ep->lock);
+	flush_work(&s->ep->timer.work);
+	KUNIT_EXPECT_EQ(test, s->ep->state, ERDMA_EP_CONNECTING);
+	KUNIT_EXPECT_EQ(test, s->events, 0);
+	msleep(3100);
+	flush_work(&s->ep->timer.work);
+	expect_end_without_io(test);
+}
+
+static void earlier_limit_does_not_wait_for_the_later_one(struct kunit *test)
+{
+	struct ep_setup *s = setup_of(test);
+
+	mutex_lock(&s->ep->lock);
+	erdma_ep_set_deadline(s->ep, 3600 * MSEC_PER_SEC);
+	erdma_ep_set_deadline(s->ep, 1);
+	mutex_unlock(&s->ep->lock);
+	msleep(100);
+	flush_work(&s->ep->timer.work);
+	expect_end_without_io(test);
+}
+
 static void qp_has_one_connection_and_none_once_it_goes(struct kunit *test)
 {
 	struct erdma_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
@@ -187,6 +218,8 @@ static struct kunit_case ep_cases[] = {
 	KUNIT_CASE(end_of_a_connection_does_not_wait_for_io),
 	KUNIT_CASE(socket_of_a_connection_does_not_wait_for_io),
 	KUNIT_CASE(limit_that_is_lifted_ends_nothing),
+	KUNIT_CASE(limit_that_is_put_off_ends_later),
+	KUNIT_CASE(earlier_limit_does_not_wait_for_the_later_one),
 	KUNIT_CASE(qp_has_one_connection_and_none_once_it_goes),
 	{}
 };
