@@ -282,6 +282,8 @@ struct erdma_adapter;
  * @n_ctx: user contexts
  * @db_used: doorbell pages of user contexts, one bit each; of some that have ended, too:
  *	the device did not confirm FREE_DB, or may ring a queue by them
+ * @db_spare: doorbell pages for the next user context, if valid
+ * @db_lock: protects @db_spare
  * @n_qp: QPs
  * @n_cq: CQs
  * @deferred: memory that the device may still use (struct erdma_deferred)
@@ -353,6 +355,8 @@ struct erdma_dev {
 	struct erdma_objtab ctxs;
 	atomic_t n_ctx;
 	unsigned long *db_used;
+	struct erdma_db_pages db_spare;
+	spinlock_t db_lock;
 	atomic_t n_qp;
 	atomic_t n_cq;
 	struct list_head deferred;

@@ -47,18 +47,9 @@ static u32 db_valid(const struct erdma_dev *dev, const struct erdma_db_pages *db
 int erdma_db_init(struct erdma_dev *dev)
 {
 	/* The device names them with 16 bits */
+	spin_lock_init(&dev->db_lock);
 	dev->db_used = bitmap_zalloc(U16_MAX + 1, GFP_KERNEL);
 	return dev->db_used ? 0 : -ENOMEM;
-}
-
-/**
- * erdma_db_exit - undo erdma_db_init()
- * @dev: device without contexts
- */
-void erdma_db_exit(struct erdma_dev *dev)
-{
-	bitmap_free(dev->db_used);
-	dev->db_used = NULL;
 }
 
 /* Pages of a context can be the same (2.7): each of those in @mask once. Return: how many */
@@ -111,6 +102,50 @@ static bool db_give_back(struct erdma_dev *dev, const struct erdma_db_pages *db,
 	return false;
 }
 
+/**
+ * erdma_db_exit - undo erdma_db_init()
+ * @dev: device without contexts
+ *
+ * Context: may sleep.
+ */
+void erdma_db_exit(struct erdma_dev *dev)
+{
+	if (dev->db_spare.valid && !erdma_is_lost(dev))
+		db_give_back(dev, &dev->db_spare, ERDMA_EXT_DB_ALL);
+	dev->db_spare.valid = false;
+	bitmap_free(dev->db_used);
+	dev->db_used = NULL;
+}
+
+/*
+ * The pages of a context that ended are for the next one, which then needs no command to
+ * begin. They stay taken: no other context may be given them. Nobody has them mapped, and no
+ * queue is rung by them.
+ */
+static bool db_put_spare(struct erdma_dev *dev, const struct erdma_db_pages *db)
+{
+	bool put;
+
+	spin_lock(&dev->db_lock);
+	put = !dev->db_spare.valid;
+	if (put)
+		dev->db_spare = *db;
+	spin_unlock(&dev->db_lock);
+	return put;
+}
+
+/* Return: false: there are none */
+static bool db_take_spare(struct erdma_dev *dev, struct erdma_db_pages *db)
+{
+	if (erdma_is_lost(dev))
+		return false;
+	spin_lock(&dev->db_lock);
+	*db = dev->db_spare;
+	dev->db_spare.valid = false;
+	spin_unlock(&dev->db_lock);
+	return db->valid;
+}
+
 /*
  * An answer with a page that cannot be. Those in @mask can be, and nobody had them: they
  * are given back alone, as a device may refuse to free what it never had. Without its
@@ -154,6 +189,8 @@ int erdma_ucontext_alloc_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
 		return 0;
 	}
 
+	if (db_take_spare(dev, &ctx->db))
+		return 0;
 	err = erdma_exec_alloc_db(dev, &ctx->db);
 	if (err)
 		return -EIO;
@@ -180,13 +217,14 @@ err_none:
 /*
  * Pages whose release was not confirmed are the device's; there is nothing of ours
  * to retain but their numbers. It must not give them to another process while they
- * ring a QP or CQ of this one.
+ * ring a QP or CQ of this one; nor may we.
  */
 static void ctx_free_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
 {
 	if (!ctx->db.valid)
 		return;
-	if (READ_ONCE(ctx->retained) || !db_give_back(dev, &ctx->db, ERDMA_EXT_DB_ALL))
+	if (READ_ONCE(ctx->retained) || (!db_put_spare(dev, &ctx->db) &&
+					 !db_give_back(dev, &ctx->db, ERDMA_EXT_DB_ALL)))
 		erdma_dbg(dev, CTX, ERR, "doorbell pages %u, %u, %u were not freed\n",
 			  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb);
 }

@@ -114,6 +114,8 @@ void *fake_init_owner(struct kunit *test, size_t size);
 int fake_objtab_init(struct erdma_objtab *tab);
 void fake_objtab_exit(struct erdma_objtab *tab);
 void fake_publish(struct erdma_objtab *tab, u32 id, struct erdma_ref *ref);
+struct erdma_ucontext *fake_context(struct kunit *test);
+bool fake_gives_pages_back(struct fake_dev *f, struct erdma_ucontext *ctx);
 void fake_exit(struct kunit *test);
 struct fake_dev *fake_of(struct kunit *test);
 void *fake_virt(u64 bus);

@@ -26,6 +26,7 @@ static struct kunit_suite *suites[] = {
 	&erdma_deferred_suite,
 	&erdma_flush_suite,
 	&erdma_outcome_suite,
+	&erdma_doorbell_suite,
 	&erdma_bringup_suite,
 	&erdma_recovery_suite,
 	&erdma_debug_suite,

@@ -343,26 +343,10 @@ static void doorbell_pages_of_a_lost_object_are_not_given_back(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, o->f->total, 0);
 }
 
-/* For erdma_dealloc_ucontext() */
-static struct erdma_ucontext *new_context(struct kunit *test)
-{
-	struct erdma_ucontext *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
-	struct erdma_dev *dev = objects_of(test)->dev;
-	int id = erdma_objtab_alloc(&dev->ctxs);
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ctx);
-	KUNIT_ASSERT_GT(test, id, 0);
-	ctx->id = id;
-	ctx->ibucontext.device = &dev->ibdev;
-	erdma_ref_init(&ctx->ref);
-	erdma_dbrec_init(ctx);
-	return ctx;
-}
-
 /* A context with doorbell pages, and a page of records that two objects use */
 static struct erdma_ucontext *make_context(struct kunit *test, struct erdma_dbrec_page **page)
 {
-	struct erdma_ucontext *ctx = new_context(test);
+	struct erdma_ucontext *ctx = fake_context(test);
 
 	ctx->db.valid = true;
 	/* erdma_dbrec_unmap() frees it */
@@ -401,14 +385,10 @@ static void make_user_qp(struct objects *o, struct erdma_dbrec_page *page)
 	INIT_WORK(&qp->fatal_work, nothing);
 }
 
-/* Did the end of a context give its doorbell pages back? */
 static bool gives_pages_back(struct objects *o, struct erdma_ucontext *ctx)
 {
-	u32 before = o->f->total;
-
 	o->f->answer = NULL;
-	erdma_dealloc_ucontext(&ctx->ibucontext);
-	return o->f->total != before;
+	return fake_gives_pages_back(o->f, ctx);
 }
 
 static void doorbell_pages_are_given_back(struct kunit *test)
@@ -463,149 +443,6 @@ static void doorbell_pages_of_a_lost_qp_are_not_given_back(struct kunit *test)
 	erdma_destroy_cq(&o->cq->ibcq, NULL);
 	KUNIT_EXPECT_TRUE(test, list_is_singular(&o->dev->deferred));
 	KUNIT_EXPECT_FALSE(test, gives_pages_back(o, ctx));
-}
-
-/* What the device answers to ALLOC_DB */
-static int alloc_pages_of(struct objects *o, struct erdma_ucontext *ctx, u64 sdb, u64 rdb, u64 cdb)
-{
-	o->dev->attrs.flags |= ERDMA_FLAG_EXT_DB;
-	o->dev->mmio.len = SZ_1M;
-	o->f->default_answer.resp[0] = FIELD_PREP(ERDMA_ALLOC_DB_SDB, sdb) |
-				       FIELD_PREP(ERDMA_ALLOC_DB_RDB, rdb) |
-				       FIELD_PREP(ERDMA_ALLOC_DB_CDB, cdb);
-	return erdma_ucontext_alloc_db(o->dev, ctx);
-}
-
-static void doorbell_pages_of_another_context_are_refused(struct kunit *test)
-{
-	static const u8 given[][3] = {
-		{ 0x90, 0x91, 0x92 }, { 0xa0, 0x90, 0xa1 }, { 0xa0, 0xa1, 0x91 },
-		{ 0x92, 0xa0, 0xa1 }, { 0xa0, 0xa0, 0x90 },
-	};
-	struct erdma_ucontext *first = new_context(test), *second = new_context(test);
-	struct objects *o = objects_of(test);
-	int i;
-
-	KUNIT_ASSERT_EQ(test, alloc_pages_of(o, first, 0x90, 0x91, 0x92), 0);
-	for (i = 0; i < ARRAY_SIZE(given); i++) {
-		KUNIT_EXPECT_EQ(test, alloc_pages_of(o, second, given[i][0], given[i][1],
-						     given[i][2]), -EIO);
-		KUNIT_EXPECT_FALSE(test, second->db.valid);
-	}
-	/* FREE_DB would take them from the first one */
-	KUNIT_EXPECT_EQ(test, o->f->total, 1 + ARRAY_SIZE(given));
-	/* Nothing is left of the refused ones; of one context they may be the same */
-	KUNIT_EXPECT_EQ(test, alloc_pages_of(o, second, 0xa0, 0xa1, 0xa1), 0);
-	KUNIT_EXPECT_TRUE(test, gives_pages_back(o, first));
-	KUNIT_EXPECT_TRUE(test, gives_pages_back(o, second));
-	KUNIT_EXPECT_TRUE(test, bitmap_empty(o->dev->db_used, U16_MAX + 1));
-}
-
-/* The device may have them, or it may go on taking doorbells there for the first one's queues */
-static void doorbell_pages_that_were_not_given_back_are_refused(struct kunit *test)
-{
-	struct objects *o = objects_of(test);
-	struct erdma_ucontext *ctx = new_context(test);
-
-	KUNIT_ASSERT_EQ(test, alloc_pages_of(o, ctx, 0x90, 0x91, 0x92), 0);
-	o->f->default_answer.syndrome = ERDMA_CMD_EINVAL;
-	KUNIT_EXPECT_TRUE(test, gives_pages_back(o, ctx));
-	o->f->default_answer.syndrome = 0;
-	KUNIT_EXPECT_EQ(test, alloc_pages_of(o, new_context(test), 0x90, 0x91, 0x92), -EIO);
-
-	ctx = new_context(test);
-	KUNIT_ASSERT_EQ(test, alloc_pages_of(o, ctx, 0xa0, 0xa1, 0xa2), 0);
-	ctx->retained = true;
-	KUNIT_EXPECT_FALSE(test, gives_pages_back(o, ctx));
-	KUNIT_EXPECT_EQ(test, alloc_pages_of(o, new_context(test), 0xa0, 0xa1, 0xa2), -EIO);
-}
-
-/* Answers of which a page is below those of contexts, or beyond BAR0 */
-static const struct bad_pages {
-	u16 sdb, rdb, cdb;
-	u32 valid;
-} bad_pages[] = {
-	{ 0xffff, 0xb1, 0xb2, ERDMA_EXT_DB_RQ | ERDMA_EXT_DB_CQ },
-	{ 0xb0, 0x100, 0xb2, ERDMA_EXT_DB_SQ | ERDMA_EXT_DB_CQ },
-	{ 0xb0, 0xb1, 0x7f, ERDMA_EXT_DB_SQ | ERDMA_EXT_DB_RQ },
-	{ 0, 0, 0xff, ERDMA_EXT_DB_CQ },
-	{ 0xb0, 0xb0, 0, ERDMA_EXT_DB_SQ | ERDMA_EXT_DB_RQ },
-};
-
-/* FREE_DB names the pages that can be, and no others */
-static void expect_freed(struct kunit *test, const struct bad_pages *bad)
-{
-	const struct erdma_cmd_ext_db *req = fake_last_slot(fake_of(test));
-
-	KUNIT_EXPECT_EQ(test, FIELD_GET(ERDMA_CMD_HDR_OPCODE, le64_to_cpu(req->hdr)),
-			(u64)ERDMA_CMD_FREE_DB);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(req->mask), bad->valid);
-	KUNIT_EXPECT_EQ(test, le16_to_cpu(req->sdb),
-			bad->valid & ERDMA_EXT_DB_SQ ? bad->sdb : 0);
-	KUNIT_EXPECT_EQ(test, le16_to_cpu(req->rdb),
-			bad->valid & ERDMA_EXT_DB_RQ ? bad->rdb : 0);
-	KUNIT_EXPECT_EQ(test, le16_to_cpu(req->cdb),
-			bad->valid & ERDMA_EXT_DB_CQ ? bad->cdb : 0);
-}
-
-/* The device would keep them until it is reset */
-static void valid_doorbell_pages_beside_a_wrong_one_are_given_back(struct kunit *test)
-{
-	struct erdma_ucontext *ctx = new_context(test);
-	struct objects *o = objects_of(test);
-	const struct bad_pages *bad;
-
-	for (bad = bad_pages; bad < bad_pages + ARRAY_SIZE(bad_pages); bad++) {
-		u32 sent = o->f->total;
-
-		KUNIT_EXPECT_EQ(test, alloc_pages_of(o, ctx, bad->sdb, bad->rdb, bad->cdb), -EIO);
-		KUNIT_EXPECT_FALSE(test, ctx->db.valid);
-		KUNIT_EXPECT_EQ(test, o->f->total, sent + 2);
-		expect_freed(test, bad);
-	}
-	KUNIT_EXPECT_TRUE(test, bitmap_empty(o->dev->db_used, U16_MAX + 1));
-	/* There is nothing to give back */
-	KUNIT_EXPECT_EQ(test, alloc_pages_of(o, ctx, 0, 0x7f, 0xffff), -EIO);
-	KUNIT_EXPECT_EQ(test, o->f->total, 2 * ARRAY_SIZE(bad_pages) + 1);
-}
-
-static void refuse_free_db(struct fake_dev *f, const struct fake_cmd *cmd, struct fake_answer *a)
-{
-	u64 hdr = le64_to_cpup((__le64 *)cmd->slot);
-
-	if (FIELD_GET(ERDMA_CMD_HDR_OPCODE, hdr) == ERDMA_CMD_FREE_DB)
-		a->syndrome = ERDMA_CMD_EINVAL;
-}
-
-/* As those of a context are: the device says that it has not got them back */
-static void valid_doorbell_pages_that_are_not_taken_back_stay_taken(struct kunit *test)
-{
-	struct erdma_ucontext *ctx = new_context(test);
-	struct objects *o = objects_of(test);
-
-	o->f->answer = refuse_free_db;
-	KUNIT_EXPECT_EQ(test, alloc_pages_of(o, ctx, 0xffff, 0xb1, 0xb2), -EIO);
-	KUNIT_EXPECT_TRUE(test, test_bit(0xb1, o->dev->db_used));
-	o->f->answer = NULL;
-	KUNIT_EXPECT_EQ(test, alloc_pages_of(o, ctx, 0xa0, 0xb1, 0xa2), -EIO);
-	KUNIT_EXPECT_EQ(test, alloc_pages_of(o, ctx, 0xa0, 0xa1, 0xa2), 0);
-	KUNIT_EXPECT_TRUE(test, gives_pages_back(o, ctx));
-	KUNIT_EXPECT_TRUE(test, test_bit(0xb1, o->dev->db_used));
-}
-
-/* FREE_DB would take it from that one, whose queues would not be rung any more */
-static void doorbell_page_of_another_context_beside_a_wrong_one_stays(struct kunit *test)
-{
-	struct erdma_ucontext *first = new_context(test), *second = new_context(test);
-	struct objects *o = objects_of(test);
-
-	KUNIT_ASSERT_EQ(test, alloc_pages_of(o, first, 0x90, 0x91, 0x92), 0);
-	KUNIT_EXPECT_EQ(test, alloc_pages_of(o, second, 0xa0, 0x91, 0xffff), -EIO);
-	KUNIT_EXPECT_EQ(test, o->f->total, 2);
-	KUNIT_EXPECT_TRUE(test, test_bit(0x91, o->dev->db_used));
-	KUNIT_EXPECT_FALSE(test, test_bit(0xa0, o->dev->db_used));
-	KUNIT_EXPECT_TRUE(test, gives_pages_back(o, first));
-	KUNIT_EXPECT_TRUE(test, bitmap_empty(o->dev->db_used, U16_MAX + 1));
 }
 
 /* ---- keys of regions ------------------------------------------------------------ */
@@ -737,11 +574,6 @@ static struct kunit_case outcome_cases[] = {
 	KUNIT_CASE(doorbell_pages_are_given_back),
 	KUNIT_CASE(doorbell_pages_of_a_lost_cq_are_not_given_back),
 	KUNIT_CASE(doorbell_pages_of_a_lost_qp_are_not_given_back),
-	KUNIT_CASE(doorbell_pages_of_another_context_are_refused),
-	KUNIT_CASE(doorbell_pages_that_were_not_given_back_are_refused),
-	KUNIT_CASE(valid_doorbell_pages_beside_a_wrong_one_are_given_back),
-	KUNIT_CASE(valid_doorbell_pages_that_are_not_taken_back_stay_taken),
-	KUNIT_CASE(doorbell_page_of_another_context_beside_a_wrong_one_stays),
 	KUNIT_CASE(keys_of_regions_are_not_their_indices),
 	KUNIT_CASE(reflush_that_fails_loses_the_device),
 	KUNIT_CASE(requests_of_a_lost_device_are_flushed_without_it),

@@ -26,6 +26,7 @@ extern struct kunit_suite erdma_objtab_suite;
 extern struct kunit_suite erdma_deferred_suite;
 extern struct kunit_suite erdma_flush_suite;
 extern struct kunit_suite erdma_outcome_suite;
+extern struct kunit_suite erdma_doorbell_suite;
 extern struct kunit_suite erdma_bringup_suite;
 extern struct kunit_suite erdma_recovery_suite;
 extern struct kunit_suite erdma_debug_suite;
