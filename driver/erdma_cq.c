@@ -475,7 +475,7 @@ static int cq_release(struct erdma_dev *dev, struct erdma_cq *cq)
 	int err;
 
 	/* No event finds the CQ any more; its number stays taken for now */
-	erdma_objtab_publish(&dev->cqs, cq->cqn, NULL);
+	erdma_objtab_withdraw(&dev->cqs, cq->cqn);
 	err = erdma_exec_destroy_cq(dev, cq->cqn);
 	erdma_ref_end(&cq->ref);
 

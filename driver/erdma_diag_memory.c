@@ -112,6 +112,15 @@ const struct erdma_diag_object_ops erdma_diag_mr_ops = {
 	.fill = mr_fill,
 };
 
+/*
+ * CLOCK_MONOTONIC at a moment in jiffies, as exact as those are: an object that has no command
+ * of its own need not read the clock when it is made
+ */
+static u64 memory_ns(u64 jiffies_then)
+{
+	return ktime_get_coarse_ns() - jiffies64_to_nsecs(get_jiffies_64() - jiffies_then);
+}
+
 /* ---- protection domains -------------------------------------------------- */
 
 static bool pd_next(struct erdma_dev *dev, u32 *id)
@@ -126,7 +135,7 @@ static void pd_fill_held(const struct erdma_pd *pd, struct erdma_diag_pd *out)
 	out->n_qp = atomic_read(&pd->n_qp);
 	out->n_mr = atomic_read(&pd->n_mr);
 	out->res_id = READ_ONCE(pd->ibpd.res.id);
-	out->created_ns = pd->created_ns;
+	out->created_ns = memory_ns(pd->created);
 }
 
 static int pd_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 id,
@@ -179,7 +188,7 @@ static void ctx_fill_held(const struct erdma_ucontext *ctx, struct erdma_diag_ct
 	out->n_mr = atomic_read(&ctx->n_mr);
 	out->n_cq = atomic_read(&ctx->n_cq);
 	out->n_qp = atomic_read(&ctx->n_qp);
-	out->created_ns = ctx->created_ns;
+	out->created_ns = memory_ns(ctx->created);
 }
 
 static int ctx_fill(struct erdma_dev *dev, const struct erdma_diag_who *who, u32 id,

@@ -125,7 +125,7 @@ static int mr_release(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_pd *
 	int err;
 
 	/* Nobody finds the region any more; its number stays taken for now */
-	erdma_objtab_publish(&dev->mrs, mr->index, NULL);
+	erdma_objtab_withdraw(&dev->mrs, mr->index);
 	err = erdma_exec_dereg_mr(dev, &key);
 	erdma_ref_end(&mr->ref);
 	if (erdma_defer_free(dev, &mr_free_kind, mr, mr->index, err)) {

@@ -55,17 +55,15 @@ void erdma_get_dev_fw_str(struct ib_device *ibdev, char *str);
 
 /**
  * struct erdma_idtab - numbers handed out "next free, then wrap" (6.4)
- * @map: numbers in use
- * @lock: protects @map, @next and @peak
+ * @map: numbers in use, changed atomically
  * @min: lowest number ever handed out
  * @max: highest number
- * @next: where the search starts
+ * @next: where the search starts, at least @min
  * @used: numbers in use
- * @peak: most of them at a time
+ * @peak: most of them at a time, as far as those who take one see it
  */
 struct erdma_idtab {
 	unsigned long *map;
-	spinlock_t lock;
 	u32 min;
 	u32 max;
 	u32 next;
@@ -75,20 +73,66 @@ struct erdma_idtab {
 
 int erdma_idtab_init(struct erdma_idtab *tab, u32 first, u32 min, u32 max);
 void erdma_idtab_exit(struct erdma_idtab *tab);
-int erdma_idtab_alloc(struct erdma_idtab *tab);
 void erdma_idtab_reserve(struct erdma_idtab *tab, u32 id);
-void erdma_idtab_free(struct erdma_idtab *tab, u32 id);
+
+/* Others take and free numbers meanwhile */
+static inline unsigned long erdma_idtab_find(const struct erdma_idtab *tab, unsigned long from)
+{
+	return data_race(find_next_zero_bit(tab->map, tab->max + 1UL, from));
+}
+
+/**
+ * erdma_idtab_alloc - take the next free number (section 6.4)
+ * @tab: numbers
+ *
+ * The search starts behind the number handed out last, so that a number rests
+ * as long as possible before it is used again, and wraps to the lowest one. Without a
+ * lock: who loses the race for a number looks for the next one.
+ *
+ * Context: process.
+ * Return: number; -ENOMEM: all are in use.
+ */
+static __always_inline int erdma_idtab_alloc(struct erdma_idtab *tab)
+{
+	unsigned long id = READ_ONCE(tab->next), end = tab->max + 1UL;
+	u32 used;
+
+	do {
+		id = erdma_idtab_find(tab, id);
+		if (id >= end)
+			id = erdma_idtab_find(tab, tab->min);
+		if (id >= end)
+			return -ENOMEM;
+	} while (test_and_set_bit(id, tab->map));
+	WRITE_ONCE(tab->next, id + 1);
+	used = atomic_inc_return(&tab->used);
+	if (used > READ_ONCE(tab->peak))
+		WRITE_ONCE(tab->peak, used);
+	return id;
+}
+
+/**
+ * erdma_idtab_free - give a number back
+ * @tab: numbers
+ * @id: from erdma_idtab_alloc()
+ *
+ * Context: process.
+ */
+static inline void erdma_idtab_free(struct erdma_idtab *tab, u32 id)
+{
+	clear_bit_unlock(id, tab->map);
+	atomic_dec(&tab->used);
+}
 
 /* ---- erdma_objtab.c: objects by number ------------------------------------- */
 
 /**
  * struct erdma_ref - what is common to objects that others find by their number
- * @count: the table's reference, and one for everyone who holds the object
- * @unused: nobody has a reference any more
+ * @count: the table's reference, and one for everyone who holds the object; who waits
+ *	for the end of those waits for zero, by the address of this structure
  */
 struct erdma_ref {
 	struct kref count;
-	struct completion unused;
 };
 
 /**
@@ -103,19 +147,54 @@ struct erdma_objtab {
 	struct erdma_ref ***leaves;
 };
 
-void erdma_ref_init(struct erdma_ref *ref);
+/**
+ * erdma_ref_init - begin the life of an object
+ * @ref: one reference, the table's, which erdma_ref_end() drops
+ */
+static inline void erdma_ref_init(struct erdma_ref *ref)
+{
+	kref_init(&ref->count);
+}
+
 void erdma_ref_put(struct erdma_ref *ref);
-void erdma_ref_end(struct erdma_ref *ref);
+void erdma_ref_wait(struct erdma_ref *ref);
+
+/**
+ * erdma_ref_end - drop the table's reference and wait for those of others
+ * @ref: withdrawn, nobody can get it any more
+ *
+ * Context: may sleep.
+ */
+static inline void erdma_ref_end(struct erdma_ref *ref)
+{
+	/* Most often there are no others */
+	if (!refcount_dec_and_test(&ref->count.refcount))
+		erdma_ref_wait(ref);
+}
+
 void erdma_objtab_init(struct erdma_objtab *tab);
 int erdma_objtab_size(struct erdma_objtab *tab, u32 min, u32 max);
 void erdma_objtab_exit(struct erdma_objtab *tab);
 int erdma_objtab_alloc(struct erdma_objtab *tab);
-void erdma_objtab_free(struct erdma_objtab *tab, u32 id);
+int erdma_objtab_add(struct erdma_objtab *tab, struct erdma_ref *ref, u32 *num);
 void erdma_objtab_publish(struct erdma_objtab *tab, u32 id, struct erdma_ref *ref);
+void erdma_objtab_withdraw(struct erdma_objtab *tab, u32 id);
 struct erdma_ref *erdma_objtab_find(struct erdma_objtab *tab, u32 id);
 struct erdma_ref *erdma_objtab_get(struct erdma_objtab *tab, u32 id);
 struct erdma_ref *erdma_objtab_get_from(struct erdma_objtab *tab, u32 id);
 bool erdma_objtab_next(struct erdma_objtab *tab, u32 *id);
+
+/**
+ * erdma_objtab_free - give a number back
+ * @tab: table
+ * @id: of erdma_objtab_alloc(); without an object
+ *
+ * Context: process.
+ */
+static inline void erdma_objtab_free(struct erdma_objtab *tab, u32 id)
+{
+	erdma_idtab_free(&tab->ids, id);
+}
 
 /* ---- erdma_pd.c: protection domains --------------------------------------- */
 
@@ -128,7 +207,7 @@ bool erdma_objtab_next(struct erdma_objtab *tab, u32 *id);
  * @ctx: the application's context, NULL: the kernel's. It outlives the PD
  * @n_qp: QPs in it
  * @n_mr: memory regions in it
- * @created_ns: ktime_get_coarse_ns()
+ * @created: jiffies
  */
 struct erdma_pd {
 	struct ib_pd ibpd;
@@ -138,7 +217,7 @@ struct erdma_pd {
 	struct erdma_ucontext *ctx;
 	atomic_t n_qp;
 	atomic_t n_mr;
-	u64 created_ns;
+	u64 created;
 };
 
 int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
@@ -179,7 +258,7 @@ struct erdma_mmap_entry {
  * @n_mr: memory regions made in it
  * @n_cq: CQs made in it
  * @n_qp: QPs made in it
- * @created_ns: ktime_get_coarse_ns()
+ * @created: jiffies
  */
 struct erdma_ucontext {
 	struct ib_ucontext ibucontext;
@@ -196,7 +275,7 @@ struct erdma_ucontext {
 	atomic_t n_mr;
 	atomic_t n_cq;
 	atomic_t n_qp;
-	u64 created_ns;
+	u64 created;
 };
 
 static inline void erdma_ucontext_put(struct erdma_ucontext *ctx)

@@ -9,6 +9,7 @@
 #include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "erdma.h"
 
@@ -18,21 +19,6 @@
 /* ---- references ---------------------------------------------------------- */
 
 /**
- * erdma_ref_init - begin the life of an object
- * @ref: one reference, the table's, which erdma_ref_end() drops
- */
-void erdma_ref_init(struct erdma_ref *ref)
-{
-	kref_init(&ref->count);
-	init_completion(&ref->unused);
-}
-
-static void ref_complete(struct kref *count)
-{
-	complete(&container_of(count, struct erdma_ref, count)->unused);
-}
-
-/**
  * erdma_ref_put - drop a reference
  * @ref: not to be used afterwards
  *
@@ -40,20 +26,23 @@ static void ref_complete(struct kref *count)
  */
 void erdma_ref_put(struct erdma_ref *ref)
 {
-	kref_put(&ref->count, ref_complete);
+	if (!refcount_dec_and_test(&ref->count.refcount))
+		return;
+	/* The object may be gone by now: only its address is used */
+	smp_mb__after_atomic();
+	wake_up_var(ref);
 }
 
 /**
- * erdma_ref_end - drop the table's reference and wait for those of others
- * @ref: withdrawn, nobody can get it any more
+ * erdma_ref_wait - wait for the references of others
+ * @ref: withdrawn, and without the table's reference
  *
  * Context: may sleep.
  */
-void erdma_ref_end(struct erdma_ref *ref)
+void erdma_ref_wait(struct erdma_ref *ref)
 {
-	/* Most often there are no others: neither complete nor wait then */
-	if (!refcount_dec_and_test(&ref->count.refcount))
-		wait_for_completion(&ref->unused);
+	wait_var_event(ref, !refcount_read(&ref->count.refcount));
+	smp_acquire__after_ctrl_dep();	/* what they did, before what the caller frees */
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -123,13 +112,11 @@ void erdma_objtab_exit(struct erdma_objtab *tab)
 	erdma_idtab_exit(&tab->ids);
 }
 
-/* The leaf of @id is there; false: no memory */
-static bool objtab_has_leaf(struct erdma_objtab *tab, u32 id)
+/* Return: false: no memory */
+static noinline bool objtab_make_leaf(struct erdma_objtab *tab, struct erdma_ref ***leaf)
 {
-	struct erdma_ref ***leaf = &tab->leaves[id / OBJTAB_LEAF], **fresh;
+	struct erdma_ref **fresh;
 
-	if (READ_ONCE(*leaf))
-		return true;
 	fresh = kcalloc(OBJTAB_LEAF, sizeof(*fresh), GFP_KERNEL);
 	if (!fresh)
 		return false;
@@ -141,6 +128,20 @@ static bool objtab_has_leaf(struct erdma_objtab *tab, u32 id)
 	return true;
 }
 
+static __always_inline int objtab_take(struct erdma_objtab *tab)
+{
+	int id = erdma_idtab_alloc(&tab->ids);
+	struct erdma_ref ***leaf;
+
+	if (id < 0)
+		return id;
+	leaf = &tab->leaves[id / OBJTAB_LEAF];
+	if (READ_ONCE(*leaf) || objtab_make_leaf(tab, leaf))
+		return id;
+	erdma_idtab_free(&tab->ids, id);
+	return -ENOMEM;
+}
+
 /**
  * erdma_objtab_alloc - take a number (section 6.4)
  * @tab: table
@@ -150,46 +151,55 @@ static bool objtab_has_leaf(struct erdma_objtab *tab, u32 id)
  */
 int erdma_objtab_alloc(struct erdma_objtab *tab)
 {
-	int id = erdma_idtab_alloc(&tab->ids);
-
-	if (id >= 0 && !objtab_has_leaf(tab, id)) {
-		erdma_idtab_free(&tab->ids, id);
-		return -ENOMEM;
-	}
-	return id;
+	return objtab_take(tab);
 }
 
 /**
- * erdma_objtab_free - give a number back
+ * erdma_objtab_add - take a number for an object, and from now on others find it
  * @tab: table
- * @id: of erdma_objtab_alloc(); without an object
+ * @ref: of the object, which is complete but for its number
+ * @num: its number, set before it is found
  *
- * Context: process.
+ * Context: may sleep.
+ * Return: 0; -ENOMEM: also if all numbers are in use.
  */
-void erdma_objtab_free(struct erdma_objtab *tab, u32 id)
+int erdma_objtab_add(struct erdma_objtab *tab, struct erdma_ref *ref, u32 *num)
 {
-	erdma_idtab_free(&tab->ids, id);
+	int id = objtab_take(tab);
+
+	if (id < 0)
+		return id;
+	*num = id;
+	erdma_objtab_publish(tab, id, ref);
+	return 0;
 }
 
 /**
  * erdma_objtab_publish - from now on others find the object
  * @tab: table
  * @id: of erdma_objtab_alloc()
- * @ref: of the object; NULL: from now on nobody finds it, the number stays taken
+ * @ref: of the object
  *
- * Context: process, interrupts on.
+ * Context: any.
  */
 void erdma_objtab_publish(struct erdma_objtab *tab, u32 id, struct erdma_ref *ref)
 {
-	struct erdma_ref **place = &tab->leaves[id / OBJTAB_LEAF][id % OBJTAB_LEAF];
+	/* What it points to, before */
+	smp_store_release(&tab->leaves[id / OBJTAB_LEAF][id % OBJTAB_LEAF], ref);
+}
 
-	if (ref) {
-		smp_store_release(place, ref);	/* what it points to, before */
-		return;
-	}
+/**
+ * erdma_objtab_withdraw - from now on nobody finds the object
+ * @tab: table
+ * @id: of a published object; the number stays taken
+ *
+ * Context: process, interrupts on.
+ */
+void erdma_objtab_withdraw(struct erdma_objtab *tab, u32 id)
+{
 	/* Who has found it has a reference when the lock is free */
 	spin_lock_irq(&tab->lock);
-	WRITE_ONCE(*place, NULL);
+	WRITE_ONCE(tab->leaves[id / OBJTAB_LEAF][id % OBJTAB_LEAF], NULL);
 	spin_unlock_irq(&tab->lock);
 }
 
@@ -243,7 +253,7 @@ static bool objtab_scan(struct erdma_objtab *tab, u32 *id, struct erdma_ref **re
 		return false;
 	end = min(last - *id, OBJTAB_BATCH - 1U) + *id + 1;
 	/* A bit that is set or cleared meanwhile is of a number without an object */
-	while ((*id = find_next_bit(tab->ids.map, end, *id)) < end) {
+	while ((*id = data_race(find_next_bit(tab->ids.map, end, *id))) < end) {
 		*ref = erdma_objtab_find(tab, *id);
 		if (*ref)
 			return true;

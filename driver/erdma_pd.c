@@ -51,22 +51,21 @@ void erdma_pd_count_mr(struct erdma_pd *pd, int n)
 int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = dev_of(ibpd->device);
-	int id = erdma_objtab_alloc(&dev->pds);
 	struct erdma_pd *pd = pd_of(ibpd);
+	int err;
 
-	if (id < 0) {
-		erdma_stat_inc(&dev->stats, ERDMA_STAT_ALLOC_PD_FAILED);
-		erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_ALLOC_PD, 0, id);
-		return id;
-	}
-	pd->pdn = id;
-	pd->created_ns = ktime_get_coarse_ns();
+	pd->created = get_jiffies_64();
 	erdma_ref_init(&pd->ref);
 	if (udata)
 		pd->ctx = rdma_udata_to_drv_context(udata, struct erdma_ucontext, ibucontext);
+	err = erdma_objtab_add(&dev->pds, &pd->ref, &pd->pdn);
+	if (err) {
+		erdma_stat_inc(&dev->stats, ERDMA_STAT_ALLOC_PD_FAILED);
+		erdma_rec_fail(dev->rec, ERDMA_DIAG_VERB_ALLOC_PD, 0, err);
+		return err;
+	}
 	if (pd->ctx)
 		atomic_inc(&pd->ctx->n_pd);
-	erdma_objtab_publish(&dev->pds, id, &pd->ref);
 	erdma_stat_inc(&dev->stats, ERDMA_STAT_ALLOC_PD);
 	return 0;
 }
@@ -84,7 +83,7 @@ int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	struct erdma_dev *dev = dev_of(ibpd->device);
 	struct erdma_pd *pd = pd_of(ibpd);
 
-	erdma_objtab_publish(&dev->pds, pd->pdn, NULL);
+	erdma_objtab_withdraw(&dev->pds, pd->pdn);
 	erdma_ref_end(&pd->ref);
 	if (pd->ctx)
 		atomic_dec(&pd->ctx->n_pd);

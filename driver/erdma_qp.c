@@ -216,7 +216,7 @@ static int qp_release(struct erdma_dev *dev, struct erdma_qp *qp)
 	int err;
 
 	/* No event finds the QP any more; its number stays taken for now */
-	erdma_objtab_publish(&dev->qps, qp->qpn, NULL);
+	erdma_objtab_withdraw(&dev->qps, qp->qpn);
 	/* In this order: the former may stop the QP, which starts the latter */
 	cancel_work_sync(&qp->fatal_work);
 	erdma_reflush_cancel(qp);

@@ -333,7 +333,7 @@ static int ctx_init(struct erdma_dev *dev, struct erdma_ucontext *ctx, struct ib
 		return -EINVAL;
 	erdma_dbrec_init(ctx);
 	erdma_ref_init(&ctx->ref);
-	ctx->created_ns = ktime_get_coarse_ns();
+	ctx->created = get_jiffies_64();
 	err = erdma_objtab_alloc(&dev->ctxs);
 	if (err < 0)
 		return err;
@@ -392,7 +392,7 @@ void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
 	struct erdma_ucontext *ctx = ucontext_of(ibctx);
 	struct erdma_dev *dev = dev_of(ibctx->device);
 
-	erdma_objtab_publish(&dev->ctxs, ctx->id, NULL);
+	erdma_objtab_withdraw(&dev->ctxs, ctx->id);
 	erdma_ref_end(&ctx->ref);
 	ctx_exit_pages(dev, ctx);
 	erdma_dbrec_exit(ctx);

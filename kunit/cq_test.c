@@ -307,7 +307,7 @@ static void qp_that_goes_away_is_forgotten(struct kunit *test)
 	complete_recv(s, QPN, 0, ERDMA_OP_RECV);
 	KUNIT_ASSERT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 1);
 	KUNIT_EXPECT_PTR_EQ(test, s->cq.kernel.last_qp, &s->qp);
-	erdma_objtab_publish(&s->qp.dev->qps, QPN, NULL);
+	erdma_objtab_withdraw(&s->qp.dev->qps, QPN);
 	erdma_flush_remove_qp(&s->qp);
 	complete_recv(s, QPN, 1, ERDMA_OP_RECV);
 	KUNIT_EXPECT_EQ(test, erdma_poll_cq(&s->cq.ibcq, 1, &wc), 0);

@@ -447,7 +447,7 @@ void fake_objtab_exit(struct erdma_objtab *tab)
 	u32 id = 0;
 
 	while (erdma_objtab_next(tab, &id))
-		erdma_objtab_publish(tab, id, NULL);
+		erdma_objtab_withdraw(tab, id);
 	erdma_objtab_exit(tab);
 }
 
@@ -461,6 +461,44 @@ void fake_publish(struct erdma_objtab *tab, u32 id, struct erdma_ref *ref)
 {
 	erdma_idtab_reserve(&tab->ids, id);
 	erdma_objtab_publish(tab, id, ref);
+}
+
+/**
+ * fake_context - a user context for erdma_dealloc_ucontext()
+ * @test: test with a fake
+ *
+ * Return: context without doorbell pages; the test ends if there is none.
+ */
+struct erdma_ucontext *fake_context(struct kunit *test)
+{
+	struct erdma_ucontext *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct erdma_dev *dev = fake_of(test)->dev;
+	int id = erdma_objtab_alloc(&dev->ctxs);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ctx);
+	KUNIT_ASSERT_GT(test, id, 0);
+	ctx->id = id;
+	ctx->ibucontext.device = &dev->ibdev;
+	erdma_ref_init(&ctx->ref);
+	erdma_dbrec_init(ctx);
+	return ctx;
+}
+
+/**
+ * fake_gives_pages_back - end a context; did it give its doorbell pages back?
+ * @f: fake, which has others for the next context
+ * @ctx: of fake_context()
+ *
+ * Return: true if the device got a command.
+ */
+bool fake_gives_pages_back(struct fake_dev *f, struct erdma_ucontext *ctx)
+{
+	u32 before = f->total;
+
+	f->dev->db_spare.valid = true;
+	erdma_dealloc_ucontext(&ctx->ibucontext);
+	f->dev->db_spare.valid = false;
+	return f->total != before;
 }
 
 /**
@@ -539,6 +577,7 @@ void fake_exit(struct kunit *test)
 	fake_objtab_exit(&f->dev->pds);
 	fake_objtab_exit(&f->dev->mrs);
 	fake_objtab_exit(&f->dev->ctxs);
+	f->dev->db_spare.valid = false;	/* there is no command queue any more */
 	erdma_db_exit(f->dev);
 	dma_pool_destroy(f->dev->response_pool);
 	dma_pool_destroy(f->dev->dbrec_pool);

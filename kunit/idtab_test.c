@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Numbers of PDs and MRs: erdma_idtab_*() (docs/erdma-hardware.md, 6.4) */
+#include <linux/bitmap.h>
+
 #include "erdma.h"
 #include "suites.h"
 
@@ -75,12 +77,53 @@ static void use_is_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&tab->used), 1);
 }
 
+#define TAKERS	4
+#define TAKEN	500	/* numbers of each */
+
+struct taker {
+	struct work_struct work;
+	struct erdma_idtab *tab;
+	int ids[TAKEN];
+};
+
+static void take_numbers(struct work_struct *work)
+{
+	struct taker *t = container_of(work, struct taker, work);
+	int i;
+
+	for (i = 0; i < TAKEN; i++)
+		t->ids[i] = erdma_idtab_alloc(t->tab);
+}
+
+/* As many as there are, on all CPUs at once: each has one owner */
+static void numbers_taken_at_once_differ(struct kunit *test)
+{
+	struct taker *t = kunit_kcalloc(test, TAKERS, sizeof(*t), GFP_KERNEL);
+	struct erdma_idtab tab;
+	int i;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, t);
+	KUNIT_ASSERT_EQ(test, erdma_idtab_init(&tab, 1, 0, TAKERS * TAKEN - 1), 0);
+	for (i = 0; i < TAKERS; i++) {
+		t[i].tab = &tab;
+		INIT_WORK(&t[i].work, take_numbers);
+		queue_work(system_unbound_wq, &t[i].work);
+	}
+	for (i = 0; i < TAKERS; i++)
+		flush_work(&t[i].work);
+	KUNIT_EXPECT_TRUE(test, bitmap_full(tab.map, TAKERS * TAKEN));
+	KUNIT_EXPECT_EQ(test, atomic_read(&tab.used), TAKERS * TAKEN);
+	KUNIT_EXPECT_EQ(test, erdma_idtab_alloc(&tab), -ENOMEM);
+	erdma_idtab_exit(&tab);
+}
+
 static struct kunit_case idtab_cases[] = {
 	KUNIT_CASE(starts_at_first_then_wraps_to_lowest),
 	KUNIT_CASE(freed_number_rests),
 	KUNIT_CASE(full_table_refuses),
 	KUNIT_CASE(reserved_number_is_never_handed_out),
 	KUNIT_CASE(use_is_counted),
+	KUNIT_CASE(numbers_taken_at_once_differ),
 	{}
 };
 

@@ -46,7 +46,7 @@ static void object_is_found_while_it_is_published(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, erdma_objtab_get(tab, 7), ref);
 	KUNIT_EXPECT_EQ(test, kref_read(&ref->count), 2);
 	erdma_ref_put(ref);
-	erdma_objtab_publish(tab, 7, NULL);
+	erdma_objtab_withdraw(tab, 7);
 	KUNIT_EXPECT_PTR_EQ(test, erdma_objtab_get(tab, 7), (struct erdma_ref *)NULL);
 }
 
@@ -105,7 +105,7 @@ static void taken_numbers_without_object_are_passed_over(struct kunit *test)
 	u32 id = 1;
 
 	add(test, 5);
-	erdma_objtab_publish(tab, 5, NULL);
+	erdma_objtab_withdraw(tab, 5);
 	add(test, 6);
 	KUNIT_ASSERT_TRUE(test, erdma_objtab_next(tab, &id));
 	KUNIT_EXPECT_EQ(test, id, 6);
@@ -139,7 +139,7 @@ static void end_waits_for_who_holds_the_object(struct kunit *test)
 	KUNIT_ASSERT_PTR_EQ(test, erdma_objtab_get(tab, 9), h.ref);
 	INIT_WORK_ONSTACK(&h.work, drop_late);
 	schedule_work(&h.work);
-	erdma_objtab_publish(tab, 9, NULL);
+	erdma_objtab_withdraw(tab, 9);
 	erdma_ref_end(h.ref);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(h.dropped));
 	flush_work(&h.work);

@@ -208,7 +208,7 @@ static void qp_that_left_the_table_gets_no_work(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
-	erdma_objtab_publish(&t->dev.qps, QPN, NULL);
+	erdma_objtab_withdraw(&t->dev.qps, QPN);
 	KUNIT_EXPECT_FALSE(test, erdma_qp_async_event(&t->dev, QPN, 0));
 	flush_workqueue(t->dev.reflusher);
 	KUNIT_EXPECT_EQ(test, t->events + t->works, 0);

@@ -72,7 +72,7 @@ static void qp_in_destruction_is_not_looked_at(struct kunit *test)
 	struct diag_setup *s = setup_of(test);
 	struct erdma_qp *qp = s->qp[0];
 
-	erdma_objtab_publish(&s->f->dev->qps, qp->qpn, NULL);
+	erdma_objtab_withdraw(&s->f->dev->qps, qp->qpn);
 	qp->scq = NULL;
 	qp->rcq = NULL;
 	KUNIT_EXPECT_EQ(test, bytes_of_qp(test, qp), 0);
@@ -92,7 +92,7 @@ static void cq_in_destruction_is_not_looked_at(struct kunit *test)
 {
 	struct diag_setup *s = setup_of(test);
 
-	erdma_objtab_publish(&s->f->dev->cqs, s->cq->cqn, NULL);
+	erdma_objtab_withdraw(&s->f->dev->cqs, s->cq->cqn);
 	KUNIT_EXPECT_EQ(test, bytes_of_cq(test, s->cq), 0);
 	diag_expect_no_reference_left(test);
 }
@@ -287,7 +287,7 @@ static void raw_context_that_cannot_be_had_is_an_error(struct kunit *test)
 	s->f->dev->cmdq.quarantined = ERDMA_DIAG_HW_MAX_STUCK;
 	KUNIT_EXPECT_EQ(test, erdma_fill_res_cq_entry_raw(msg, &s->cq->ibcq), -EBUSY);
 	s->f->dev->cmdq.quarantined = 0;
-	erdma_objtab_publish(&s->f->dev->qps, s->qp[0]->qpn, NULL);
+	erdma_objtab_withdraw(&s->f->dev->qps, s->qp[0]->qpn);
 	KUNIT_EXPECT_EQ(test, erdma_fill_res_qp_entry_raw(msg, &s->qp[0]->ibqp), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, msg->len, 0);
 	diag_expect_no_reference_left(test);
