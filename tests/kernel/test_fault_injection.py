@@ -397,9 +397,11 @@ def test_objects_of_the_kernel_every_fault(consumer, visited, depth):
 @thorough
 @command_faults
 def test_objects_of_the_kernel_each_command(consumer, visited, depth, line):
+    """What the card refuses to destroy it has until it is reset."""
     before = object_counts(consumer)
     each_command_fails(consumer, visited, line, lambda: passed(consumer.run(
         ['cat', f'{KVERBS}/create'], depth.seconds).out))
+    wait_recovered(consumer, reset(consumer))
     consumer.wait_until('the objects to be as many as before',
                         lambda: object_counts(consumer) == before, 20)
 
