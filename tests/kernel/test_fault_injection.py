@@ -410,9 +410,11 @@ def test_objects_of_the_kernel_each_command(consumer, visited, depth, line):
 
 def set_background(vm, percent):
     """Let this part of the allocations fail that threads of the kernel make."""
-    # Threads that end meanwhile cannot be written to.
-    vm.run(f'cd {DEBUG}/failslab && echo {"Y" if percent else "N"} >task-filter && '
-           f'echo {percent} >probability && echo 1 >interval && echo -1 >times && '
+    # Without the filter and with a probability those of all fail, the agent's, too. Threads that end
+    # meanwhile cannot be written to.
+    vm.run(f'cd {DEBUG}/failslab && echo 0 >probability && '
+           f'echo {"Y" if percent else "N"} >task-filter && '
+           f'echo 1 >interval && echo -1 >times && echo {percent} >probability && '
            f'for pid in $(pgrep "^kworker"); do echo {int(percent > 0)} >/proc/$pid/make-it-fail; '
            'done 2>/dev/null; true')
 
