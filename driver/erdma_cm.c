@@ -291,6 +291,7 @@ static int cm_start_connect(struct erdma_ep *ep, struct iw_cm_id *id,
 	erdma_ep_set_state(ep, ERDMA_EP_CONNECTING);
 	erdma_ep_set_deadline(ep, ERDMA_MPA_CONNECT_MS);
 
+	/* Whatever comes of it changes the socket's state, and that queues the endpoint */
 	err = erdma_kernel_connect(ep->sock, (struct sockaddr *)&remote, sizeof(remote),
 				   O_NONBLOCK);
 	return err == -EINPROGRESS ? 0 : err;
@@ -549,6 +550,8 @@ int erdma_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		err = cm_accept(ep, id, param);
 		if (err)
 			erdma_cm_fail(ep, err);
+	} else {
+		erdma_stat_inc(&dev->stats, ERDMA_STAT_CM_ACCEPT_FAILED);
 	}
 	mutex_unlock(&ep->lock);
 	erdma_ep_put(ep);

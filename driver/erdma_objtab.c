@@ -112,7 +112,7 @@ void erdma_objtab_exit(struct erdma_objtab *tab)
 	erdma_idtab_exit(&tab->ids);
 }
 
-/* Return: false: no memory */
+/* Somebody else may make it meanwhile. Return: false: no memory */
 static noinline bool objtab_make_leaf(struct erdma_objtab *tab, struct erdma_ref ***leaf)
 {
 	struct erdma_ref **fresh;
