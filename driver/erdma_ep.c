@@ -20,7 +20,16 @@
 #include "compat/compat.h"
 #include "erdma_cm.h"
 
+/*
+ * What sets a connection up waits for no command of the device: in the order of what happened,
+ * so that requests arrive in the order of rdma_connect() and reach the application in that of
+ * their arrival. The rest sleeps in commands, of one connection beside those of others.
+ */
+static struct workqueue_struct *ep_setup_wq;
 static struct workqueue_struct *ep_wq;
+
+#define EP_SETUP	(BIT(ERDMA_EP_LISTEN) | BIT(ERDMA_EP_CONNECTING) |	\
+			 BIT(ERDMA_EP_WAIT_REQUEST))
 
 static const char * const ep_state_names[] = {
 	[ERDMA_EP_NEW] = "new",
@@ -173,8 +182,10 @@ static void ep_work(struct work_struct *work)
  */
 void erdma_ep_queue(struct erdma_ep *ep)
 {
+	bool setup = BIT(READ_ONCE(ep->state)) & EP_SETUP;
+
 	kref_get(&ep->refs);
-	if (!queue_work(ep_wq, &ep->work))
+	if (!queue_work(setup ? ep_setup_wq : ep_wq, &ep->work))
 		erdma_ep_put(ep);	/* pending work has its own: not the last */
 }
 
@@ -650,9 +661,16 @@ void erdma_ep_set_asked(struct erdma_ep *ep, struct task_struct *asked, bool ker
  */
 int erdma_ep_module_init(void)
 {
-	/* Unbound: work sleeps in device commands. A disk may wait for a connection */
+	/* A disk may wait for a connection */
+	ep_setup_wq = alloc_ordered_workqueue("erdma_cm_setup", WQ_MEM_RECLAIM);
+	if (!ep_setup_wq)
+		return -ENOMEM;
 	ep_wq = alloc_workqueue("erdma_cm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return ep_wq ? 0 : -ENOMEM;
+	if (!ep_wq) {
+		destroy_workqueue(ep_setup_wq);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 /**
@@ -663,4 +681,5 @@ int erdma_ep_module_init(void)
 void erdma_ep_module_exit(void)
 {
 	destroy_workqueue(ep_wq);
+	destroy_workqueue(ep_setup_wq);
 }
