@@ -4,17 +4,19 @@
 import pytest
 
 from erdma.vm import perf
+from lib.programs import PROGS
 
 pytestmark = [
     pytest.mark.group('vm'),
     pytest.mark.on('kcsan', 'kernels'),
     pytest.mark.cores(2),
     pytest.mark.limit(400),
-    pytest.mark.needs('driver', 'model'),
+    pytest.mark.needs('driver', 'model', 'progs'),
     pytest.mark.vms(),
 ]
 
 SECONDS = 180
+ORDER = f'{PROGS}/verbs_order'
 
 SWEEPS = [f'ib_{op}_{kind}' for kind in ('bw', 'lat') for op in ('send', 'write', 'read')]
 TESTS = {
@@ -55,6 +57,13 @@ def test_all_sizes(vm, sweeps, program):
 @pytest.mark.parametrize('program', SWEEPS)
 def test_all_sizes_last_line_is_8_mib(vm, sweeps, program):
     assert sweep(vm, program, sweeps).columns[0] == 8 << 20
+
+
+def test_requests_arrive_in_the_order_of_their_connects(vm):
+    """ib_send_bw with several queue pairs gives credit to that with the same number at the other
+    end: out of order it waits for ever.
+    """
+    assert vm.out([ORDER, vm.address(), vm.next_port(), 16, 100], SECONDS) == '100 of 100 in order'
 
 
 @pytest.mark.parametrize('name', TESTS)
