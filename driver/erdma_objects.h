@@ -75,9 +75,10 @@ int erdma_idtab_init(struct erdma_idtab *tab, u32 first, u32 min, u32 max);
 void erdma_idtab_exit(struct erdma_idtab *tab);
 void erdma_idtab_reserve(struct erdma_idtab *tab, u32 id);
 
-/* Others take and free numbers meanwhile */
+/* A number that is free, most likely: whoever wants it tries to take it */
 static inline unsigned long erdma_idtab_find(const struct erdma_idtab *tab, unsigned long from)
 {
+	/* Others take and free numbers meanwhile */
 	return data_race(find_next_zero_bit(tab->map, tab->max + 1UL, from));
 }
 
