@@ -378,6 +378,9 @@ Hint: there is no module erdma for Linux $(uname -r): 'dkms status erdma'"* ]]
 	[ "$(node basic info qp 18 -j | jq -c '.data[0].differs')" = '["pdn","recv_cqn"]' ]
 	[ "$(node basic dump qp 17 --sq -j | jq -c '[.data[0].entries[].index]')" = '[14,17,18,20]' ]
 	[ "$(node basic list dev -j | jq -c '[.data[0] | .dev, .pci, .state]')" = '["erdma_0","0000:00:05.0","ok"]' ]
+	# It is in the class of the others, too
+	mkdir -p "$EADM_SYSFS/class/infiniband/erdma_0" "$EADM_SYSFS/class/infiniband/siw0"
+	[ "$(node basic list dev -j | jq -c '[.data[] | .dev, .state]')" = '["erdma_0","ok","siw0","other"]' ]
 	diff <(node basic dump cmdq --last 99) "$BATS_TEST_DIRNAME/golden/dump-cmdq.txt"
 }
 @test "real: errors by ioctl" {
