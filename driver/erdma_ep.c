@@ -23,7 +23,8 @@
 /*
  * What sets a connection up waits for no command of the device: in the order of what happened,
  * so that requests arrive in the order of rdma_connect() and reach the application in that of
- * their arrival. The rest sleeps in commands, of one connection beside those of others.
+ * their arrival. The rest sleeps in commands, of one connection beside those of others. What
+ * comes just before a state ends is queued by that state, and may find the next one.
  */
 static struct workqueue_struct *ep_setup_wq;
 static struct workqueue_struct *ep_wq;

@@ -46,10 +46,20 @@ static u32 db_valid(const struct erdma_dev *dev, const struct erdma_db_pages *db
  */
 int erdma_db_init(struct erdma_dev *dev)
 {
-	/* The device names them with 16 bits */
 	spin_lock_init(&dev->db_lock);
+	/* The device names them with 16 bits */
 	dev->db_used = bitmap_zalloc(U16_MAX + 1, GFP_KERNEL);
 	return dev->db_used ? 0 : -ENOMEM;
+}
+
+/**
+ * erdma_db_exit - undo erdma_db_init()
+ * @dev: device without contexts; its reset takes back what is left
+ */
+void erdma_db_exit(struct erdma_dev *dev)
+{
+	bitmap_free(dev->db_used);
+	dev->db_used = NULL;
 }
 
 /* Pages of a context can be the same (2.7): each of those in @mask once. Return: how many */
@@ -100,21 +110,6 @@ static bool db_give_back(struct erdma_dev *dev, const struct erdma_db_pages *db,
 	for (i = 0; i < n; i++)
 		set_bit(pages[i], dev->db_used);
 	return false;
-}
-
-/**
- * erdma_db_exit - undo erdma_db_init()
- * @dev: device without contexts
- *
- * Context: may sleep.
- */
-void erdma_db_exit(struct erdma_dev *dev)
-{
-	if (dev->db_spare.valid && !erdma_is_lost(dev))
-		db_give_back(dev, &dev->db_spare, ERDMA_EXT_DB_ALL);
-	dev->db_spare.valid = false;
-	bitmap_free(dev->db_used);
-	dev->db_used = NULL;
 }
 
 /*

@@ -225,24 +225,6 @@ static void lost_device_has_no_doorbell_pages_for_a_context(struct kunit *test)
 	f->dev->lost = ERDMA_LOST_NOT;
 }
 
-static void spare_doorbell_pages_are_given_back_at_the_end(struct kunit *test)
-{
-	const struct erdma_cmd_ext_db *req;
-	struct erdma_ucontext *ctx = fake_context(test);
-	struct fake_dev *f = fake_of(test);
-
-	KUNIT_ASSERT_EQ(test, alloc_pages_of(f, ctx, 0x90, 0x91, 0x92), 0);
-	erdma_dealloc_ucontext(&ctx->ibucontext);
-	erdma_db_exit(f->dev);
-	KUNIT_EXPECT_EQ(test, f->total, 2);
-	req = fake_last_slot(f);
-	KUNIT_EXPECT_EQ(test, FIELD_GET(ERDMA_CMD_HDR_OPCODE, le64_to_cpu(req->hdr)),
-			(u64)ERDMA_CMD_FREE_DB);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(req->mask), (u32)ERDMA_EXT_DB_ALL);
-	KUNIT_EXPECT_EQ(test, le16_to_cpu(req->sdb), 0x90);
-	KUNIT_EXPECT_FALSE(test, f->dev->db_spare.valid);
-}
-
 static struct kunit_case doorbell_cases[] = {
 	KUNIT_CASE(doorbell_pages_of_another_context_are_refused),
 	KUNIT_CASE(doorbell_pages_that_were_not_given_back_are_refused),
@@ -252,7 +234,6 @@ static struct kunit_case doorbell_cases[] = {
 	KUNIT_CASE(doorbell_pages_of_one_context_are_for_the_next),
 	KUNIT_CASE(doorbell_pages_of_a_retained_context_are_for_nobody),
 	KUNIT_CASE(lost_device_has_no_doorbell_pages_for_a_context),
-	KUNIT_CASE(spare_doorbell_pages_are_given_back_at_the_end),
 	{}
 };
 

@@ -577,7 +577,6 @@ void fake_exit(struct kunit *test)
 	fake_objtab_exit(&f->dev->pds);
 	fake_objtab_exit(&f->dev->mrs);
 	fake_objtab_exit(&f->dev->ctxs);
-	f->dev->db_spare.valid = false;	/* there is no command queue any more */
 	erdma_db_exit(f->dev);
 	dma_pool_destroy(f->dev->response_pool);
 	dma_pool_destroy(f->dev->dbrec_pool);
