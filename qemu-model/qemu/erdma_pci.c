@@ -89,12 +89,12 @@ static void pci_fn_update_power(PCIDevice *pci_dev)
     }
 }
 
-/* A card that was pulled out does not answer at all. */
+/* A card that was pulled out, or is not ready after a reset, answers nothing. */
 static uint32_t pci_fn_config_read(PCIDevice *pci_dev, uint32_t addr, int len)
 {
     ErdmaPci *s = ERDMA(pci_dev);
 
-    if (unlikely(s->core && erdma_core_removed(s->core))) {
+    if (unlikely(s->core && erdma_core_silent(s->core))) {
         return UINT32_MAX >> (32 - 8 * len);
     }
     return pci_default_read_config(pci_dev, addr, len);
@@ -105,7 +105,7 @@ static void pci_fn_config_write(PCIDevice *pci_dev, uint32_t addr, uint32_t val,
 {
     ErdmaPci *s = ERDMA(pci_dev);
 
-    if (unlikely(s->core && erdma_core_removed(s->core))) {
+    if (unlikely(s->core && erdma_core_silent(s->core))) {
         return;
     }
     pci_default_write_config(pci_dev, addr, val, len);

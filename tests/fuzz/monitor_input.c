@@ -22,7 +22,7 @@ static const char *const faults[] = {
     "stall ceq us=20", "stall aeq us=20", "flood ceq eqn=1 count=40",
     "flood aeq count=40", "flood cq cqn=1 count=40", "link down us=20",
     "silent peer us=20", "silent peer qpn=1", "loss prob=0.5 seed=1",
-    "latency us=20", "registers all-ones us=20",
+    "latency us=20", "registers all-ones us=20", "delay reset us=20",
     "corrupt register offset=0x14 value=3", "remove",
 };
 

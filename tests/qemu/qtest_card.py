@@ -96,6 +96,11 @@ class Card:
             at = (head >> 8) & 0xff
         return 0
 
+    def reset_function(self):
+        """FLR."""
+        control = self.cap(CAP_PCIE) + 8
+        self.cfg_write(control, self.cfg_read(control) | 1 << 15)
+
     def bus_master(self, on):
         self.cfg_write(PCI_COMMAND, 0x6 if on else 0x2)
 

@@ -284,6 +284,20 @@ def test_all_ones(qemu_asan):
         card.must(hw.COMMON, hw.QUERY_FW)
 
 
+def test_reset_that_takes_its_time(qemu_asan):
+    """delay reset: not ready, configuration space included; then as after any other"""
+    with Qemu(qemu_asan, DEVICE) as vm:
+        card = Card(vm).enable().bring_up()
+        put(vm, 'fault', 'delay reset ms=100')
+        card.reset_function()
+        vm.step(99000000)
+        card.cfg_write(hw.PCI_COMMAND, 7)
+        assert card.cfg_read(0) == 0xffffffff
+        vm.step(1000000)
+        assert card.cfg_read(0) == hw.VENDOR_DEVICE and card.cfg_read(hw.PCI_COMMAND) & 7 == 0
+        card.enable().bring_up().must(hw.COMMON, hw.QUERY_FW)
+
+
 def test_removal_without_a_port(qemu_asan):
     """remove on bus 0: dead, configuration space included; fault-clear: a new card"""
     with Qemu(qemu_asan, DEVICE) as vm:

@@ -173,9 +173,8 @@ def test_function_level_reset(qemu_asan):
     """FLR: registers as after power-on, BARs and bus mastering cleared"""
     with Qemu(qemu_asan, DEVICE) as vm:
         card = Card(vm).enable().bring_up()
-        pcie = card.cap(hw.CAP_PCIE)
-        card.cfg_write(pcie + 8, card.cfg_read(pcie + 8) | 1 << 15)
-        assert card.cfg_read(pcie + 8) & 1 << 15 == 0
+        card.reset_function()
+        assert card.cfg_read(card.cap(hw.CAP_PCIE) + 8) & 1 << 15 == 0
         assert card.cfg_read(hw.PCI_COMMAND) & 7 == 0
         card.enable()
         assert card.reg(hw.STATUS) & hw.INIT_DONE == 0

@@ -36,6 +36,10 @@ enum {
     ERDMA_POINT_REMOVE = 1 << 19,
     ERDMA_POINT_METER = 1 << 20,        /* not a fault: a limit is set */
     ERDMA_POINT_TWICE = 1 << 21,        /* a request that has arrived */
+    ERDMA_POINT_RESET = 1 << 22,        /* the function was reset through PCI */
+    ERDMA_POINT_SILENT = 1 << 23,       /* not a fault: it does not answer yet */
+    ERDMA_POINT_BAR0 =
+        ERDMA_POINT_REGISTER | ERDMA_POINT_REMOVE | ERDMA_POINT_SILENT,
     ERDMA_POINT_SHAPER =
         ERDMA_POINT_MESSAGE | ERDMA_POINT_SQ | ERDMA_POINT_NETWORK |
         ERDMA_POINT_LOSS | ERDMA_POINT_LATENCY | ERDMA_POINT_METER,
@@ -73,7 +77,9 @@ typedef struct ErdmaHooks {
     void (*eq_room)(ErdmaCore *c);
     /* POINT_IRQ */
     bool (*irq)(ErdmaCore *c, unsigned vector);
-    /* POINT_REGISTER, POINT_REMOVE: *@value is read in place of a register */
+    /* POINT_RESET */
+    void (*was_reset)(ErdmaCore *c);
+    /* POINT_BAR0: *@value is read in place of a register */
     bool (*register_read)(ErdmaCore *c, uint64_t offset, unsigned size,
                           uint64_t *value);
     /* The same points: the card does not react to writes */

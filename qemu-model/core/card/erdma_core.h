@@ -210,8 +210,11 @@ bool erdma_core_fault_add(ErdmaCore *core, const char *line, uint32_t *id,
 /* @which: a number, or "all" */
 bool erdma_core_fault_clear(ErdmaCore *core, const char *which, char *why,
                             size_t len);
-/* A fault pulled the card out: its configuration space reads as ones, too */
-bool erdma_core_removed(const ErdmaCore *core);
+/*
+ * A fault pulled the card out, or a reset takes its time: configuration space
+ * reads as ones, too
+ */
+bool erdma_core_silent(const ErdmaCore *core);
 
 /*
  * Looking at the card, at any time, without changing it. What is seen is handed

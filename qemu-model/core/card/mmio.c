@@ -7,7 +7,7 @@ uint64_t erdma_core_mmio_read(ErdmaCore *c, uint64_t offset, unsigned size)
     uint64_t value;
 
     c->n.mmio_reads++;
-    if (erdma_fault_at(c, ERDMA_POINT_REGISTER | ERDMA_POINT_REMOVE) &&
+    if (erdma_fault_at(c, ERDMA_POINT_BAR0) &&
         c->hooks->register_read(c, offset, size, &value)) {
         return value;
     }
@@ -25,7 +25,7 @@ void erdma_core_mmio_write(ErdmaCore *c, uint64_t offset, uint64_t value,
     if (offset >= c->cfg.bar0_size) {
         return;
     }
-    if (erdma_fault_at(c, ERDMA_POINT_REGISTER | ERDMA_POINT_REMOVE) &&
+    if (erdma_fault_at(c, ERDMA_POINT_BAR0) &&
         c->hooks->writes_ignored(c)) {
         return;
     }

@@ -187,6 +187,9 @@ void erdma_core_reset(ErdmaCore *c)
 {
     regs_reset(c);
     c->regs.status = 0;
+    if (erdma_fault_at(c, ERDMA_POINT_RESET)) {
+        c->hooks->was_reset(c);
+    }
 }
 
 /* From any state: a function left running is stopped first (2.4) */

@@ -40,6 +40,9 @@ void erdma_fault_update(ErdmaCore *c)
     if (c->faults->command_open) {
         c->points |= ERDMA_POINT_CMDQ;
     }
+    if (erdma_core_silent(c)) {
+        c->points |= ERDMA_POINT_SILENT;
+    }
     erdma_delay_set_timer(c);
 }
 
@@ -199,6 +202,9 @@ bool erdma_core_fault_clear(ErdmaCore *c, const char *which, char *why,
         if (!all && c->faults->fault[i].id != id) {
             continue;
         }
+        if (c->faults->fault[i].points & ERDMA_POINT_RESET) {
+            c->faults->silent_until = 0;
+        }
         if (c->faults->fault[i].action == ACT_REMOVE) {
             c->gone = false;            /* plugged in again, just powered */
             c->power->on(c);
@@ -218,9 +224,11 @@ bool erdma_core_fault_clear(ErdmaCore *c, const char *which, char *why,
     return all;
 }
 
-bool erdma_core_removed(const ErdmaCore *c)
+bool erdma_core_silent(const ErdmaCore *c)
 {
-    return c->gone;
+    uint64_t until = c->faults ? c->faults->silent_until : 0;
+
+    return c->gone || (until && c->ops->now(c->opaque) < until);
 }
 
 void erdma_fault_free(ErdmaCore *c)

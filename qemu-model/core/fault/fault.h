@@ -80,6 +80,7 @@ struct ErdmaFaults {
     ErdmaTimer next;            /* earliest end of a fault or of a delay */
     ErdmaKick flood;            /* entries of a flood are left */
     bool command_open;          /* a delayed one: the queue stands still */
+    uint64_t silent_until;      /* the card is not ready after a reset */
     uint64_t spoil;             /* where the next piece of payload breaks */
     uint64_t crowded;           /* not delayed for want of room */
 };

@@ -133,6 +133,7 @@ static const struct {
     { "cq", V(FLOOD), ERDMA_POINT_CQ, K(CQN) | K(QPN), 0, 0 },
     { "register", V(CORRUPT), ERDMA_POINT_REGISTER, K(OFFSET) | K(VALUE),
       0, 0 },
+    { "reset", V(DELAY), ERDMA_POINT_RESET, 0, 0, 0 },
     { "down", V(LINK), ERDMA_POINT_NETWORK, 0, 0, 0 },
     { "peer", V(SILENT), ERDMA_POINT_NETWORK, K(QPN), 0, 0 },
     { "all-ones", V(REGISTERS), ERDMA_POINT_REGISTER, K(OFFSET), 0, 0 },

@@ -446,7 +446,7 @@ static uint64_t strike_loses(const ErdmaQp *qp, uint64_t packets, uint64_t *ns)
     return lost;
 }
 
-/* ---- registers ---- */
+/* ---- registers, reset ---- */
 
 static uint64_t strike_cut_to(uint64_t value, unsigned size)
 {
@@ -459,7 +459,7 @@ static bool strike_register_read(ErdmaCore *c, uint64_t offset, unsigned size,
     FaultTarget t = { 0 };
     Fault *f;
 
-    if (c->gone) {
+    if (erdma_core_silent(c)) {
         *value = strike_cut_to(UINT64_MAX, size);
         return true;
     }
@@ -479,11 +479,22 @@ static bool strike_writes_ignored(ErdmaCore *c)
 {
     const Fault *f;
 
-    if (c->gone) {
+    if (erdma_core_silent(c)) {
         return true;
     }
     f = erdma_fault_find(c, ERDMA_POINT_REGISTER, NULL);
     return f && f->action == ACT_ONES;
+}
+
+/* Each reset begins the time anew */
+static void strike_was_reset(ErdmaCore *c)
+{
+    const Fault *f = erdma_fault_hit(c, ERDMA_POINT_RESET, NULL);
+
+    if (f) {
+        c->faults->silent_until = c->ops->now(c->opaque) + erdma_fault_time(f);
+        erdma_fault_update(c);
+    }
 }
 
 /* ---- what is registered ---- */
@@ -503,6 +514,7 @@ const ErdmaHooks erdma_fault_hooks = {
     .eq_stalled = strike_eq_stalled,
     .eq_room = strike_eq_room,
     .irq = strike_irq,
+    .was_reset = strike_was_reset,
     .register_read = strike_register_read,
     .writes_ignored = strike_writes_ignored,
     .payload = strike_payload,

@@ -32,7 +32,7 @@ TEST(fault_lines_of_every_kind_are_understood)
         "flood aeq cqn=3",
         "flood cmdq count=10", "flood cq cqn=1 count=1", "flood irq vector=1",
         "wrong-owner aeqe after=2", "registers all-ones",
-        "registers all-ones offset=20", "corrupt register offset=0x14 value=0",
+        "delay reset ms=100", "registers all-ones offset=20", "corrupt register offset=0x14 value=0",
         "link down", "link down ms=100", "silent peer qpn=4",
         "loss prob=0.5", "loss prob=1 qpn=2 us=10", "loss prob=1 minlen=1461",
         "latency us=100",

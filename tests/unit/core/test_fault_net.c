@@ -585,6 +585,34 @@ TEST(registers_read_all_ones_and_ignore_writes)
     fixture_free(s);
 }
 
+TEST(card_is_silent_until_a_reset_is_over)
+{
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
+    uint32_t id = fault(s->a, "delay reset ms=10 count=2");
+
+    card_write32(s->a, ERDMA_REG_CTRL, ERDMA_CTRL_RESET);
+    CHECK(!erdma_core_silent(s->a->core));
+    for (unsigned i = 0; i < 2; i++) {
+        erdma_core_reset(s->a->core);
+        CHECK(erdma_core_silent(s->a->core));
+        hosts_advance(&s->hosts, 9 * MS);
+        CHECK_EQ(card_read32(s->a, ERDMA_REG_VERSION), 0xffffffff);
+        card_write32(s->a, ERDMA_REG_CTRL, ERDMA_CTRL_INIT);
+        hosts_advance(&s->hosts, MS);
+        CHECK(!erdma_core_silent(s->a->core));
+        CHECK_EQ(card_read32(s->a, ERDMA_REG_STATUS), 0);
+    }
+    erdma_core_reset(s->a->core);
+    CHECK(!erdma_core_silent(s->a->core));
+    fault_over(s->a, id);
+    id = fault(s->a, "delay reset ms=10");
+    erdma_core_reset(s->a->core);
+    fault_over(s->a, id);
+    CHECK(!erdma_core_silent(s->a->core));
+    CHECK_EQ(card_read32(s->a, ERDMA_REG_STATUS), 0);
+    fixture_free(s);
+}
+
 TEST(one_register_can_lie)
 {
     Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
