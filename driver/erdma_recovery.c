@@ -178,6 +178,29 @@ static bool adapter_may_try(struct erdma_adapter *adapter)
 	return false;
 }
 
+/* Where the PCI core put the function */
+static u64 pci_read_bar0(struct pci_dev *pdev)
+{
+	u32 lo, hi;
+
+	pci_read_config_dword(pdev, PCI_BASE_ADDRESS_0, &lo);
+	pci_read_config_dword(pdev, PCI_BASE_ADDRESS_1, &hi);
+	return (u64)hi << 32 | lo;
+}
+
+/*
+ * What the PCI core saves before each reset and suspend, and restores after it, is nothing
+ * if the function did not answer then, or has never recovered from the reset before.
+ */
+static void adapter_restore_config(struct erdma_adapter *adapter)
+{
+	if (!adapter->saved || pci_read_bar0(adapter->pdev) == adapter->bar0)
+		return;
+	dev_info(&adapter->pdev->dev, "the function lost its configuration: restored\n");
+	pci_load_saved_state(adapter->pdev, adapter->saved);
+	pci_restore_state(adapter->pdev);
+}
+
 static void adapter_bring_up(struct erdma_adapter *adapter)
 {
 	struct device *parent = &adapter->pdev->dev;
@@ -185,6 +208,7 @@ static void adapter_bring_up(struct erdma_adapter *adapter)
 
 	if (!adapter_may_try(adapter))
 		return;
+	adapter_restore_config(adapter);
 	adapter->requested = false;
 	err = erdma_up(adapter);
 	if (err == -EPROBE_DEFER) {
@@ -285,6 +309,7 @@ struct erdma_adapter *erdma_adapter_create(struct pci_dev *pdev)
 	erdma_debug_init(&adapter->dbg);
 	pci_save_state(pdev);
 	adapter->saved = pci_store_saved_state(pdev);
+	adapter->bar0 = pci_read_bar0(pdev);
 	return adapter;
 }
 
@@ -325,6 +350,8 @@ void erdma_adapter_shutdown(struct erdma_adapter *adapter)
 void erdma_adapter_destroy(struct erdma_adapter *adapter)
 {
 	erdma_adapter_retire(adapter);
+	if (pci_device_is_present(adapter->pdev))
+		adapter_restore_config(adapter);	/* for whoever is bound next */
 	if (adapter->reset_unconfirmed)
 		unconfirmed_remember(adapter->pdev);
 	erdma_debug_exit(&adapter->dbg);

@@ -20,7 +20,9 @@
  * struct erdma_adapter - a PCI function that the driver is bound to
  * @refs: the driver's binding, and @recover while it is queued
  * @pdev: PCI function
- * @saved: configuration of the function for a slot reset; NULL: no memory for it
+ * @saved: configuration of the function for a slot reset, and for when it lost it;
+ *	NULL: no memory for it
+ * @bar0: registers BAR0 and BAR1 in @saved
  * @dev: its device, NULL while there is none
  * @recover: takes down a lost device and brings up a fresh one
  * @removed: the driver is not bound any more
@@ -50,6 +52,7 @@ struct erdma_adapter {
 	struct kref refs;
 	struct pci_dev *pdev;
 	struct pci_saved_state *saved;
+	u64 bar0;
 	struct erdma_dev *dev;
 	struct delayed_work recover;
 	bool removed;

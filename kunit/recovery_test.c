@@ -394,6 +394,56 @@ static void adapter_is_given_up_after_three_tries_in_ten_minutes(struct kunit *t
 	erdma_adapter_destroy(adapter);
 }
 
+#define CONFIG_DWORDS 64
+
+static u32 config[CONFIG_DWORDS];
+
+static int read_dword(struct pci_bus *bus, unsigned int devfn, int where, int size, u32 *value)
+{
+	*value = where / 4 < CONFIG_DWORDS ? config[where / 4] >> where % 4 * 8 : 0;
+	*value &= size == 4 ? U32_MAX : BIT(size * 8) - 1;
+	return PCIBIOS_SUCCESSFUL;
+}
+
+static int write_dword(struct pci_bus *bus, unsigned int devfn, int where, int size, u32 value)
+{
+	if (size == 4 && where / 4 < CONFIG_DWORDS)
+		config[where / 4] = value;
+	return PCIBIOS_SUCCESSFUL;
+}
+
+static struct pci_ops function_with_config = { .read = read_dword, .write = write_dword };
+
+static void config_is_restored_if_the_function_lost_it(struct kunit *test)
+{
+	struct pci_bus *bus;
+	struct erdma_adapter *adapter = make_adapter(test);
+
+	bus = adapter->pdev->bus;
+	erdma_adapter_destroy(adapter);
+	memset(config, 0, sizeof(config));
+	config[0] = ERDMA_PCI_VENDOR_ID | ERDMA_PCI_DEVICE_ID << 16;
+	config[PCI_BASE_ADDRESS_0 / 4] = 0x04;		/* and 64 bits: above 4 GiB */
+	config[PCI_BASE_ADDRESS_1 / 4] = 0x38;
+	bus->ops = &function_with_config;
+	adapter = erdma_adapter_create(setup_of(test)->f->pci);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, adapter);
+	pci_set_drvdata(adapter->pdev, adapter);
+
+	/* What it has is left alone */
+	config[PCI_BASE_ADDRESS_2 / 4] = 0x1000;
+	try_once(adapter);
+	KUNIT_EXPECT_EQ(test, config[PCI_BASE_ADDRESS_2 / 4], 0x1000u);
+	/* A try to come back, and the end of the binding */
+	config[PCI_BASE_ADDRESS_1 / 4] = 0;
+	try_once(adapter);
+	KUNIT_EXPECT_EQ(test, config[PCI_BASE_ADDRESS_1 / 4], 0x38u);
+	KUNIT_EXPECT_EQ(test, config[PCI_BASE_ADDRESS_2 / 4], 0u);
+	config[PCI_BASE_ADDRESS_1 / 4] = 0;
+	erdma_adapter_destroy(adapter);
+	KUNIT_EXPECT_EQ(test, config[PCI_BASE_ADDRESS_1 / 4], 0x38u);
+}
+
 /* The work alone, without an event of the function */
 static void recover_once(struct erdma_adapter *adapter)
 {
@@ -521,6 +571,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(adapter_without_device_is_prepared_for_all),
 	KUNIT_CASE(shutdown_stops_the_device_for_good),
 	KUNIT_CASE(adapter_is_given_up_after_three_tries_in_ten_minutes),
+	KUNIT_CASE(config_is_restored_if_the_function_lost_it),
 	KUNIT_CASE(adapter_that_waits_for_somebody_tries_nothing),
 	KUNIT_CASE(what_was_asked_for_is_no_try),
 	KUNIT_CASE(function_that_left_the_bus_is_recorded_once),

@@ -62,6 +62,42 @@ def test_reset_under_traffic(survivor, times):
         check_works(vm)
 
 
+@pytest.mark.group('vm')
+def test_reset_that_takes_its_time(survivor, card):
+    """The kernel waits for the card, and the driver for the kernel."""
+    card.fault('delay reset ms=3000 count=1')
+    with seconds('reset and fresh device', 30 * survivor.spec.slow):
+        before = reset(survivor)
+        wait_recovered(survivor, before)
+    assert survivor.counters()['lost_pci_reset'] == before['lost_pci_reset'] + 1
+    clear(card)
+
+
+def bind_again(vm):
+    """Unbind the driver and bind it."""
+    vm.card.unbind()
+    vm.card.bind()
+
+
+@pytest.mark.parametrize('cure', [reset_function, bind_again])
+def test_reset_that_takes_longer_than_the_kernel_waits(vm, card, cure):
+    """Left alone until somebody asks. What the kernel restores then is the configuration that it found:
+    none.
+    """
+    card.fault('delay reset ms=600000')
+    vm.run('dmesg -C')
+    done = vm.run(f'echo 1 >/sys/bus/pci/devices/{card.bdf}/reset', 100 * vm.spec.slow, check=False)
+    assert done.status == 1, done.text
+    vm.wait_until('the end of the try', 'dmesg | grep -q "not recovered.*left the bus"', 30)
+    assert vm.driver.devices() == []
+    clear(card)
+    with seconds('fresh device', 30 * vm.spec.slow):
+        cure(vm)
+        vm.driver.wait_device(timeout=60)
+    assert 'lost its configuration: restored' in vm.out('dmesg')
+    check_works(vm)
+
+
 def test_reset_while_an_open_context_waits_for_events(survivor, progs):
     """Its file is dead; the process can end, and nothing of it is left."""
     vm = survivor
