@@ -105,7 +105,8 @@ static void judge_cmdq(struct inquiry *q, const struct why_dev *d, struct findin
 	if (!sampler_there(&q->s, d->cmdq))
 		return;
 	m = &sampler_last(&q->s, d->cmdq)->cmdq;
-	if (cmdq_is_dead(&q->s, d->cmdq))
+	/* Of a device that was lost otherwise judge_loss() says why */
+	if (m->dead_reason != ERDMA_DIAG_DEAD_LOST && cmdq_is_dead(&q->s, d->cmdq))
 		found(f, RULE_CMDQ_DEAD, "dev", dev, "reason", dead_reason(m->dead_reason), "first",
 		      dead_command(c, m), NULL);
 	if (m->state == ERDMA_DIAG_CMDQ_DEAD)
@@ -173,6 +174,17 @@ bool judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f)
 	      info->probed_ns > info->lost_ns ? "a fresh device took its place, and objects of the "
 	      "lost one are gone" : "no fresh device took its place yet", NULL);
 	return true;
+}
+
+/* Does nothing work on the device because of this? */
+static bool is_down(const struct why_dev *d, const struct rule *rule)
+{
+	const struct erdma_diag_info *info = &d->dev->info;
+
+	if (rule == &rules[RULE_CARD_RESET] || rule == &rules[RULE_CARD_REPLACED])
+		return info->probed_ns < info->lost_ns;
+	return rule == &rules[RULE_CARD_GONE] || rule == &rules[RULE_CMDQ_DEAD] ||
+	       rule == &rules[RULE_LINK_DOWN];
 }
 
 /* ---- limits ------------------------------------------------------------------- */
@@ -541,7 +553,6 @@ void judge_device(struct inquiry *q, struct why_dev *d, struct findings *f)
 		if (w->kind == WATCH_EQ && w->dev == d->dev)
 			judge_eq(q, w, f);
 	for (n = f->first; n && !d->down; n = n->next)
-		if (n->rule == &rules[RULE_CARD_GONE] || n->rule == &rules[RULE_CMDQ_DEAD] ||
-		    n->rule == &rules[RULE_LINK_DOWN])
+		if (is_down(d, n->rule))
 			d->down = n;
 }

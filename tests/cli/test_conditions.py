@@ -91,8 +91,12 @@ for reason, text in ((1, 'later commands were answered'), (2, 'has left the bus'
 case('dead with the first command without an answer',
      m.with_cmdq(m.base(), dead_reason=1, **dead), 'cmdq-dead',
      text='of ib_send_bw[155] was the first without an answer, after 5')
-case('dead because the device was lost', m.with_cmdq(m.base(), dead_reason=5, **dead), 'cmdq-dead',
-     text='of erdma_0 is dead: the device was lost otherwise. Next')
+reset = m.with_info(m.with_cmdq(m.base(), dead_reason=5, **dead), last_loss=5, lost_ns=93 * SECOND)
+case('dead because the device was lost', reset, 'card-reset', 'cmdq-dead', text='no fresh device')
+case('a lost device explains all', m.with_info(m.base(), last_loss=5, lost_ns=93 * SECOND), 'card-reset',
+     'idle-both', verb='why 3', text='no fresh device')
+case('a fresh device explains nothing', m.with_info(m.base(), last_loss=5, **lost), 'idle-both',
+     verb='why 3')
 for name, states in (('is dead for a moment', (3, 3, 3, 1)), ('died just now', (1, 1, 3, 3))):
     case(f'a command queue that {name}', m.with_cmdq(m.base(), **{**dead, 'state': states[0]}, dead_reason=5,
          then=[{'state': x} for x in states[1:]]), '', 'cmdq-dead')

@@ -113,6 +113,24 @@ def test_reset_by_the_administrator(vm):
     doctor_has(vm, 'card-reset', 'admin')
 
 
+def test_reset_that_takes_its_time(vm):
+    """Until the card is ready the lost device is there. Its queue is dead because it is lost."""
+    wait_recovered(vm, reset(vm))
+    before = vm.counters()
+    vm.card.fault('delay reset ms=600000')
+    p = vm.popen(f'echo 1 >/sys/bus/pci/devices/{vm.card.bdf}/reset')
+    vm.wait_until('the loss', 'dmesg | tail -1 | grep -q "not ready.*after FLR"', 20)
+    _, found = doctor_has(vm, 'card-reset', 'admin')
+    assert 'no fresh device took its place yet' in found['text']
+    doctor_has_not(vm, 'cmdq-dead')
+    doctor_has_not(vm, 'card-gone')
+    vm.card.clear_faults()
+    p.wait(100)
+    wait_recovered(vm, before)
+    _, found = doctor_has(vm, 'card-reset', 'admin')
+    assert 'a fresh device took its place' in found['text']
+
+
 # ---- interface ---------------------------------------------------------------------------
 
 @everyday
