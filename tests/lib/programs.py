@@ -68,9 +68,9 @@ def pid_of(vm, process):
     return int(vm.out(['pgrep', '-fx', re.escape(process.command)]))
 
 
-def eadm(vm, *args, **more):
-    """Run eadm in the guest; returns the Result."""
-    return vm.run([EADM, *args], **more)
+def eadm(vm, *args, prefix=(), **more):
+    """Run eadm in the guest; returns the Result. PREFIX: words in front of eadm."""
+    return vm.run([*prefix, EADM, *args], **more)
 
 
 def eadm_data(vm, *args, prefix=()):
