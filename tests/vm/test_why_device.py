@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.limit(300),
     pytest.mark.allow_log('erdma.*(was not answered within|the device is lost|refused, syndrome)'),
     pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
-    pytest.mark.vms(props='qblock=1'),
+    pytest.mark.vms(props='qblock=1,bar0-size=1M'),
 ]
 everyday = pytest.mark.group('vm')
 
@@ -173,6 +173,19 @@ def test_objects_come_to_an_end(vm, kind):
     with held(vm, *program, left - (kind == 'pd')):         # many_objects has one more
         _, found = doctor_has(vm, 'limit-reached', 'admin')
         assert f'{program[0]}[' in found['text'], found
+    doctor_has_not(vm, 'limit-near', 'limit-reached')
+
+
+@everyday
+def test_doorbell_pages_come_to_an_end(vm):
+    """1 MiB has 128 pages behind the fixed map: three each for 42 contexts."""
+    for contexts, rule in ((38, 'limit-near'), (42, 'limit-reached')):
+        with held(vm, 'many_objects', 'ctx', contexts - 1):         # it has one more
+            _, found = doctor_has(vm, rule, 'admin')
+            assert f'pages of applications left: {3 * contexts} of 126 ' in found['text'], found
+            assert 'many_objects[' in found['text'], found
+            done = vm.run(f'{PROGS}/many_objects pd 1 </dev/null', check=False)
+            assert done.status == (rule == 'limit-reached'), done.text
     doctor_has_not(vm, 'limit-near', 'limit-reached')
 
 

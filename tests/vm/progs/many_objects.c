@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * many_objects KIND COUNT: makes COUNT completion queues (cq), memory regions (mr) or protection
- * domains (pd) on the first RDMA device, prints "open" and keeps them until there is something on
- * its standard input, or its end. All regions are of the same page.
+ * many_objects KIND COUNT: makes COUNT completion queues (cq), memory regions (mr), protection
+ * domains (pd) or contexts (ctx) on the first RDMA device, prints "open" and keeps them until there
+ * is something on its standard input, or its end. All regions are of the same page.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <infiniband/verbs.h>
 
+static struct ibv_device *device;
 static struct ibv_context *context;
 static struct ibv_pd *shared_pd;
 static char page[4096] __attribute__((aligned(4096)));
@@ -30,10 +31,16 @@ static int make_pd(void)
 	return !ibv_alloc_pd(context);
 }
 
+static int make_ctx(void)
+{
+	return !ibv_open_device(device);
+}
+
 static const struct kind {
 	const char *name;
 	int (*make)(void);
-} kinds[] = { { "cq", make_cq }, { "mr", make_mr }, { "pd", make_pd } };
+} kinds[] = { { "cq", make_cq }, { "mr", make_mr }, { "pd", make_pd },
+	    { "ctx", make_ctx } };
 
 static const struct kind *find_kind(const char *name)
 {
@@ -56,7 +63,8 @@ int main(int argc, char **argv)
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	char c;
 
-	context = list && *list ? ibv_open_device(*list) : NULL;
+	device = list ? *list : NULL;
+	context = device ? ibv_open_device(device) : NULL;
 	shared_pd = context ? ibv_alloc_pd(context) : NULL;
 	if (!kind || count < 1 || !shared_pd)
 		return fail("no device, KIND or COUNT", count);
