@@ -85,7 +85,8 @@ struct erdma_ep_log {
  * @sock: NULL once CLOSED
  * @saved_data_ready: callback of the socket before it was ours
  * @saved_state_change: ditto
- * @work: something happened on the socket
+ * @setup_work: something happened on the socket while the connection is set up
+ * @work: the same, later
  * @timer: limit of the state
  * @timed: @timer counts
  * @deadline: jiffies, when @timed
@@ -130,6 +131,7 @@ struct erdma_ep {
 	struct socket *sock;
 	void (*saved_data_ready)(struct sock *sk);
 	void (*saved_state_change)(struct sock *sk);
+	struct work_struct setup_work;
 	struct work_struct work;
 	struct delayed_work timer;
 	bool timed;

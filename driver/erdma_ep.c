@@ -23,8 +23,7 @@
 /*
  * What sets a connection up waits for no command of the device: in the order of what happened,
  * so that requests arrive in the order of rdma_connect() and reach the application in that of
- * their arrival. The rest sleeps in commands, of one connection beside those of others. What
- * comes just before a state ends is queued by that state, and may find the next one.
+ * their arrival. The rest sleeps in commands, of one connection beside those of others.
  */
 static struct workqueue_struct *ep_setup_wq;
 static struct workqueue_struct *ep_wq;
@@ -161,18 +160,41 @@ const char *erdma_ep_state_name(enum erdma_ep_state state)
 
 /* ---- work and timer ------------------------------------------------------- */
 
-/* A disk may wait for the connection: what needs memory for it must not wait for a disk */
-static void ep_work(struct work_struct *work)
+static bool ep_state_is_setup(enum erdma_ep_state state)
 {
-	struct erdma_ep *ep = container_of(work, struct erdma_ep, work);
+	return BIT(state) & EP_SETUP;
+}
+
+static void ep_handle(struct erdma_ep *ep, bool setup)
+{
+	if (!ep_handlers[ep->state])
+		return;
+	if (ep_state_is_setup(ep->state) == setup)
+		ep_handlers[ep->state](ep);
+	else
+		erdma_ep_queue(ep);	/* the state has changed since this was queued */
+}
+
+/* A disk may wait for the connection: what needs memory for it must not wait for a disk */
+static void ep_look(struct erdma_ep *ep, bool setup)
+{
 	unsigned int noio = memalloc_noio_save();
 
 	mutex_lock(&ep->lock);
-	if (ep_handlers[ep->state])
-		ep_handlers[ep->state](ep);
+	ep_handle(ep, setup);
 	mutex_unlock(&ep->lock);
 	erdma_ep_put(ep);
 	memalloc_noio_restore(noio);
+}
+
+static void ep_setup_work(struct work_struct *work)
+{
+	ep_look(container_of(work, struct erdma_ep, setup_work), true);
+}
+
+static void ep_work(struct work_struct *work)
+{
+	ep_look(container_of(work, struct erdma_ep, work), false);
 }
 
 /**
@@ -183,10 +205,14 @@ static void ep_work(struct work_struct *work)
  */
 void erdma_ep_queue(struct erdma_ep *ep)
 {
-	bool setup = BIT(READ_ONCE(ep->state)) & EP_SETUP;
+	bool setup = ep_state_is_setup(READ_ONCE(ep->state)), queued;
 
 	kref_get(&ep->refs);
-	if (!queue_work(setup ? ep_setup_wq : ep_wq, &ep->work))
+	if (setup)
+		queued = queue_work(ep_setup_wq, &ep->setup_work);
+	else
+		queued = queue_work(ep_wq, &ep->work);
+	if (!queued)
 		erdma_ep_put(ep);	/* pending work has its own: not the last */
 }
 
@@ -527,6 +553,7 @@ struct erdma_ep *erdma_ep_alloc(struct erdma_dev *dev)
 	ep->created_ns = ktime_get_coarse_ns();
 	ep->state_ns = ep->created_ns;
 	mutex_init(&ep->lock);
+	INIT_WORK(&ep->setup_work, ep_setup_work);
 	INIT_WORK(&ep->work, ep_work);
 	INIT_DELAYED_WORK(&ep->timer, ep_timeout);
 	INIT_LIST_HEAD(&ep->sibling);

@@ -17,6 +17,7 @@
  * @ep: endpoint, with a socket that is not connected
  * @id: of the IW CM
  * @flags: of the task that notified @id
+ * @work: that did so, NULL: none
  * @events: how often @id was notified
  * @refs: that were dropped of @id
  */
@@ -24,6 +25,7 @@ struct ep_setup {
 	struct erdma_ep *ep;
 	struct iw_cm_id id;
 	unsigned int flags;
+	struct work_struct *work;
 	int events;
 	int refs;
 };
@@ -33,6 +35,7 @@ static int on_cm_event(struct iw_cm_id *id, struct iw_cm_event *event)
 	struct ep_setup *s = container_of(id, struct ep_setup, id);
 
 	s->flags = current->flags;
+	s->work = current_work();
 	s->events++;
 	return 0;
 }
@@ -107,8 +110,24 @@ static void work_of_a_connection_does_not_wait_for_io(struct kunit *test)
 	struct erdma_ep *ep = setup_of(test)->ep;
 
 	erdma_ep_queue(ep);
+	flush_work(&ep->setup_work);
+	KUNIT_EXPECT_PTR_EQ(test, setup_of(test)->work, &ep->setup_work);
+	expect_end_without_io(test);
+}
+
+/* That of the set-up is ordered: what may wait for the device does not belong there */
+static void work_of_a_later_state_has_another_queue(struct kunit *test)
+{
+	struct erdma_ep *ep = setup_of(test)->ep;
+
+	mutex_lock(&ep->lock);
+	erdma_ep_queue(ep);
+	erdma_ep_set_state(ep, ERDMA_EP_WAIT_REPLY);
+	mutex_unlock(&ep->lock);
+	flush_work(&ep->setup_work);
 	flush_work(&ep->work);
 	expect_end_without_io(test);
+	KUNIT_EXPECT_PTR_EQ(test, setup_of(test)->work, &ep->work);
 }
 
 static void end_of_a_connection_does_not_wait_for_io(struct kunit *test)
@@ -222,6 +241,7 @@ static void qp_has_one_connection_and_none_once_it_goes(struct kunit *test)
 
 static struct kunit_case ep_cases[] = {
 	KUNIT_CASE(work_of_a_connection_does_not_wait_for_io),
+	KUNIT_CASE(work_of_a_later_state_has_another_queue),
 	KUNIT_CASE(end_of_a_connection_does_not_wait_for_io),
 	KUNIT_CASE(socket_of_a_connection_does_not_wait_for_io),
 	KUNIT_CASE(limit_that_is_lifted_ends_nothing),
