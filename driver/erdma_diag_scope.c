@@ -31,9 +31,11 @@ static bool scope_is_capable(const struct file *file, int cap)
  */
 void erdma_diag_who_init(struct erdma_diag_who *who, const struct file *file)
 {
-	who->opener = file->f_cred;
-	who->net_admin = scope_is_capable(file, CAP_NET_ADMIN);
-	who->ptrace = scope_is_capable(file, CAP_SYS_PTRACE);
+	*who = (struct erdma_diag_who){
+		.opener = file->f_cred,
+		.net_admin = scope_is_capable(file, CAP_NET_ADMIN),
+		.ptrace = scope_is_capable(file, CAP_SYS_PTRACE),
+	};
 	/*
 	 * There is no lockdown reason of our own. This one is about keys held
 	 * by the kernel too, and of the right level, confidentiality.

@@ -401,6 +401,20 @@ static void foreign_file_shows_nothing(struct kunit *test)
 	abort_creds(cred);
 }
 
+/* It is on the stack: what was there before counts for nothing */
+static void caller_begins_with_nothing_found_out(struct kunit *test)
+{
+	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+	struct erdma_diag_who who;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, file);
+	file->f_cred = current_cred();
+	memset(&who, 0xff, sizeof(who));
+	erdma_diag_who_init(&who, file);
+	KUNIT_EXPECT_PTR_EQ(test, who.opener, current_cred());
+	KUNIT_EXPECT_PTR_EQ(test, who.known, (struct erdma_diag_known *)NULL);
+}
+
 /* A process without memory (or not dumpable) is not open to its user */
 static void undumpable_process_is_not_self(struct kunit *test)
 {
@@ -575,6 +589,7 @@ static struct kunit_case diag_cases[] = {
 	KUNIT_CASE(owner_of_before_is_not_mistaken_for_another),
 	KUNIT_CASE(owner_that_nobody_knows_is_not_the_kernel),
 	KUNIT_CASE(foreign_file_shows_nothing),
+	KUNIT_CASE(caller_begins_with_nothing_found_out),
 	KUNIT_CASE(undumpable_process_is_not_self),
 	KUNIT_CASE(sq_keeps_headers_and_lengths_only),
 	KUNIT_CASE_PARAM(sq_block_is_shown_only_if_a_header, hide_gen_params),

@@ -14,8 +14,10 @@ from . import archive, headers, linux
 from .paths import BUILD, TOP
 from .step import Failure, run_step
 
-#: The kernels debug and gcov instrument only modules that ask for it.
-INSTRUMENT = ['UBSAN_SANITIZE=y', 'GCOV_PROFILE=y']
+#: The kernels debug and gcov instrument only modules that ask for it. Debian's newer kernels clear
+#: what nobody initializes on the stack, older ones do not: here it is garbage where the compiler can.
+INSTRUMENT = ['UBSAN_SANITIZE=y', 'GCOV_PROFILE=y',
+              'KCFLAGS=$(call cc-option,-ftrivial-auto-var-init=pattern)']
 #: For kernels with sanitizers, beside the kernel consumer.
 FOR_SANITIZERS = [TOP / 'tests/kernel' / x for x in ('seeded_bugs', 'nth_fault', 'udmabuf')]
 
