@@ -123,7 +123,8 @@ static void cm_count_failure(struct erdma_ep *ep)
  * @ep: endpoint, locked, held by the caller; any state before CONNECTED
  * @err: why
  *
- * Notifies the IW CM if it waits for the outcome and closes the endpoint.
+ * Notifies the IW CM if it waits for the outcome and closes the endpoint. The consumer
+ * may connect its QP again as soon as it is notified.
  *
  * Context: process.
  */
@@ -136,6 +137,7 @@ void erdma_cm_fail(struct erdma_ep *ep, int err)
 	erdma_rec_cm(ep, err, false);
 	if (err == -EPROTO)
 		erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_MPA_ERR);
+	erdma_ep_detach_qp(ep);
 	switch (ep->state) {
 	case ERDMA_EP_CONNECTING:
 	case ERDMA_EP_WAIT_REPLY:
@@ -156,6 +158,7 @@ static void cm_close_connected(struct erdma_ep *ep, const char *who)
 {
 	erdma_dbg(ep->dev, CM, INFO, "qp %u disconnected by %s\n", ep->qp->qpn, who);
 	erdma_stat_inc(&ep->dev->stats, ERDMA_STAT_CM_DISCONNECT);
+	erdma_ep_detach_qp(ep);		/* the consumer may reset it and connect it again */
 	cm_event(ep, IW_CM_EVENT_CLOSE);
 	erdma_ep_close(ep);
 }

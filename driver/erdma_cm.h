@@ -185,6 +185,7 @@ void erdma_ep_adopt_sock(struct erdma_ep *ep, struct socket *sock,
 			 const struct erdma_ep *listening);
 void erdma_ep_discard_sock(struct socket *sock, const struct erdma_ep *from);
 int erdma_ep_attach_qp(struct erdma_ep *ep, struct erdma_qp *qp);
+void erdma_ep_detach_qp(struct erdma_ep *ep);
 void erdma_ep_leave_parent(struct erdma_ep *ep);
 void erdma_ep_close(struct erdma_ep *ep);
 

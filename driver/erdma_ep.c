@@ -476,9 +476,19 @@ int erdma_ep_attach_qp(struct erdma_ep *ep, struct erdma_qp *qp)
 	return err;
 }
 
-static void ep_detach_qp(struct erdma_ep *ep)
+/**
+ * erdma_ep_detach_qp - undo erdma_ep_attach_qp()
+ * @ep: endpoint, locked; with or without a QP
+ *
+ * Drops the endpoint's reference of the QP, which may have another connection from now on.
+ *
+ * Context: process.
+ */
+void erdma_ep_detach_qp(struct erdma_ep *ep)
 {
 	struct erdma_qp *qp = ep->qp;
+
+	lockdep_assert_held(&ep->lock);
 
 	if (!qp)
 		return;
@@ -594,7 +604,7 @@ void erdma_ep_close(struct erdma_ep *ep)
 		erdma_ep_discard_sock(ep->sock, ep);
 	ep->sock = NULL;
 	erdma_ep_leave_parent(ep);
-	ep_detach_qp(ep);
+	erdma_ep_detach_qp(ep);
 	ep_drop_cm_id(ep);
 	erdma_ep_put(ep);
 }

@@ -18,6 +18,7 @@
  * @id: of the IW CM
  * @flags: of the task that notified @id
  * @work: that did so, NULL: none
+ * @attached: the endpoint had a QP then
  * @events: how often @id was notified
  * @refs: that were dropped of @id
  */
@@ -26,6 +27,7 @@ struct ep_setup {
 	struct iw_cm_id id;
 	unsigned int flags;
 	struct work_struct *work;
+	bool attached;
 	int events;
 	int refs;
 };
@@ -36,6 +38,7 @@ static int on_cm_event(struct iw_cm_id *id, struct iw_cm_event *event)
 
 	s->flags = current->flags;
 	s->work = current_work();
+	s->attached = s->ep->qp;
 	s->events++;
 	return 0;
 }
@@ -209,21 +212,44 @@ static void earlier_limit_does_not_wait_for_the_later_one(struct kunit *test)
 	expect_end_soon(test);
 }
 
-static void qp_has_one_connection_and_none_once_it_goes(struct kunit *test)
+/* A QP of the endpoint, which has one reference of it */
+static struct erdma_qp *attach_qp(struct kunit *test)
 {
 	struct erdma_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
-	struct erdma_dev *dev = fake_of(test)->dev;
-	struct ep_setup *s = setup_of(test);
-	struct erdma_ep *other = erdma_ep_alloc(dev);
+	struct erdma_ep *ep = setup_of(test)->ep;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, qp);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
-	qp->dev = dev;
+	qp->dev = ep->dev;
 	erdma_ref_init(&qp->ref);
-	kref_get(&qp->ref.count);	/* the endpoint's */
+	kref_get(&qp->ref.count);
+	mutex_lock(&ep->lock);
+	KUNIT_EXPECT_EQ(test, erdma_ep_attach_qp(ep, qp), 0);
+	mutex_unlock(&ep->lock);
+	return qp;
+}
+
+/* Whoever hears of the end may connect the QP again at once */
+static void qp_is_free_before_its_consumer_hears_of_the_end(struct kunit *test)
+{
+	struct erdma_qp *qp = attach_qp(test);
+	struct ep_setup *s = setup_of(test);
+
 	mutex_lock(&s->ep->lock);
-	KUNIT_EXPECT_EQ(test, erdma_ep_attach_qp(s->ep, qp), 0);
+	erdma_ep_set_state(s->ep, ERDMA_EP_WAIT_REPLY);
+	erdma_ep_set_state(s->ep, ERDMA_EP_CONNECTED);
 	mutex_unlock(&s->ep->lock);
+	erdma_cm_disconnect_qp(qp, false);
+	KUNIT_EXPECT_EQ(test, s->events, 1);
+	KUNIT_EXPECT_FALSE(test, s->attached);
+}
+
+static void qp_has_one_connection_and_none_once_it_goes(struct kunit *test)
+{
+	struct erdma_qp *qp = attach_qp(test);
+	struct ep_setup *s = setup_of(test);
+	struct erdma_ep *other = erdma_ep_alloc(fake_of(test)->dev);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
 	mutex_lock(&other->lock);
 	KUNIT_EXPECT_EQ(test, erdma_ep_attach_qp(other, qp), -EISCONN);
 	mutex_unlock(&other->lock);
@@ -231,6 +257,7 @@ static void qp_has_one_connection_and_none_once_it_goes(struct kunit *test)
 	erdma_cm_disconnect_qp(qp, true);
 	KUNIT_EXPECT_EQ(test, s->ep->state, ERDMA_EP_CLOSED);
 	KUNIT_EXPECT_EQ(test, s->events, 1);
+	KUNIT_EXPECT_FALSE(test, s->attached);
 	KUNIT_EXPECT_EQ(test, kref_read(&qp->ref.count), 1);
 	mutex_lock(&other->lock);
 	KUNIT_EXPECT_EQ(test, erdma_ep_attach_qp(other, qp), -ESHUTDOWN);
@@ -247,6 +274,7 @@ static struct kunit_case ep_cases[] = {
 	KUNIT_CASE(limit_that_is_lifted_ends_nothing),
 	KUNIT_CASE(limit_that_is_put_off_ends_later),
 	KUNIT_CASE(earlier_limit_does_not_wait_for_the_later_one),
+	KUNIT_CASE(qp_is_free_before_its_consumer_hears_of_the_end),
 	KUNIT_CASE(qp_has_one_connection_and_none_once_it_goes),
 	{}
 };
