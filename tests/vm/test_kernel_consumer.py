@@ -45,9 +45,15 @@ def test_driver_and_test_module_load_and_unload(bare_vm):
     assert not bare_vm.ok(['test', '-e', FOLDER])
 
 
-@pytest.mark.parametrize('group', [
-    pytest.param(x, marks=pytest.mark.expects_verdict('cm-failed')) if x == 'owner' else x
-    for x in GROUPS])
+MARKS = {
+    'owner': pytest.mark.expects_verdict('cm-failed'),
+    # Linux 7.2 complains of a CQ without entries, before it asks the driver.
+    'cq-limits': pytest.mark.allow_log(r'WARNING: drivers/infiniband/core/verbs\.c.*__ib_create_cq|'
+                                       'Call Trace:'),
+}
+
+
+@pytest.mark.parametrize('group', [pytest.param(x, marks=MARKS.get(x, ())) for x in GROUPS])
 def test_kernel(kverbs, tap, group):
     tap.guest(kverbs, ['cat', f'{FOLDER}/{group}'], name=f'kernel {group}')
 

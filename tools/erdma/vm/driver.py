@@ -33,7 +33,11 @@ class Driver:
 
     def unload_modules(self):
         """The RDMA core; the driver must not be loaded."""
-        self._vm.run(f'modprobe -r -a {" ".join(reversed(MODULES.split()))}')
+        *users, core = reversed(MODULES.split())
+        self._vm.run(f'modprobe -r -a {" ".join(users)} && '
+                     # Linux 7.2 has it behind ib_uverbs
+                     'if [ -e /sys/module/ib_uverbs_support ]; then modprobe -r ib_uverbs_support; fi && '
+                     f'modprobe -r {core}')
 
     def insert(self, args=''):
         """The driver's module alone, without waiting for a device."""
