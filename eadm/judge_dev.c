@@ -144,13 +144,18 @@ static bool by_admin(uint32_t loss)
 	return loss == ERDMA_DIAG_LOSS_PCI_RESET || loss == ERDMA_DIAG_LOSS_SUSPEND;
 }
 
+static bool is_replaced(const struct erdma_diag_info *info)
+{
+	return info->probed_ns > info->lost_ns;
+}
+
 /**
  * judge_loss - was the device lost, or reset?
  * @q: inquiry
  * @d: device
  * @f: findings
  *
- * Return: true if it was, within ten minutes.
+ * Return: true if it was, within ten minutes or without a fresh device since.
  */
 bool judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f)
 {
@@ -160,7 +165,7 @@ bool judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f)
 	struct ctx *c = q->c;
 	size_t i;
 
-	if (!info->lost_ns || !is_recent(c, d->dev, info->lost_ns))
+	if (!info->lost_ns || (is_replaced(info) && !is_recent(c, d->dev, info->lost_ns)))
 		return false;
 	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_RESET, i)); i++)
 		if (e->reset.event == ERDMA_DIAG_RESET_LOST && e->reset.reason[0]) {
@@ -171,7 +176,7 @@ bool judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f)
 	found(f, by_admin(info->last_loss) ? RULE_CARD_RESET : RULE_CARD_REPLACED,
 	      "dev", dev_title(d->dev), "age", text_ago(c, d->dev, info->lost_ns),
 	      "reason", reason, "after",
-	      info->probed_ns > info->lost_ns ? "a fresh device took its place, and objects of the "
+	      is_replaced(info) ? "a fresh device took its place, and objects of the "
 	      "lost one are gone" : "no fresh device took its place yet", NULL);
 	return true;
 }
@@ -179,10 +184,8 @@ bool judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f)
 /* Does nothing work on the device because of this? */
 static bool is_down(const struct why_dev *d, const struct rule *rule)
 {
-	const struct erdma_diag_info *info = &d->dev->info;
-
 	if (rule == &rules[RULE_CARD_RESET] || rule == &rules[RULE_CARD_REPLACED])
-		return info->probed_ns < info->lost_ns;
+		return !is_replaced(&d->dev->info);
 	return rule == &rules[RULE_CARD_GONE] || rule == &rules[RULE_CMDQ_DEAD] ||
 	       rule == &rules[RULE_LINK_DOWN];
 }

@@ -93,6 +93,8 @@ case('dead with the first command without an answer',
      text='of ib_send_bw[155] was the first without an answer, after 5')
 reset = m.with_info(m.with_cmdq(m.base(), dead_reason=5, **dead), last_loss=5, lost_ns=93 * SECOND)
 case('dead because the device was lost', reset, 'card-reset', 'cmdq-dead', text='no fresh device')
+case('lost long ago, and not replaced', m.with_info(
+    copy.deepcopy(reset), time_mono_ns=9000 * SECOND), 'card-reset', 'cmdq-dead', text='no fresh device')
 case('a lost device explains all', m.with_info(m.base(), last_loss=5, lost_ns=93 * SECOND), 'card-reset',
      'idle-both', verb='why 3', text='no fresh device')
 case('a fresh device explains nothing', m.with_info(m.base(), last_loss=5, **lost), 'idle-both',
