@@ -26,7 +26,7 @@ from lib import products
 from lib.paths import TOP
 from lib.programs import PROGS, eadm, eadm_data
 from vm.lib.faults import check_works, clear, command, run_ops, wait_struck
-from vm.lib.recovery import reset, reset_function, wait_recovered
+from vm.lib.recovery import reset, reset_function, slow_reset, wait_recovered
 from vm.lib.verdicts import Cause
 
 pytestmark = [
@@ -275,20 +275,6 @@ def bus_of_ones_in_use(vm):
 
 
 @contextlib.contextmanager
-def long_reset(vm):
-    """The card is not ready when its function was reset, and the device waits for it."""
-    wait_recovered(vm, reset(vm))
-    before = vm.counters()
-    vm.card.fault('delay reset ms=600000')
-    p = vm.popen(f'echo 1 >/sys/bus/pci/devices/{vm.card.bdf}/reset')
-    yield
-    clear(vm.card)
-    p.wait(100)
-    wait_recovered(vm, before)
-    check_works(vm)
-
-
-@contextlib.contextmanager
 def slow_commands(vm, ms, threads):
     with Cause(vm, 'register', threads):
         vm.card.fault(f'delay command ms={ms}')
@@ -442,7 +428,7 @@ FAULTS = {
     'ErdmaNoNode': Fault(no_node),
     'ErdmaAdapterGone': Fault(taken_out),
     'ErdmaCardGone': Fault(bus_of_ones, also=LOST, pause=3),
-    'ErdmaCommandQueueDead': Fault(long_reset, also=LOST, pause=3),
+    'ErdmaCommandQueueDead': Fault(slow_reset, also=LOST, pause=3),
     'ErdmaCommandQueueSlow': Fault(slow_commands, (1500, 3), SLOW),
     'ErdmaCommandsUnanswered': Fault(lost_command, also={'ErdmaVerbsFail': COUNTS}),
     'ErdmaCommandsSlow': Fault(slow_commands, (250, 2)),

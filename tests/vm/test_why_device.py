@@ -7,7 +7,7 @@ import pytest
 from erdma.vm import Traffic
 from lib.programs import PROGS, eadm_data
 from vm.lib.faults import clear, command, run_ops, wait_struck
-from vm.lib.recovery import reset, wait_recovered
+from vm.lib.recovery import reset, slow_reset, wait_recovered
 from vm.lib.verdicts import Cause, doctor_has, doctor_has_not, has, wait_doctor_has_not
 
 SLOTS = 128                 # command contexts
@@ -115,18 +115,10 @@ def test_reset_by_the_administrator(vm):
 
 def test_reset_that_takes_its_time(vm):
     """Until the card is ready the lost device is there. Its queue is dead because it is lost."""
-    wait_recovered(vm, reset(vm))
-    before = vm.counters()
-    vm.card.fault('delay reset ms=600000')
-    p = vm.popen(f'echo 1 >/sys/bus/pci/devices/{vm.card.bdf}/reset')
-    vm.wait_until('the loss', 'dmesg | tail -1 | grep -q "not ready.*after FLR"', 20)
-    _, found = doctor_has(vm, 'card-reset', 'admin')
-    assert 'no fresh device took its place yet' in found['text']
-    doctor_has_not(vm, 'cmdq-dead')
-    doctor_has_not(vm, 'card-gone')
-    vm.card.clear_faults()
-    p.wait(100)
-    wait_recovered(vm, before)
+    with slow_reset(vm):
+        _, found = doctor_has(vm, 'card-reset', 'admin')
+        assert 'no fresh device took its place yet' in found['text']
+        doctor_has_not(vm, 'cmdq-dead', 'card-gone')
     _, found = doctor_has(vm, 'card-reset', 'admin')
     assert 'a fresh device took its place' in found['text']
 

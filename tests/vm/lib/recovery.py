@@ -5,7 +5,7 @@ import os
 import time
 
 from erdma.vm import VmError
-from vm.lib.faults import check_works
+from vm.lib.faults import check_works, clear
 
 
 @contextlib.contextmanager
@@ -57,6 +57,23 @@ def wait_recovered(vm, before):
             return False
     vm.wait_until('the fresh device', recovered, 60)
     vm.wait_until('its node', 'ls /dev/erdma/diag*', 10)
+
+
+@contextlib.contextmanager
+def slow_reset(vm):
+    """In this block the function is being reset, and the card is not ready; the device of before is
+    there, and lost. Afterwards the VM has recovered.
+    """
+    wait_recovered(vm, reset(vm))       # the driver counts its tries anew
+    before = vm.counters()
+    vm.card.fault('delay reset ms=600000')
+    p = vm.popen(f'echo 1 >/sys/bus/pci/devices/{vm.card.bdf}/reset')
+    vm.wait_until('the loss', 'dmesg | tail -3 | grep -q "not ready.*after FLR"', 20)
+    yield
+    clear(vm.card)
+    p.wait(100)
+    wait_recovered(vm, before)
+    check_works(vm)
 
 
 def identity(vm):
