@@ -8,6 +8,7 @@ import pytest
 
 from erdma.vm import Traffic, perf
 from lib.programs import EADM, Dump, pid_of
+from vm.lib.recovery import reset, wait_recovered
 
 pytestmark = [
     pytest.mark.group('vm'),
@@ -82,8 +83,7 @@ def test_stat_l_and_top_go_on_after_the_device_was_replaced(vm):
     stat = vm.popen([EADM, 'stat', '-l', '-o', 'jsonl'])
     top = vm.popen([EADM, 'top', '-o', 'jsonl', '-v'])
     vm.wait_until('both to count', lambda: stat.out and top.out, 30)
-    vm.run('echo 1 > /sys/bus/pci/devices/$(basename $(readlink -f '
-           '/sys/class/infiniband/erdma_0/device))/reset')
+    wait_recovered(vm, reset(vm))
     with Traffic(vm):
         for p in (stat, top):
             vm.wait_until('news of a fresh device',
