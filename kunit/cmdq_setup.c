@@ -54,8 +54,20 @@ int crowd_wait(struct crowd *c, int want)
 	return count;
 }
 
+/* Under the queue's lock: a command counts before its doorbell is rung */
+static u32 cmdq_in_flight(struct erdma_cmdq *q)
+{
+	unsigned long flags;
+	u32 n;
+
+	spin_lock_irqsave(&q->lock, flags);
+	n = q->in_flight;
+	spin_unlock_irqrestore(&q->lock, flags);
+	return n;
+}
+
 /**
- * cmdq_gets_in_flight - wait until so many commands are under way
+ * cmdq_gets_in_flight - wait until the device has so many commands to answer
  * @f: device
  * @n: how many
  *
@@ -66,7 +78,7 @@ bool cmdq_gets_in_flight(struct fake_dev *f, u32 n)
 	int i;
 
 	for (i = 0; i < 2000; i++) {
-		if (READ_ONCE(f->dev->cmdq.in_flight) == n)
+		if (cmdq_in_flight(&f->dev->cmdq) == n)
 			return true;
 		usleep_range(500, 1000);
 	}
