@@ -138,7 +138,7 @@ enum erdma_diag_rel {
 
 /**
  * struct erdma_diag_who - a caller's rights, of its own and of the file's opener
- * @opener: credentials the file was opened with
+ * @opener: credentials the file was opened with; NULL: the driver itself, which owns nothing
  * @net_admin: both have CAP_NET_ADMIN
  * @ptrace: both have CAP_SYS_PTRACE
  * @secrets: may see keys and bus addresses of any object

@@ -50,12 +50,12 @@ static bool scope_has_same_ids(const struct cred *c, const struct cred *t)
 	       gid_eq(c->gid, t->gid) && gid_eq(c->gid, t->egid) && gid_eq(c->gid, t->sgid);
 }
 
-/* A file opened by somebody else shows nothing */
+/* A file opened by somebody else shows nothing; a thread of the kernel is nobody's */
 static bool scope_is_opener(const struct erdma_diag_who *who)
 {
 	const struct cred *mine = current_cred();
 
-	return uid_eq(who->opener->uid, mine->uid) && uid_eq(who->opener->euid, mine->euid);
+	return who->opener && uid_eq(who->opener->uid, mine->uid) && uid_eq(who->opener->euid, mine->euid);
 }
 
 /**

@@ -401,6 +401,18 @@ static void foreign_file_shows_nothing(struct kunit *test)
 	abort_creds(cred);
 }
 
+/* The core dump: a worker has credentials like root's processes, whose keys it must not write */
+static void caller_without_a_file_owns_nothing(struct kunit *test)
+{
+	struct rdma_restrack_entry mine = tracked(current), other = tracked(&init_task);
+	const struct erdma_diag_who who = { .net_admin = true };
+
+	KUNIT_EXPECT_EQ(test, erdma_diag_relation(&who, &mine), ERDMA_DIAG_REL_OTHER);
+	KUNIT_EXPECT_EQ(test, erdma_diag_relation(&who, &other), ERDMA_DIAG_REL_OTHER);
+	KUNIT_EXPECT_EQ(test, erdma_diag_user_relation(&who, current_uid()),
+			ERDMA_DIAG_REL_OTHER);
+}
+
 /* It is on the stack: what was there before counts for nothing */
 static void caller_begins_with_nothing_found_out(struct kunit *test)
 {
@@ -589,6 +601,7 @@ static struct kunit_case diag_cases[] = {
 	KUNIT_CASE(owner_of_before_is_not_mistaken_for_another),
 	KUNIT_CASE(owner_that_nobody_knows_is_not_the_kernel),
 	KUNIT_CASE(foreign_file_shows_nothing),
+	KUNIT_CASE(caller_without_a_file_owns_nothing),
 	KUNIT_CASE(caller_begins_with_nothing_found_out),
 	KUNIT_CASE(undumpable_process_is_not_self),
 	KUNIT_CASE(sq_keeps_headers_and_lengths_only),
