@@ -198,6 +198,17 @@ def test_without_node_the_same_objects_as_with_it(node):
         dump.end()
 
 
+def test_device_plugin_offers_nodes_that_there_are(node):
+    """A group of which one path is missing is not offered at all."""
+    with open(f'{TOP}/packaging/kubernetes/device-plugin.yaml', encoding='utf-8') as f:
+        paths = re.findall(r'- path: (\S+)', f.read())
+    assert len(paths) == 2, paths
+    node.run('modprobe erdma')
+    node.driver.wait_device()
+    node.run(['sh', '-c', 'for x; do [ -c $x ] || exit 1; done', 'sh', *paths])
+    node.driver.unload()
+
+
 # ---- names ---------------------------------------------------------------------------------
 
 @pytest.fixture

@@ -19,28 +19,55 @@ pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(1500)]
 
 FOLDER = Path(TOP) / 'packaging/kubernetes'
 
-#: The plugin's configuration, as its README describes it.
+NAMES = {'type': 'array', 'minItems': 1, 'items': {'type': 'string'}}
+
+#: What the generic device plugin is given with --device, as its README describes it.
 PLUGIN = {
-    'type': 'object', 'required': ['configList'], 'additionalProperties': False,
+    'type': 'object', 'required': ['name', 'groups'], 'additionalProperties': False,
     'properties': {
-        'kubeletRootDir': {'type': 'string'},
-        'periodicUpdateInterval': {'type': 'integer', 'minimum': 0},
-        'configList': {'type': 'array', 'minItems': 1, 'items': {
-            'type': 'object', 'required': ['resourceName', 'rdmaHcaMax'],
-            'anyOf': [{'required': ['selectors']}, {'required': ['devices']}],
-            'additionalProperties': False,
+        'name': {'type': 'string', 'pattern': '^[A-Za-z0-9_.-]+$'},
+        'groups': {'type': 'array', 'minItems': 1, 'items': {
+            'type': 'object', 'required': ['paths'], 'additionalProperties': False,
             'properties': {
-                'resourceName': {'type': 'string', 'pattern': '^[A-Za-z0-9_]+$'},
-                'resourcePrefix': {'type': 'string'},
-                'rdmaHcaMax': {'type': 'integer', 'minimum': 1},
-                'devices': {'type': 'array', 'items': {'type': 'string'}},
-                'selectors': {
-                    'type': 'object', 'minProperties': 1, 'additionalProperties': False,
+                'count': {'type': 'integer', 'minimum': 1},
+                'paths': {'type': 'array', 'minItems': 1, 'items': {
+                    'type': 'object', 'required': ['path'], 'additionalProperties': False,
                     'properties': {
-                        'vendors': {'type': 'array', 'items': {'pattern': '^[0-9a-f]{4}$'}},
-                        'deviceIDs': {'type': 'array', 'items': {'pattern': '^[0-9a-f]{4}$'}},
-                        **{x: {'type': 'array', 'items': {'type': 'string'}}
-                           for x in ('drivers', 'ifNames', 'linkTypes')}}}}}}}}
+                        'path': {'type': 'string', 'pattern': '^/dev/'},
+                        'mountPath': {'type': 'string'},
+                        'type': {'enum': ['Device', 'Mount']},
+                        'readOnly': {'type': 'boolean'},
+                        'permissions': {'type': 'string', 'pattern': '^[mrw]{1,3}$'},
+                        'limit': {'type': 'integer', 'minimum': 1}}}}}}}}}
+
+#: A rule of Node Feature Discovery, which is not of Kubernetes' own description.
+RULE = {
+    'type': 'object', 'required': ['apiVersion', 'kind', 'metadata', 'spec'],
+    'additionalProperties': False,
+    'properties': {
+        'apiVersion': {'enum': ['nfd.k8s-sigs.io/v1alpha1']},
+        'kind': {'enum': ['NodeFeatureRule']},
+        'metadata': {'type': 'object', 'required': ['name']},
+        'spec': {'type': 'object', 'required': ['rules'], 'additionalProperties': False,
+                 'properties': {'rules': {'type': 'array', 'minItems': 1, 'items': {
+                     'type': 'object', 'required': ['name', 'labels', 'matchFeatures'],
+                     'additionalProperties': False,
+                     'properties': {
+                         'name': {'type': 'string'},
+                         'labels': {'type': 'object', 'minProperties': 1,
+                                    'additionalProperties': {'type': 'string'}},
+                         'matchFeatures': {'type': 'array', 'minItems': 1, 'items': {
+                             'type': 'object', 'required': ['feature', 'matchExpressions'],
+                             'additionalProperties': False,
+                             'properties': {
+                                 'feature': {'enum': ['pci.device']},
+                                 'matchExpressions': {
+                                     'type': 'object', 'minProperties': 1,
+                                     'additionalProperties': {
+                                         'type': 'object', 'required': ['op', 'value'],
+                                         'additionalProperties': False,
+                                         'properties': {'op': {'enum': ['In']},
+                                                        'value': NAMES}}}}}}}}}}}}}
 
 
 def objects():
@@ -76,6 +103,9 @@ def api():
 
 def validate(api, thing):
     """Raise ValidationError unless the object is as described."""
+    if thing['kind'] == 'NodeFeatureRule':
+        jsonschema.Draft4Validator(RULE).validate(thing)
+        return
     group, _, version = thing['apiVersion'].rpartition('/')
     name = next(k for k, v in api['definitions'].items()
                 if {'group': group, 'version': version, 'kind': thing['kind']} in
@@ -86,7 +116,7 @@ def validate(api, thing):
 
 def test_there_are_examples():
     kinds = [x['kind'] for _, x in objects()]
-    assert kinds.count('DaemonSet') == 3 and 'ConfigMap' in kinds and 'Pod' in kinds
+    assert kinds.count('DaemonSet') == 3 and 'NodeFeatureRule' in kinds and 'Pod' in kinds
 
 
 @pytest.mark.parametrize('thing', [x for _, x in objects()],
@@ -112,22 +142,49 @@ def test_what_kubernetes_would_refuse_is_found(api, name):
         validate(api, thing)
 
 
+def plugin_args():
+    """Options of the plugin and their values."""
+    words = pod_of(named('DaemonSet', 'erdma-device-plugin'))['containers'][0]['args']
+    return dict(zip(words[::2], words[1::2]))
+
+
 def plugin_config():
-    """The text inside the ConfigMap, parsed."""
-    return json.loads(named('ConfigMap', 'rdma-devices')['data']['config.json'])
+    """What --device is given, parsed."""
+    return yaml.safe_load(plugin_args()['--device'])
+
+
+def header_of_the_card():
+    """The numbers that the driver is built with: vendor, device, class."""
+    header = (Path(TOP) / 'include/erdma/erdma_reg.h').read_text(encoding='utf-8')
+    return [re.search(rf'ERDMA_PCI_{x}\s+0x(\w{{4}})', header)[1]
+            for x in ('VENDOR_ID', 'DEVICE_ID', 'CLASS')]
 
 
 def test_configuration_is_what_the_plugin_reads():
     jsonschema.Draft4Validator(PLUGIN).validate(plugin_config())
+    assert set(plugin_args()) == {'--domain', '--device'}
 
 
-def test_configuration_selects_the_card():
-    """By the numbers of the header that the driver is built with."""
-    header = (Path(TOP) / 'include/erdma/erdma_reg.h').read_text(encoding='utf-8')
-    ids = dict(re.findall(r'ERDMA_PCI_(VENDOR|DEVICE)_ID\s+0x(\w+)', header))
-    selectors = plugin_config()['configList'][0]['selectors']
-    assert selectors['vendors'] == [ids['VENDOR']] and selectors['deviceIDs'] == [ids['DEVICE']]
-    assert selectors['drivers'] == ['erdma']
+@pytest.mark.parametrize('change', (
+    lambda rule: rule['spec'].pop('rules'),
+    lambda rule: rule['spec']['rules'][0].pop('labels'),
+    lambda rule: rule['spec']['rules'][0]['matchFeatures'][0].update(matchExpression={}),
+    lambda rule: rule['spec']['rules'][0]['matchFeatures'][0]['matchExpressions']['vendor'].update(
+        value='1ded')))
+def test_rule_that_node_feature_discovery_would_refuse_is_found(api, change):
+    rule = named('NodeFeatureRule', 'erdma')
+    validate(api, rule)
+    change(rule)
+    with pytest.raises(jsonschema.ValidationError):
+        validate(api, rule)
+
+
+def test_node_gets_its_label_by_the_card():
+    rule = named('NodeFeatureRule', 'erdma')['spec']['rules'][0]
+    wanted = {k: v['value'] for k, v in rule['matchFeatures'][0]['matchExpressions'].items()}
+    vendor, device, card_class = header_of_the_card()
+    assert wanted == {'vendor': [vendor], 'device': [device], 'class': [card_class]}
+    assert rule['labels'] == node_label()
 
 
 def pod_of(thing):
@@ -135,20 +192,20 @@ def pod_of(thing):
     return thing.get('spec', {}).get('template', thing).get('spec', {})
 
 
+def node_label():
+    """The label of Node Feature Discovery for the card's class and vendor."""
+    vendor, _, card_class = header_of_the_card()
+    return {f'feature.node.kubernetes.io/pci-{card_class}_{vendor}.present': 'true'}
+
+
 def test_nodes_are_those_that_have_the_card():
-    """By the label of Node Feature Discovery for the card's class and vendor, of the same header."""
-    header = (Path(TOP) / 'include/erdma/erdma_reg.h').read_text(encoding='utf-8')
-    vendor = re.search(r'ERDMA_PCI_VENDOR_ID\s+0x(\w+)', header)[1]
-    card_class = re.search(r'ERDMA_PCI_CLASS\s+0x(\w{4})', header)[1]
-    label = f'feature.node.kubernetes.io/pci-{card_class}_{vendor}.present'
     assert [pod_of(x)['nodeSelector'] for _, x in objects() if x['kind'] == 'DaemonSet'] == \
-        [{label: 'true'}] * 3
+        [node_label()] * 3
 
 
 def test_who_needs_the_interfaces_of_the_node_is_in_its_network_namespace():
     """Counters come from rdma netlink of that namespace; connections use its interfaces."""
-    for kind, name in (('DaemonSet', 'erdma-exporter'), ('DaemonSet', 'rdma-shared-device-plugin'),
-                       ('Pod', 'erdma-test')):
+    for kind, name in (('DaemonSet', 'erdma-exporter'), ('Pod', 'erdma-test')):
         assert pod_of(named(kind, name)).get('hostNetwork') is True, name
 
 
@@ -167,8 +224,7 @@ def test_eadm_has_the_commands_that_are_called():
 
 
 def test_pod_asks_for_what_the_plugin_offers():
-    offered = plugin_config()['configList'][0]
-    name = f'{offered["resourcePrefix"]}/{offered["resourceName"]}'
+    name = f'{plugin_args()["--domain"]}/{plugin_config()["name"]}'
     container = named('Pod', 'erdma-test')['spec']['containers'][0]
     assert set(container['resources']['limits']) == {name}
 
