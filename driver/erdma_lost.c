@@ -27,23 +27,36 @@ const char *erdma_lost_reason_text(enum erdma_lost_reason reason)
 	return lost_reasons[reason].text;
 }
 
-/* The first reason counts. Return: it is this one. */
-static bool lost_mark(struct erdma_dev *dev, enum erdma_lost_reason reason)
+/*
+ * The first reason counts. Whoever comes second finds the work that stops the device queued:
+ * it may wait for that.
+ */
+static bool lost_is_first(struct erdma_dev *dev, enum erdma_lost_reason reason)
 {
 	unsigned long flags;
+	bool first;
 
-	if (cmpxchg(&dev->lost, ERDMA_LOST_NOT, reason) != ERDMA_LOST_NOT)
+	spin_lock_irqsave(&dev->lost_lock, flags);
+	first = dev->lost == ERDMA_LOST_NOT;
+	if (first) {
+		WRITE_ONCE(dev->lost_ns, ktime_get_ns());
+		WRITE_ONCE(dev->lost, reason);
+		if (dev->lost_watch)
+			queue_delayed_work(dev->reflusher, &dev->stop_work, 0);
+	}
+	spin_unlock_irqrestore(&dev->lost_lock, flags);
+	return first;
+}
+
+/* Return: the reason is this one. */
+static bool lost_mark(struct erdma_dev *dev, enum erdma_lost_reason reason)
+{
+	if (!lost_is_first(dev, reason))
 		return false;
-	WRITE_ONCE(dev->lost_ns, ktime_get_ns());
 	erdma_stat_inc(&dev->stats, lost_reasons[reason].stat);
 	dev_err(&dev->pdev->dev, "the device is lost: %s\n", lost_reasons[reason].text);
 	erdma_rec_reset(dev->rec, ERDMA_DIAG_RESET_LOST, lost_reasons[reason].text, 0);
 	trace_erdma_reset(dev->pdev, ERDMA_DIAG_RESET_LOST, lost_reasons[reason].text, 0);
-
-	spin_lock_irqsave(&dev->lost_lock, flags);
-	if (dev->lost_watch)
-		queue_delayed_work(dev->reflusher, &dev->stop_work, 0);
-	spin_unlock_irqrestore(&dev->lost_lock, flags);
 	return true;
 }
 
