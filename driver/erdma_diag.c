@@ -18,6 +18,7 @@
 #include <linux/idr.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/nsproxy.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -154,7 +155,7 @@ const struct erdma_diag_op *erdma_diag_find_op(unsigned int cmd)
 
 	if (_IOC_NR(cmd) >= ARRAY_SIZE(diag_ops))
 		return NULL;
-	op = &diag_ops[_IOC_NR(cmd)];
+	op = &diag_ops[array_index_nospec(_IOC_NR(cmd), ARRAY_SIZE(diag_ops))];
 	return op->fn && op->cmd == cmd ? op : NULL;
 }
 

@@ -7,6 +7,7 @@
  * into kernel memory. They may come and go between two records.
  */
 #include <linux/math64.h>
+#include <linux/nospec.h>
 #include <linux/sched/task.h>
 #include <linux/socket.h>
 
@@ -356,7 +357,9 @@ const struct erdma_diag_object_ops *erdma_diag_object_find(u32 obj)
 		[ERDMA_DIAG_OBJ_CM_ID] = &erdma_diag_cm_ops,
 	};
 
-	return obj < ARRAY_SIZE(all) ? all[obj] : NULL;
+	if (obj >= ARRAY_SIZE(all))
+		return NULL;
+	return all[array_index_nospec(obj, ARRAY_SIZE(all))];
 }
 
 /**

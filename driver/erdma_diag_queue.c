@@ -6,6 +6,7 @@
  */
 #include <linux/bitfield.h>
 #include <linux/log2.h>
+#include <linux/nospec.h>
 
 #include "erdma_diag_int.h"
 
@@ -219,6 +220,6 @@ struct erdma_eq *erdma_diag_find_eq(struct erdma_dev *dev, u32 id)
 		return &dev->aeq;
 	if (id > dev->n_comp_eqs || id > ERDMA_MAX_CEQS)
 		return NULL;
-	ceq = &dev->comp_eqs[id - 1];
+	ceq = &dev->comp_eqs[array_index_nospec(id - 1, ERDMA_MAX_CEQS)];
 	return ceq->ready ? &ceq->eq : NULL;
 }

@@ -7,6 +7,8 @@
  * touched. The rings are in use meanwhile. Indices taken before and after the
  * copy show whether they moved.
  */
+#include <linux/nospec.h>
+
 #include <rdma/ib_umem.h>
 
 #include "erdma_diag_int.h"
@@ -187,9 +189,11 @@ int erdma_diag_ring_open(struct erdma_dev *dev, const struct erdma_diag_who *who
 	int ret;
 
 	memset(r, 0, sizeof(*r));
-	if (ring >= ARRAY_SIZE(ring_types) || !ring_types[ring].open)
+	if (ring >= ARRAY_SIZE(ring_types))
 		return -EOPNOTSUPP;
-	r->type = &ring_types[ring];
+	r->type = &ring_types[array_index_nospec(ring, ARRAY_SIZE(ring_types))];
+	if (!r->type->open)
+		return -EOPNOTSUPP;
 	r->ring = ring;
 	r->entry_size = r->type->entry_size;
 	ret = r->type->open(dev, who, id, r);

@@ -8,6 +8,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
@@ -217,6 +218,8 @@ struct erdma_ref *erdma_objtab_find(struct erdma_objtab *tab, u32 id)
 	lockdep_assert_held(&tab->lock);
 	if (!tab->leaves || id > tab->ids.max)
 		return NULL;
+	/* From a user, or from the device */
+	id = array_index_nospec(id, tab->ids.max + 1UL);
 	leaf = tab->leaves[id / OBJTAB_LEAF];
 	return leaf ? READ_ONCE(leaf[id % OBJTAB_LEAF]) : NULL;
 }

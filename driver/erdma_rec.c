@@ -9,6 +9,7 @@
  */
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 
 #include "erdma.h"
@@ -279,7 +280,9 @@ u64 erdma_rec_end(struct erdma_rec *rec, u32 kind)
  */
 u32 erdma_rec_entry_size(u32 kind)
 {
-	return kind < ARRAY_SIZE(rec_kinds) ? rec_kinds[kind].size : 0;
+	if (kind >= ARRAY_SIZE(rec_kinds))
+		return 0;
+	return rec_kinds[array_index_nospec(kind, ARRAY_SIZE(rec_kinds))].size;
 }
 
 /**
