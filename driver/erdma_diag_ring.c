@@ -348,7 +348,7 @@ int erdma_diag_handle_ring_read(struct erdma_dev *dev, struct erdma_diag_req *re
 		return ret;
 	if (!again)
 		ret = ring_begin(req, &r);
-	else if (r.ident != req->ident)
+	else if (r.ident != req->ident || r.q.depth != arg->out_depth)
 		ret = -ENOENT;
 	/* Entries are those of the first call's indices, or torn */
 	r.q.pi = arg->out_pi;

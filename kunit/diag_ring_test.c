@@ -193,6 +193,13 @@ static void ring_read_notices_another_object(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ring_read(test, &arg), ERDMA_DIAG_MORE);
 	setup_of(test)->qp[0]->created_ns++;
 	KUNIT_EXPECT_EQ(test, erdma_diag_handle_ring_read(setup_of(test)->f->dev, req), -ENOENT);
+	/* Made within the same tick, and smaller: what is left to copy is not in it */
+	setup_of(test)->qp[0]->created_ns--;
+	setup_of(test)->qp[0]->sq_depth /= 2;
+	KUNIT_EXPECT_EQ(test, erdma_diag_handle_ring_read(setup_of(test)->f->dev, req), -ENOENT);
+	setup_of(test)->qp[0]->sq_depth *= 2;
+	KUNIT_EXPECT_EQ(test, erdma_diag_handle_ring_read(setup_of(test)->f->dev, req),
+			ERDMA_DIAG_MORE);
 	diag_expect_no_reference_left(test);
 }
 
