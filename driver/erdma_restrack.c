@@ -295,6 +295,18 @@ int erdma_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 
 /* ---- raw contexts ----------------------------------------------------------- */
 
+static bool restrack_exists(struct erdma_dev *dev, u32 obj, u32 id)
+{
+	struct erdma_qp *qp = obj == ERDMA_DIAG_OBJ_QP ? erdma_qp_get(dev, id) : NULL;
+	struct erdma_cq *cq = obj == ERDMA_DIAG_OBJ_CQ ? erdma_cq_get(dev, id) : NULL;
+
+	if (qp)
+		erdma_qp_put(qp);
+	if (cq)
+		erdma_cq_put(cq);
+	return qp || cq;
+}
+
 /*
  * One command each: the core asks for them for administrators only, one after the
  * other. An object that has gone since is skipped.
@@ -305,6 +317,8 @@ static int restrack_put_raw(struct sk_buff *msg, struct erdma_dev *dev, u32 obj,
 	int ret;
 
 	ret = erdma_diag_raw_hw(dev, obj, id, &hw);
+	if (ret && !restrack_exists(dev, obj, id))
+		return -EAGAIN;
 	if (ret)
 		return ret;
 	return nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, hw.len, hw.data);

@@ -294,6 +294,29 @@ static void raw_context_that_cannot_be_had_is_an_error(struct kunit *test)
 	nlmsg_free(msg);
 }
 
+static void answer_after_destruction(struct fake_dev *f, const struct fake_cmd *cmd,
+				     struct fake_answer *a)
+{
+	struct diag_setup *s = f->owner;
+
+	WRITE_ONCE(f->dev->qps.leaves[0][s->qp[0]->qpn], NULL);
+	a->syndrome = ERDMA_CMD_ENOENT;
+}
+
+/* A listing goes on */
+static void raw_context_of_a_qp_that_has_gone_meanwhile_is_skipped(struct kunit *test)
+{
+	struct sk_buff *msg = message(test, NLMSG_DEFAULT_SIZE);
+	struct diag_setup *s = setup_of(test);
+
+	s->f->dev->attrs.flags |= ERDMA_FLAG_QUERY_QC;
+	s->f->answer = answer_after_destruction;
+	KUNIT_EXPECT_EQ(test, erdma_fill_res_qp_entry_raw(msg, &s->qp[0]->ibqp), -EAGAIN);
+	erdma_objtab_publish(&s->f->dev->qps, s->qp[0]->qpn, &s->qp[0]->ref);
+	diag_expect_no_reference_left(test);
+	nlmsg_free(msg);
+}
+
 static struct kunit_case restrack_cases[] = {
 	KUNIT_CASE(live_objects_are_described),
 	KUNIT_CASE(qp_in_destruction_is_not_looked_at),
@@ -307,6 +330,7 @@ static struct kunit_case restrack_cases[] = {
 	KUNIT_CASE(short_listing_says_what_is_in_flight),
 	KUNIT_CASE(raw_context_is_that_of_the_device),
 	KUNIT_CASE(raw_context_that_cannot_be_had_is_an_error),
+	KUNIT_CASE(raw_context_of_a_qp_that_has_gone_meanwhile_is_skipped),
 	{}
 };
 
