@@ -309,12 +309,15 @@ static void mtt_fill_blocks(struct mtt_cursor *cursor, struct ib_umem *umem)
 			return;
 }
 
-/* From page number @first of @umem on, which is of PAGE_SIZE unless it is 0 */
-static void mtt_fill(struct erdma_mtt *mtt, struct ib_umem *umem, u64 first)
+/*
+ * From page number @first of @umem on, which is of PAGE_SIZE unless it is 0. An exporter of
+ * dma-bufs may divide its memory anywhere, not only between pages.
+ */
+static void mtt_fill(struct erdma_mtt *mtt, struct ib_umem *umem, u64 first, bool is_dmabuf)
 {
 	struct mtt_cursor cursor = { .mtt = mtt };
 
-	if (mtt->page_shift == PAGE_SHIFT)
+	if (mtt->page_shift == PAGE_SHIFT && !is_dmabuf)
 		mtt_fill_pages(&cursor, umem, first);
 	else
 		mtt_fill_blocks(&cursor, umem);
@@ -344,10 +347,20 @@ static bool mtt_wants_small_pages(struct ib_umem *umem, u64 iova)
 	return false;
 }
 
-/* 0: none fits */
-static unsigned long mtt_find_page_size(struct ib_umem *umem, u64 page_sizes, u64 iova)
+/**
+ * erdma_mtt_find_page_size - the largest pages that pinned memory is made of
+ * @umem: memory
+ * @page_sizes: of the device, a bit each
+ * @iova: address by which work requests refer to it
+ * @is_dmabuf: an exporter made its scatter list, whose entries need not be whole pages
+ *
+ * Context: any.
+ * Return: bytes; 0: none fits.
+ */
+unsigned long erdma_mtt_find_page_size(struct ib_umem *umem, u64 page_sizes, u64 iova,
+				       bool is_dmabuf)
 {
-	if (page_sizes & PAGE_SIZE && mtt_wants_small_pages(umem, iova))
+	if (page_sizes & PAGE_SIZE && !is_dmabuf && mtt_wants_small_pages(umem, iova))
 		return PAGE_SIZE;
 	return ib_umem_find_best_pgsz(umem, page_sizes, iova);
 }
@@ -417,14 +430,15 @@ int erdma_mtt_init_user(struct erdma_dev *dev, struct erdma_mtt *mtt,
 		return err;
 	}
 	err = -EINVAL;
-	page_size = mtt_find_page_size(mtt->umem, format->page_sizes, range->iova);
+	page_size = erdma_mtt_find_page_size(mtt->umem, format->page_sizes, range->iova,
+					     range->is_dmabuf);
 	if (page_size)
 		err = mtt_layout(dev, mtt, range->iova, range->len, page_size, format);
 	if (err) {
 		erdma_mtt_exit(dev, mtt);
 		return err;
 	}
-	mtt_fill(mtt, mtt->umem, 0);
+	mtt_fill(mtt, mtt->umem, 0, range->is_dmabuf);
 	return 0;
 }
 
@@ -454,7 +468,7 @@ int erdma_mtt_init_part(struct erdma_dev *dev, struct erdma_mtt *mtt, struct ib_
 		return -EINVAL;
 	err = mtt_layout(dev, mtt, start, len, PAGE_SIZE, format);
 	if (!err)
-		mtt_fill(mtt, umem, PHYS_PFN(start));
+		mtt_fill(mtt, umem, PHYS_PFN(start), false);
 	return err;
 }
 

@@ -413,6 +413,8 @@ struct erdma_user_range {
 	int fd;
 };
 
+unsigned long erdma_mtt_find_page_size(struct ib_umem *umem, u64 page_sizes, u64 iova,
+				       bool is_dmabuf);
 int erdma_mtt_init_user(struct erdma_dev *dev, struct erdma_mtt *mtt,
 			const struct erdma_user_range *range, enum erdma_mtt_kind kind);
 int erdma_mtt_init_part(struct erdma_dev *dev, struct erdma_mtt *mtt, struct ib_umem *umem,

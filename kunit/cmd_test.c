@@ -437,6 +437,32 @@ static void length_of_4_gib_and_more_follows_from_the_pages(struct kunit *test)
 	}
 }
 
+/* An exporter divides what is above 4 GiB in the middle of a page: small pages would be wrong */
+static void dma_buf_that_breaks_within_a_page_has_no_small_pages(struct kunit *test)
+{
+	const u64 sizes = SZ_4K | SZ_64K, breaks[] = { 0, 0x1fff, 0x4000 };
+	struct ib_umem *umem = kunit_kzalloc(test, sizeof(*umem), GFP_KERNEL);
+	struct scatterlist sg[2];
+	int i;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, umem);
+	sg_init_table(sg, ARRAY_SIZE(sg));
+	for (i = 0; i < ARRAY_SIZE(sg); i++) {
+		sg_dma_address(&sg[i]) = SZ_16M + breaks[i];
+		sg_dma_len(&sg[i]) = breaks[i + 1] - breaks[i];
+	}
+	umem->length = breaks[2];
+	umem->sgt_append.sgt.sgl = sg;
+	umem->sgt_append.sgt.nents = ARRAY_SIZE(sg);
+	umem->sgt_append.sgt.orig_nents = ARRAY_SIZE(sg);
+
+	/* Pinned pages never are like this: it shows that the shortcut would be taken */
+	KUNIT_EXPECT_EQ(test, erdma_mtt_find_page_size(umem, sizes, 0, false), PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, erdma_mtt_find_page_size(umem, sizes, 0, true),
+			ib_umem_find_best_pgsz(umem, sizes, 0));
+	KUNIT_EXPECT_NE(test, ib_umem_find_best_pgsz(umem, sizes, 0), PAGE_SIZE);
+}
+
 /* One entry more than the count of VERSION 0 can say */
 static void region_of_4_gib_needs_tables_of_several_levels(struct kunit *test)
 {
@@ -687,6 +713,7 @@ static struct kunit_case cmd_cases[] = {
 	KUNIT_CASE(large_mr_uses_version_1),
 	KUNIT_CASE(region_of_512_gib_fits),
 	KUNIT_CASE(length_of_4_gib_and_more_follows_from_the_pages),
+	KUNIT_CASE(dma_buf_that_breaks_within_a_page_has_no_small_pages),
 	KUNIT_CASE(region_of_4_gib_needs_tables_of_several_levels),
 	KUNIT_CASE(tables_have_as_many_levels_as_pages_need),
 	KUNIT_CASE(frmr_is_registered_invalid),
