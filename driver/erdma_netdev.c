@@ -360,6 +360,13 @@ static int netdev_handle_event(struct notifier_block *nb, unsigned long event, v
 	case NETDEV_CHANGEADDR:
 		netdev_event(dev, IB_EVENT_GID_CHANGE);
 		break;
+	case NETDEV_REGISTER:
+		/* Replayed for us: it may have been moved or renamed since it was paired */
+		if (!net_eq(dev_net(netdev), &init_net)) {
+			netdev_unregistered(dev);
+			break;
+		}
+		fallthrough;
 	case NETDEV_CHANGENAME:
 		strscpy(dev->ibdev.iw_ifname, netdev->name, sizeof(dev->ibdev.iw_ifname));
 		break;
