@@ -346,12 +346,18 @@ static void erdma_events_exit(struct erdma_dev *dev)
 
 /* ---- what the device is and has ------------------------------------------ */
 
-static void attrs_read_mac(struct erdma_dev *dev)
+/* Interfaces without an address have zeros there, the loopback interface among them */
+static int attrs_read_mac(struct erdma_dev *dev)
 {
 	u32 lo = erdma_read32(&dev->mmio, ERDMA_REG_MAC_LO);
 	u32 hi = erdma_read32(&dev->mmio, ERDMA_REG_MAC_HI);
 
 	u64_to_ether_addr((u64)(hi & 0xffff) << 32 | lo, dev->attrs.mac);
+	if (is_valid_ether_addr(dev->attrs.mac))
+		return 0;
+	dev_err(&dev->pdev->dev, "the device has MAC address %pM, expected that of its network interface\n",
+		dev->attrs.mac);
+	return -ENODEV;
 }
 
 static int erdma_attrs_init(struct erdma_dev *dev)
@@ -381,8 +387,7 @@ static int erdma_attrs_init(struct erdma_dev *dev)
 		if (err)
 			return err;
 	}
-	attrs_read_mac(dev);
-	return 0;
+	return attrs_read_mac(dev);
 }
 
 static void tables_exit(struct erdma_dev *dev)
