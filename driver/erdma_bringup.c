@@ -452,13 +452,17 @@ static void erdma_objects_exit(struct erdma_dev *dev)
 
 /* ---- registration -------------------------------------------------------- */
 
-/* Under the name of the device before, if that is still free */
+/*
+ * Under the name of the device before, if that is still free. The first is that of the
+ * adapter's number: udev may be renaming the device of another, whose name is free meanwhile.
+ */
 static int register_by_name(struct erdma_dev *dev)
 {
 	const char *name = dev->adapter->name;
 	int err = -ENFILE;
 
-	if (*name)
+	/* What an administrator called it is no pattern */
+	if (*name && !strchr(name, '%'))
 		err = ib_register_device(&dev->ibdev, name, &dev->pdev->dev);
 	if (err == -ENFILE)
 		err = ib_register_device(&dev->ibdev, "erdma_%d", &dev->pdev->dev);

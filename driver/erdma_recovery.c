@@ -306,6 +306,8 @@ struct erdma_adapter *erdma_adapter_create(struct pci_dev *pdev)
 	adapter->reset_unconfirmed = unconfirmed_take(pdev);
 	INIT_DELAYED_WORK(&adapter->recover, recover_work);
 	adapter->diag_minor = erdma_diag_alloc_minor();
+	if (adapter->diag_minor >= 0)
+		snprintf(adapter->name, sizeof(adapter->name), "erdma_%d", adapter->diag_minor);
 	erdma_debug_init(&adapter->dbg);
 	pci_save_state(pdev);
 	adapter->saved = pci_store_saved_state(pdev);

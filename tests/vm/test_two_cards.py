@@ -94,6 +94,23 @@ def test_eadm_d_chooses(both):
     assert len({x['dev'] for x in data(both, '-d', 'all', 'list', 'eq')}) == 2
 
 
+def test_device_that_udev_renames_leaves_its_number_to_its_card(both):
+    """udev gives a device another name and then its own back: the other card's device, which comes
+    in between, must not have taken it.
+    """
+    first = both.driver.device(1)
+    assert {both.driver.device(1), both.driver.device(2)} == {'erdma_0', 'erdma_1'}
+    second = both.driver.device(2)
+    both.cards[1].unbind()
+    both.run(f'rdma dev set {first} name iwp0s9')
+    try:
+        both.cards[1].bind()
+        assert both.driver.device(2) == second
+    finally:
+        both.run(f'rdma dev set iwp0s9 name {first}')
+    assert both.driver.device(1) == first
+
+
 # name -> card of the server, of the client; does the server bind to its card's address?
 PAIRS = {
     'rping from card 1 to card 2': (2, 1, True, '-C 100 -S 4096'),
