@@ -13,6 +13,7 @@
  * and removal do, and never under rtnl.
  */
 #include <linux/jiffies.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
@@ -159,6 +160,8 @@ static bool adapter_may_try(struct erdma_adapter *adapter)
 {
 	struct device *parent = &adapter->pdev->dev;
 
+	if (adapter->frozen)
+		dev_info(parent, "not recovered yet: the PCI core has the function\n");
 	if (adapter->frozen || adapter->gave_up)
 		return false;
 	if (!pci_device_is_present(adapter->pdev)) {
@@ -232,11 +235,13 @@ static void adapter_bring_up(struct erdma_adapter *adapter)
 		 erdma_lost_reason_text(adapter->reason));
 }
 
+/* A disk may wait for the device: what needs memory to bring it up must not wait for a disk */
 static void recover_work(struct work_struct *work)
 {
 	struct erdma_adapter *adapter = container_of(to_delayed_work(work),
 						     struct erdma_adapter, recover);
 	struct device *parent = &adapter->pdev->dev;
+	unsigned int noio = memalloc_noio_save();
 
 	device_lock(parent);
 	if (!adapter->removed) {
@@ -250,6 +255,7 @@ static void recover_work(struct work_struct *work)
 	}
 	device_unlock(parent);
 	kref_put(&adapter->refs, adapter_free);
+	memalloc_noio_restore(noio);
 }
 
 /* ---- adapters ------------------------------------------------------------ */
@@ -409,9 +415,16 @@ static void adapter_thaw(struct pci_dev *pdev)
 
 static pci_ers_result_t pci_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {
+	struct erdma_adapter *adapter = pci_get_drvdata(pdev);
+
 	adapter_freeze(pdev, ERDMA_LOST_PCI_ERROR);
-	return state == pci_channel_io_perm_failure ? PCI_ERS_RESULT_DISCONNECT :
-						      PCI_ERS_RESULT_NEED_RESET;
+	if (state != pci_channel_io_perm_failure)
+		return PCI_ERS_RESULT_NEED_RESET;
+	/* The PCI core calls nothing else */
+	adapter->gave_up = true;
+	adapter_record(adapter, ERDMA_DIAG_RESET_GAVE_UP, ERDMA_LOST_PCI_ERROR, 0);
+	dev_err(&pdev->dev, "not recovered: the PCI core has given the function up. Reset it or bind the driver again\n");
+	return PCI_ERS_RESULT_DISCONNECT;
 }
 
 static pci_ers_result_t pci_slot_reset(struct pci_dev *pdev)

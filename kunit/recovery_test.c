@@ -176,6 +176,12 @@ static void permanent_error_is_the_end(struct kunit *test)
 								   pci_channel_io_perm_failure),
 			(pci_ers_result_t)PCI_ERS_RESULT_DISCONNECT);
 	expect_removal_first(test, ERDMA_LOST_PCI_ERROR);
+	KUNIT_EXPECT_TRUE(test, s->adapter.gave_up);
+	forget_the_stop(s);
+	/* An administrator's reset is another beginning */
+	erdma_pci_err_handler.reset_done(s->f->pci);
+	KUNIT_EXPECT_FALSE(test, s->adapter.gave_up);
+	expect_scheduled(test, true);
 }
 
 /* By hand: the second half comes 100 ms later */
@@ -475,6 +481,44 @@ static void adapter_that_waits_for_somebody_tries_nothing(struct kunit *test)
 	erdma_adapter_destroy(adapter);
 }
 
+static int reads, reads_with_io;
+
+static int read_and_look(struct pci_bus *bus, unsigned int devfn, int where, int size, u32 *value)
+{
+	reads++;
+	reads_with_io += !(current->flags & PF_MEMALLOC_NOIO);
+	*value = 0;
+	return PCIBIOS_SUCCESSFUL;
+}
+
+static struct pci_ops function_that_looks = { .read = read_and_look };
+
+/* Reclaim may wait for a disk that waits for this device */
+static void recovery_does_not_wait_for_io(struct kunit *test)
+{
+	struct erdma_adapter *adapter = make_adapter(test);
+
+	adapter->pdev->bus->ops = &function_that_looks;
+	reads = 0;
+	reads_with_io = 0;
+	recover_once(adapter);
+	KUNIT_EXPECT_GT(test, reads, 0);
+	KUNIT_EXPECT_EQ(test, reads_with_io, 0);
+	erdma_adapter_destroy(adapter);
+}
+
+/* While udev renames the device of another adapter its name is free */
+static void adapter_has_a_name_of_its_own(struct kunit *test)
+{
+	struct erdma_adapter *adapter = make_adapter(test);
+	char name[IB_DEVICE_NAME_MAX];
+
+	KUNIT_ASSERT_GE(test, adapter->diag_minor, 0);
+	snprintf(name, sizeof(name), "erdma_%d", adapter->diag_minor);
+	KUNIT_EXPECT_STREQ(test, adapter->name, name);
+	erdma_adapter_destroy(adapter);
+}
+
 /* Whoever asks may ask often; what follows by itself counts again */
 static void what_was_asked_for_is_no_try(struct kunit *test)
 {
@@ -573,6 +617,8 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(adapter_is_given_up_after_three_tries_in_ten_minutes),
 	KUNIT_CASE(config_is_restored_if_the_function_lost_it),
 	KUNIT_CASE(adapter_that_waits_for_somebody_tries_nothing),
+	KUNIT_CASE(recovery_does_not_wait_for_io),
+	KUNIT_CASE(adapter_has_a_name_of_its_own),
 	KUNIT_CASE(what_was_asked_for_is_no_try),
 	KUNIT_CASE(function_that_left_the_bus_is_recorded_once),
 	KUNIT_CASE(unconfirmed_reset_outlives_the_binding),
