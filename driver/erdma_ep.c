@@ -187,9 +187,17 @@ static void ep_look(struct erdma_ep *ep, bool setup)
 	memalloc_noio_restore(noio);
 }
 
+/* Who holds the lock of an endpoint that was set up may wait for a command */
 static void ep_setup_work(struct work_struct *work)
 {
-	ep_look(container_of(work, struct erdma_ep, setup_work), true);
+	struct erdma_ep *ep = container_of(work, struct erdma_ep, setup_work);
+
+	if (ep_state_is_setup(READ_ONCE(ep->state))) {
+		ep_look(ep, true);
+	} else {
+		erdma_ep_queue(ep);
+		erdma_ep_put(ep);
+	}
 }
 
 static void ep_work(struct work_struct *work)

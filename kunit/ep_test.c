@@ -133,6 +133,25 @@ static void work_of_a_later_state_has_another_queue(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, setup_of(test)->work, &ep->work);
 }
 
+/* Who holds the lock then may wait for the device; the set-up of others does not wait for him */
+static void set_up_does_not_wait_for_a_connection_that_is_set_up(struct kunit *test)
+{
+	struct erdma_ep *ep = setup_of(test)->ep;
+	int i;
+
+	mutex_lock(&ep->lock);
+	erdma_ep_set_state(ep, ERDMA_EP_WAIT_REPLY);
+	kref_get(&ep->refs);
+	queue_work(system_wq, &ep->setup_work);
+	for (i = 0; i < 2000 && work_busy(&ep->setup_work); i++)
+		usleep_range(500, 1000);
+	KUNIT_EXPECT_EQ(test, work_busy(&ep->setup_work), 0U);
+	mutex_unlock(&ep->lock);
+	flush_work(&ep->setup_work);
+	flush_work(&ep->work);
+	KUNIT_EXPECT_PTR_EQ(test, setup_of(test)->work, &ep->work);
+}
+
 static void end_of_a_connection_does_not_wait_for_io(struct kunit *test)
 {
 	struct erdma_ep *ep = setup_of(test)->ep;
@@ -269,6 +288,7 @@ static void qp_has_one_connection_and_none_once_it_goes(struct kunit *test)
 static struct kunit_case ep_cases[] = {
 	KUNIT_CASE(work_of_a_connection_does_not_wait_for_io),
 	KUNIT_CASE(work_of_a_later_state_has_another_queue),
+	KUNIT_CASE(set_up_does_not_wait_for_a_connection_that_is_set_up),
 	KUNIT_CASE(end_of_a_connection_does_not_wait_for_io),
 	KUNIT_CASE(socket_of_a_connection_does_not_wait_for_io),
 	KUNIT_CASE(limit_that_is_lifted_ends_nothing),
