@@ -449,11 +449,12 @@ int erdma_exec_destroy_qp(struct erdma_dev *dev, u32 qpn)
  * @qpn: number
  * @state: new state
  * @conn: connection, needed for ERDMA_QPS_RTS and ignored else
+ * @res: what became of the command; may be NULL
  *
  * Return: see the top of this file; -EINVAL: RTS without a connection.
  */
 int erdma_exec_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state state,
-			 const struct erdma_conn *conn)
+			 const struct erdma_conn *conn, struct erdma_cmd_result *res)
 {
 	struct erdma_cmd_modify_qp req = {};
 	u32 cfg;
@@ -472,7 +473,7 @@ int erdma_exec_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state sta
 		req.recv_nxt = cpu_to_le32(conn->recv_nxt);
 	}
 	req.cfg = cpu_to_le32(cfg);
-	return cmd_rdma(dev, ERDMA_CMD_MODIFY_QP, qpn, req, NULL);
+	return cmd_rdma(dev, ERDMA_CMD_MODIFY_QP, qpn, req, res);
 }
 
 /**
@@ -481,17 +482,19 @@ int erdma_exec_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state sta
  * @qpn: number
  * @sq_pi: SQ producer index, WQEBBs
  * @rq_pi: RQ producer index, RQEs
+ * @res: what became of the command; may be NULL
  *
  * Return: see the top of this file.
  */
-int erdma_exec_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi)
+int erdma_exec_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi,
+		       struct erdma_cmd_result *res)
 {
 	struct erdma_cmd_reflush req = {};
 
 	req.qpn = cpu_to_le32(qpn);
 	req.sq_pi = cpu_to_le32(sq_pi);
 	req.rq_pi = cpu_to_le32(rq_pi);
-	return cmd_rdma(dev, ERDMA_CMD_REFLUSH, qpn, req, NULL);
+	return cmd_rdma(dev, ERDMA_CMD_REFLUSH, qpn, req, res);
 }
 
 /*

@@ -8,6 +8,8 @@
 #include "erdma/erdma_names.h"
 #include "erdma_trace.h"
 
+#define QP_STOP_TRIES	4	/* each waits for a command context */
+
 /**
  * enum qp_move - what to do when a state is asked for
  * @MOVE_NONE: nothing
@@ -84,23 +86,37 @@ static void qp_record_stop(struct erdma_qp *qp, enum erdma_qp_state to)
 	erdma_reflush_schedule(qp);
 }
 
+/* While others have all contexts the device knows nothing of it: it is not at fault */
+static int qp_send_stop(struct erdma_qp *qp, enum erdma_qp_state to, bool *no_context)
+{
+	struct erdma_cmd_result res;
+	int err, tries = 0;
+
+	do {
+		err = erdma_exec_modify_qp(qp->dev, qp->qpn, to, NULL, &res);
+		*no_context = erdma_cmd_found_no_context(err, &res);
+	} while (*no_context && ++tries < QP_STOP_TRIES);
+	return err;
+}
+
 /*
  * A device that does not stop a QP goes on reaching memory that the consumer
  * wants back: it is lost. That stops the QP too, so it counts as stopped: draining
  * it ends after the device was reset. Only an application's QP that the device
- * refuses to stop stays what it is, so that it can be tried again.
+ * refuses to stop, or never was asked to, stays what it is, so that it can be tried again.
  */
 static int qp_stop_at_device(struct erdma_qp *qp, enum erdma_qp_state to)
 {
+	bool no_context;
 	int err;
 
-	err = erdma_exec_modify_qp(qp->dev, qp->qpn, to, NULL);
+	err = qp_send_stop(qp, to, &no_context);
 	if (!err) {
 		qp_record_stop(qp, to);
 		return 0;
 	}
 	erdma_dbg(qp->dev, QP, ERR, "qp %u: not stopped: %pe\n", qp->qpn, ERR_PTR(err));
-	if (err == -EIO && qp->is_user)
+	if ((err == -EIO || no_context) && qp->is_user)
 		return err;
 	erdma_device_lost(qp->dev, ERDMA_LOST_QP_STOP);
 	qp_record_stop(qp, ERDMA_QPS_ERROR);
@@ -171,13 +187,15 @@ void erdma_qp_mark_stopped(struct erdma_qp *qp)
  * @qp: never connected before
  * @conn: both ends of the TCP connection
  *
- * After an error of the command the QP is in ERROR.
+ * After an error of the command the QP is in ERROR, unless the command was not sent because
+ * others had all contexts: then it is as before.
  *
  * Context: may sleep; takes state_lock.
  * Return: 0; -EINVAL: connected already; -ECONNABORTED: stopped; the command's.
  */
 int erdma_qp_to_rts(struct erdma_qp *qp, const struct erdma_conn *conn)
 {
+	struct erdma_cmd_result res;
 	int err;
 
 	down_write(&qp->state_lock);
@@ -187,9 +205,10 @@ int erdma_qp_to_rts(struct erdma_qp *qp, const struct erdma_conn *conn)
 	err = -EINVAL;
 	if (qp_state_moves[qp->state][ERDMA_QPS_RTS] != MOVE_CM)
 		goto out;
-	err = erdma_exec_modify_qp(qp->dev, qp->qpn, ERDMA_QPS_RTS, conn);
+	err = erdma_exec_modify_qp(qp->dev, qp->qpn, ERDMA_QPS_RTS, conn, &res);
 	if (err) {
-		qp_undo_rts(qp);
+		if (!erdma_cmd_found_no_context(err, &res))
+			qp_undo_rts(qp);
 		goto out;
 	}
 	qp->conn = *conn;

@@ -30,6 +30,8 @@ static void reflush_send(struct work_struct *work)
 	struct erdma_qp *qp = container_of(to_delayed_work(work), struct erdma_qp, reflush_timer);
 	u16 sq_pi = erdma_kqueue_pi(&qp->ksq);
 	u16 rq_pi = erdma_kqueue_pi(&qp->krq);
+	struct erdma_cmd_result res;
+	int err;
 
 	if (READ_ONCE(qp->dev->flushing)) {
 		erdma_flush_overdue(qp, sq_pi, rq_pi);
@@ -37,7 +39,12 @@ static void reflush_send(struct work_struct *work)
 		return;
 	}
 	erdma_dbg(qp->dev, QP, DBG, "qp %u: flush up to sq %u rq %u\n", qp->qpn, sq_pi, rq_pi);
-	if (erdma_exec_reflush(qp->dev, qp->qpn, sq_pi, rq_pi)) {
+	err = erdma_exec_reflush(qp->dev, qp->qpn, sq_pi, rq_pi, &res);
+	if (erdma_cmd_found_no_context(err, &res)) {
+		erdma_reflush_schedule(qp);
+		return;
+	}
+	if (err) {
 		erdma_dbg(qp->dev, QP, ERR, "qp %u: requests may not be flushed\n", qp->qpn);
 		erdma_device_lost(qp->dev, ERDMA_LOST_QP_STOP);
 		return;

@@ -404,7 +404,22 @@ struct erdma_cmd_result {
 	u8 syndrome;
 	u64 submit_ns;
 	u64 answer_ns;
+	bool hurried;
 };
+
+/**
+ * erdma_cmd_found_no_context - was a command not sent because others had all contexts?
+ * @err: what it returned
+ * @res: what became of it
+ *
+ * That is no fault of the device's: it may be tried again.
+ *
+ * Return: true if so.
+ */
+static inline bool erdma_cmd_found_no_context(int err, const struct erdma_cmd_result *res)
+{
+	return err == -ETIMEDOUT && res->outcome == ERDMA_CMD_NOT_SENT;
+}
 
 struct erdma_resp_buf *erdma_resp_buf_alloc(struct dma_pool *pool);
 void erdma_resp_buf_free(struct erdma_resp_buf *buf);
@@ -548,8 +563,9 @@ int erdma_exec_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *
 			 enum erdma_cmd_outcome *outcome);
 int erdma_exec_destroy_qp(struct erdma_dev *dev, u32 qpn);
 int erdma_exec_modify_qp(struct erdma_dev *dev, u32 qpn, enum erdma_qp_state state,
-			 const struct erdma_conn *conn);
-int erdma_exec_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi);
+			 const struct erdma_conn *conn, struct erdma_cmd_result *res);
+int erdma_exec_reflush(struct erdma_dev *dev, u32 qpn, u16 sq_pi, u16 rq_pi,
+		       struct erdma_cmd_result *res);
 int erdma_exec_reg_mr(struct erdma_dev *dev, const struct erdma_mr_spec *spec,
 		      struct erdma_cmd_result *res);
 int erdma_exec_dereg_mr(struct erdma_dev *dev, const struct erdma_rec_key *key);

@@ -290,7 +290,7 @@ static void modify_to_rts_hands_over_connection(struct kunit *test)
 	};
 
 	KUNIT_ASSERT_EQ(test, erdma_exec_modify_qp(fake_of(test)->dev, 0x2A, ERDMA_QPS_RTS,
-						   &conn), 0);
+						   &conn, NULL), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(MODIFY_QP));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x0210002A);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0xcafe);
@@ -303,7 +303,8 @@ static void modify_to_rts_needs_a_connection(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
 
-	KUNIT_EXPECT_EQ(test, erdma_exec_modify_qp(f->dev, 1, ERDMA_QPS_RTS, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, erdma_exec_modify_qp(f->dev, 1, ERDMA_QPS_RTS, NULL, NULL),
+			-EINVAL);
 	KUNIT_EXPECT_EQ(test, f->total, 0);
 }
 
@@ -314,7 +315,7 @@ static void modify_to_stopped_sends_no_address(struct kunit *test)
 	u32 state;
 
 	for (state = ERDMA_QPS_CLOSING; state <= ERDMA_QPS_ERROR; state++) {
-		KUNIT_ASSERT_EQ(test, erdma_exec_modify_qp(dev, 0x2A, state, &conn), 0);
+		KUNIT_ASSERT_EQ(test, erdma_exec_modify_qp(dev, 0x2A, state, &conn, NULL), 0);
 		KUNIT_EXPECT_EQ(test, slot32(test, 8), state << 24 | 0x2A);
 		expect_zero_from(test, 12);
 	}
@@ -322,7 +323,7 @@ static void modify_to_stopped_sends_no_address(struct kunit *test)
 
 static void reflush_carries_16_bit_indices(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, erdma_exec_reflush(fake_of(test)->dev, 0x2A, 0xfffe, 3), 0);
+	KUNIT_ASSERT_EQ(test, erdma_exec_reflush(fake_of(test)->dev, 0x2A, 0xfffe, 3, NULL), 0);
 	KUNIT_EXPECT_EQ(test, slot_op(test), OP_RDMA(REFLUSH));
 	KUNIT_EXPECT_EQ(test, slot32(test, 8), 0x2A);
 	KUNIT_EXPECT_EQ(test, slot32(test, 12), 0xfffe);

@@ -163,7 +163,7 @@ static int set_mtu(struct erdma_dev *dev)
 
 static int reflush(struct erdma_dev *dev)
 {
-	return erdma_exec_reflush(dev, 1, 0, 0);
+	return erdma_exec_reflush(dev, 1, 0, 0, NULL);
 }
 
 /**

@@ -488,6 +488,31 @@ static void reflush_that_fails_loses_the_device(struct kunit *test)
 	erdma_destroy_cq(&o->cq->ibcq, NULL);
 }
 
+/* Others have all contexts: it is sent later */
+static void reflush_that_was_not_sent_is_sent_later(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+	u32 sent;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, create_cq(o), 0);
+	KUNIT_ASSERT_EQ(test, create_qp(o), 0);
+	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
+		KUNIT_ASSERT_EQ(test, down_trylock(&o->dev->cmdq.credits), 0);
+	sent = o->f->total;
+	erdma_reflush_schedule(o->qp);
+	flush_delayed_work(&o->qp->reflush_timer);
+	KUNIT_EXPECT_EQ(test, o->dev->lost, ERDMA_LOST_NOT);
+	KUNIT_EXPECT_EQ(test, o->f->total, sent);
+	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
+		up(&o->dev->cmdq.credits);
+	flush_delayed_work(&o->qp->reflush_timer);
+	KUNIT_EXPECT_EQ(test, o->f->total, sent + 1);
+	KUNIT_EXPECT_EQ(test, o->dev->lost, ERDMA_LOST_NOT);
+	erdma_destroy_qp(&o->qp->ibqp, NULL);
+	erdma_destroy_cq(&o->cq->ibcq, NULL);
+}
+
 static void requests_of_a_lost_device_are_flushed_without_it(struct kunit *test)
 {
 	struct objects *o = objects_of(test);
@@ -576,6 +601,7 @@ static struct kunit_case outcome_cases[] = {
 	KUNIT_CASE(doorbell_pages_of_a_lost_qp_are_not_given_back),
 	KUNIT_CASE(keys_of_regions_are_not_their_indices),
 	KUNIT_CASE(reflush_that_fails_loses_the_device),
+	KUNIT_CASE(reflush_that_was_not_sent_is_sent_later),
 	KUNIT_CASE(requests_of_a_lost_device_are_flushed_without_it),
 	KUNIT_CASE(reading_counters_does_not_use_up_contexts),
 	KUNIT_CASE(counters_leave_contexts_to_commands),

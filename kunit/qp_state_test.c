@@ -3,6 +3,7 @@
  * QPs that the device does not connect, or does not stop: erdma_qp_state.c,
  * erdma_qp_fatal.c (docs/connections.md, "The connection ends with its QP")
  */
+#include <linux/delay.h>
 #include <linux/slab.h>
 
 #include "fake_dev.h"
@@ -164,6 +165,69 @@ static void qp_of_the_kernel_that_is_not_stopped_loses_the_device(struct kunit *
 	KUNIT_EXPECT_EQ(test, f->dev->lost, ERDMA_LOST_QP_STOP);
 }
 
+/* Others have all contexts: the device was never asked, and is not at fault */
+static void take_all_contexts(struct kunit *test)
+{
+	struct erdma_cmdq *q = &fake_of(test)->dev->cmdq;
+	int i;
+
+	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++)
+		KUNIT_ASSERT_EQ(test, down_trylock(&q->credits), 0);
+	q->timeout_ms = FAKE_SHORT_MS;
+}
+
+static void stop_without_a_free_context_does_not_lose_the_device(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_qp *qp = qp_of_test(test);
+
+	KUNIT_ASSERT_EQ(test, erdma_qp_to_rts(qp, &conn), 0);
+	take_all_contexts(test);
+	KUNIT_EXPECT_EQ(test, erdma_qp_stop(qp, ERDMA_QPS_ERROR), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, qp->state, ERDMA_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, f->dev->lost, ERDMA_LOST_NOT);
+	up(&f->dev->cmdq.credits);
+	KUNIT_EXPECT_EQ(test, erdma_qp_stop(qp, ERDMA_QPS_ERROR), 0);
+	KUNIT_EXPECT_EQ(test, qp->state, ERDMA_QPS_ERROR);
+}
+
+static void give_a_context_back(struct work_struct *work)
+{
+	struct erdma_qp *qp = container_of(work, struct erdma_qp, fatal_work);
+
+	msleep(2 * FAKE_SHORT_MS + FAKE_SHORT_MS / 2);
+	up(&qp->dev->cmdq.credits);
+}
+
+static void stop_waits_for_a_context_more_than_once(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_qp *qp = qp_of_test(test);
+
+	KUNIT_ASSERT_EQ(test, erdma_qp_to_rts(qp, &conn), 0);
+	take_all_contexts(test);
+	INIT_WORK(&qp->fatal_work, give_a_context_back);
+	schedule_work(&qp->fatal_work);
+	KUNIT_EXPECT_EQ(test, erdma_qp_stop(qp, ERDMA_QPS_ERROR), 0);
+	flush_work(&qp->fatal_work);
+	KUNIT_EXPECT_EQ(test, qp->state, ERDMA_QPS_ERROR);
+	KUNIT_EXPECT_EQ(test, f->dev->lost, ERDMA_LOST_NOT);
+}
+
+static void rts_without_a_free_context_changes_nothing(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_qp *qp = qp_of_test(test);
+
+	take_all_contexts(test);
+	KUNIT_EXPECT_EQ(test, erdma_qp_to_rts(qp, &conn), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, qp->state, ERDMA_QPS_IDLE);
+	KUNIT_EXPECT_FALSE(test, qp->stopped);
+	KUNIT_EXPECT_EQ(test, f->dev->lost, ERDMA_LOST_NOT);
+	up(&f->dev->cmdq.credits);
+	KUNIT_EXPECT_EQ(test, erdma_qp_to_rts(qp, &conn), 0);
+}
+
 static void stop_without_answer_loses_the_device(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
@@ -216,6 +280,9 @@ static struct kunit_case state_cases[] = {
 	KUNIT_CASE(qp_of_an_application_that_is_not_stopped_can_be_tried_again),
 	KUNIT_CASE(qp_of_the_kernel_that_is_not_stopped_loses_the_device),
 	KUNIT_CASE(stop_without_answer_loses_the_device),
+	KUNIT_CASE(stop_without_a_free_context_does_not_lose_the_device),
+	KUNIT_CASE(stop_waits_for_a_context_more_than_once),
+	KUNIT_CASE(rts_without_a_free_context_changes_nothing),
 	KUNIT_CASE(only_a_qp_that_was_never_connected_ends_without_a_command),
 	KUNIT_CASE(fatal_event_stops_the_qp),
 	{}
