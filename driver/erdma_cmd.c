@@ -48,16 +48,34 @@ static const char *cmd_name(u8 submod, u8 opcode)
 	return erdma_name_cmd(submod, opcode) ?: "command";
 }
 
-static void cmd_report(struct erdma_dev *dev, u8 submod, u8 opcode, int err, u8 syndrome)
+/* The time for a command and its context is over */
+static void cmd_report_late(struct erdma_dev *dev, u8 submod, u8 opcode,
+			    const struct erdma_cmd_result *res)
+{
+	u32 limit = cmd_limit(submod, opcode) ?: dev->cmdq.timeout_ms;
+
+	if (res->outcome == ERDMA_CMD_NOT_SENT)
+		erdma_dbg(dev, CMDQ, ERR, "%s: no free command context within %u ms, %u of %u commands in flight\n",
+			  cmd_name(submod, opcode), limit, READ_ONCE(dev->cmdq.in_flight),
+			  ERDMA_CMDQ_SLOTS);
+	else
+		erdma_dbg(dev, CMDQ, ERR, "%s was not answered within %u ms\n",
+			  cmd_name(submod, opcode), limit);
+}
+
+static void cmd_report(struct erdma_dev *dev, u8 submod, u8 opcode, int err,
+		       const struct erdma_cmd_result *res)
 {
 	if (!err)
 		erdma_dbg(dev, CMDQ, TRACE, "%s done\n", cmd_name(submod, opcode));
 	else if (err == -EIO)
 		erdma_dbg(dev, CMDQ, ERR, "%s refused, syndrome %u\n", cmd_name(submod, opcode),
-			  syndrome);
+			  res->syndrome);
 	else if (err == -ENODEV) /* said once when the queue died */
 		erdma_dbg(dev, CMDQ, DBG, "%s failed, command queue is dead\n",
 			  cmd_name(submod, opcode));
+	else if (err == -ETIMEDOUT)
+		cmd_report_late(dev, submod, opcode, res);
 	else
 		erdma_dbg(dev, CMDQ, ERR, "%s failed: %pe\n", cmd_name(submod, opcode),
 			  ERR_PTR(err));
@@ -76,7 +94,7 @@ static int cmd_exec(struct erdma_dev *dev, u8 submod, u8 opcode, u32 object,
 			      cmd_limit(submod, opcode));
 	erdma_rec_cmd(dev->rec, submod, opcode, object, key, err, res);
 	trace_erdma_cmd(dev, submod, opcode, object, err, res);
-	cmd_report(dev, submod, opcode, err, res->syndrome);
+	cmd_report(dev, submod, opcode, err, res);
 	return err;
 }
 
@@ -615,6 +633,7 @@ static int resp_buf_read(const struct erdma_resp_buf *buf, u32 index, void *to, 
 int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 		     void *buf, size_t len, u8 *syndrome, u32 timeout_ms)
 {
+	u32 limit = cmd_limit(submod, opcode);
 	struct erdma_cmd_query req = {};
 	struct erdma_cmd_result res;
 	struct erdma_resp_buf *mem;
@@ -630,7 +649,8 @@ int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 	req.target = cpu_to_le64(mem->dma);
 	req.length = cpu_to_le32(ERDMA_RESP_BUF_SIZE);
 	err = erdma_cmdq_exec_buf(&dev->cmdq, submod, opcode, &req, sizeof(req), &res,
-				  timeout_ms ?: cmd_limit(submod, opcode), &mem);
+				  timeout_ms ?: limit, &mem);
+	res.hurried = timeout_ms && timeout_ms < limit;
 	erdma_rec_cmd(dev->rec, submod, opcode, index, NULL, err, &res);
 	trace_erdma_cmd(dev, submod, opcode, index, err, &res);
 	*syndrome = res.syndrome;
@@ -638,7 +658,9 @@ int erdma_exec_query(struct erdma_dev *dev, u8 submod, u8 opcode, u32 index,
 		err = resp_buf_read(mem, index, buf, len);
 	/* NULL: the device may still write it, the queue has it */
 	erdma_resp_buf_free(mem);
-	if (err)
+	if (err == -ETIMEDOUT && !res.hurried)
+		cmd_report_late(dev, submod, opcode, &res);
+	else if (err)
 		erdma_dbg(dev, CMDQ, DBG, "%s of %u failed: %pe, syndrome %u\n",
 			  erdma_name_cmd(submod, opcode) ?: "query", index, ERR_PTR(err),
 			  res.syndrome);

@@ -33,6 +33,9 @@
 
 static_assert(ERDMA_CMDQ_SLOTS <= ERDMA_CMDQ_NO_CTX);
 
+/* Applications can bring these about: they are limited like all other messages of that kind */
+#define cmdq_err(q, fmt, ...)	erdma_dbg((q)->dev, CMDQ, ERR, fmt, ##__VA_ARGS__)
+
 static const char *ctx_name(const struct erdma_cmd_ctx *ctx)
 {
 	return erdma_name_cmd(ctx->submod, ctx->opcode) ?: "unknown command";
@@ -173,18 +176,16 @@ static struct erdma_cmd_ctx *cqe_find_ctx(struct erdma_cmdq *q, u32 hdr, u32 ind
 	struct erdma_cmd_ctx *ctx;
 
 	if (index % ERDMA_CMDQ_SLOT_WQEBBS || n == ERDMA_CMDQ_NO_CTX) {
-		dev_err_ratelimited(q->dma_dev,
-				    "command completion names sq index %u, expected that of a command in flight\n",
-				    index);
+		cmdq_err(q, "command completion names sq index %u, expected that of a command in flight\n",
+			 index);
 		return NULL;
 	}
 	ctx = &q->ctxs[n];
 	if (!cqe_echoes(q, ERDMA_CQE_OPCODE, hdr, FIELD_PREP(ERDMA_CQE_OPCODE, ctx->opcode)) ||
 	    !cqe_echoes(q, ERDMA_CQE_QTYPE, hdr,
 			FIELD_PREP(ERDMA_CQE_QTYPE, ERDMA_CQE_QTYPE_CMDQ))) {
-		dev_err_ratelimited(q->dma_dev,
-				    "command completion of sq index %u has header %#x, expected opcode %u (%s), kind %u\n",
-				    index, hdr, ctx->opcode, ctx_name(ctx), ERDMA_CQE_QTYPE_CMDQ);
+		cmdq_err(q, "command completion of sq index %u has header %#x, expected opcode %u (%s), kind %u\n",
+			 index, hdr, ctx->opcode, ctx_name(ctx), ERDMA_CQE_QTYPE_CMDQ);
 		return NULL;
 	}
 	return ctx;
@@ -391,8 +392,8 @@ static bool cmdq_retire(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx)
 		cmdq_die(q, ctx, ERDMA_DIAG_DEAD_OVERTAKEN);
 		return false;
 	}
-	dev_warn_ratelimited(q->dma_dev, "%s at sq index %u was not answered, expected before all later commands\n",
-			     ctx_name(ctx), ctx->sq_index);
+	cmdq_err(q, "%s at sq index %u was not answered, expected before all later commands\n",
+		 ctx_name(ctx), ctx->sq_index);
 	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_LOST);
 	q->in_flight--;
 	if (ctx->buf)
@@ -541,7 +542,7 @@ static bool cmdq_look(struct erdma_cmdq *q, struct cmdq_wait *w, bool last)
 	/* An event may have been written: the doorbell makes the device repeat it */
 	erdma_eq_arm(&q->eq);
 	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_LOST_IRQS);
-	dev_warn_ratelimited(q->dma_dev, "commands were answered, but no interrupt came\n");
+	cmdq_err(q, "commands were answered, but no interrupt came\n");
 	return done;
 }
 
@@ -572,8 +573,6 @@ static int ctx_abandon(struct erdma_cmdq *q, struct erdma_cmd_ctx *ctx, u32 time
 
 	erdma_stat_inc(q->stats, ERDMA_STAT_CMDQ_TIMEOUTS);
 	erdma_stat_cmd(q->stats, ctx->submod, ctx->opcode, ERDMA_CMD_COUNT_TIMEOUTS);
-	dev_err_ratelimited(q->dma_dev, "%s was not answered within %u ms\n", ctx_name(ctx),
-			    timeout_ms);
 	/* A query that was in a hurry says nothing about the device's health */
 	if (timeout_ms >= q->timeout_ms)
 		q->stuck++;
@@ -649,8 +648,6 @@ static int cmdq_get_credit(struct erdma_cmdq *q, u32 timeout_ms)
 	if (!down_trylock(&q->credits) ||
 	    !down_timeout(&q->credits, msecs_to_jiffies(timeout_ms)))
 		return 0;
-	dev_err_ratelimited(q->dma_dev, "no free command context within %u ms, %u of %u commands in flight\n",
-			    timeout_ms, READ_ONCE(q->in_flight), ERDMA_CMDQ_SLOTS);
 	return -ETIMEDOUT;
 }
 
@@ -664,7 +661,7 @@ static int cmdq_get_credit(struct erdma_cmdq *q, u32 timeout_ms)
  * @res: zeroed, then filled with the outcome and the answer; may be NULL
  * @timeout_ms: how long to wait for a context and for the answer; 0 = the queue's
  *	default. A shorter one never counts as evidence that the device is dead
- * @buf: buffer named in the request, of kmalloc(), or NULL
+ * @buf: buffer named in the request, or NULL
  *
  * If the command is not answered the device may still write @buf: the queue
  * then keeps it, clears *@buf, and frees it when that is safe.

@@ -53,10 +53,9 @@ bool erdma_defer_free(struct erdma_dev *dev, const struct erdma_free_kind *kind,
 		return false;
 	deferred = kmalloc(struct_size(deferred, object, DIV_ROUND_UP(kind->size, sizeof(u64))),
 			   GFP_KERNEL);
-	dev_err_ratelimited(&dev->pdev->dev,
-			    "%s %u: the device did not confirm its destruction (%pe), memory is %s\n",
-			    kind->name, id, ERR_PTR(err),
-			    deferred ? "retained until the device is reset" : "leaked");
+	erdma_dbg(dev, CMDQ, ERR, "%s %u: the device did not confirm its destruction (%pe), memory is %s\n",
+		  kind->name, id, ERR_PTR(err),
+		  deferred ? "retained until the device is reset" : "leaked");
 	if (!deferred)
 		return true;
 	deferred->kind = kind;

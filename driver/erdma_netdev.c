@@ -272,7 +272,7 @@ static void netdev_mtu_work(struct work_struct *work)
 	}
 	WRITE_ONCE(dev->mtu, 0);
 	erdma_rec_link(dev->rec, ERDMA_DIAG_LINK_MTU, mtu, err);
-	ibdev_warn_ratelimited(&dev->ibdev, "the device does not know the new MTU %u\n", mtu);
+	erdma_dbg(dev, INIT, ERR, "the device does not know the new MTU %u\n", mtu);
 	if (++dev->mtu_tries < MTU_TRIES)
 		queue_delayed_work(netdev_wq, &dev->mtu_work, msecs_to_jiffies(MTU_RETRY_MS));
 	else

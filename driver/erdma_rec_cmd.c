@@ -116,7 +116,7 @@ void erdma_rec_cmd(struct erdma_rec *rec, u32 submod, u32 opcode, u32 object,
 	cmd_count_time(rec, submod, opcode, res);
 	if (key)
 		cmd_add_key(rec, slot, key, err);
-	if (err)
+	if (err && !res->hurried)
 		cmd_freeze(rec, res->outcome);
 	spin_unlock(&rec->cmd_lock);
 	erdma_rec_wake(rec);

@@ -317,7 +317,7 @@ struct erdma_cmdq_death {
  * @dma_dev: for DMA memory
  * @dbrec_pool: doorbell records
  * @stats: counters
- * @dev: for messages; NULL in KUnit
+ * @dev: for messages
  * @on_dead: the queue gave up on the device; @why says for which reason. Called once
  *	in the life of the queue, and not by erdma_cmdq_kill(), whose caller knows.
  *	Any context, with @lock: may queue work and nothing else. NULL = nobody
@@ -397,6 +397,8 @@ struct erdma_cmdq {
  * @syndrome: device status if the command failed with -EIO
  * @submit_ns: ktime_get_ns() at submission, 0 = not sent
  * @answer_ns: ktime_get_ns() when the completion was taken, 0 = not answered
+ * @hurried: the caller's time was shorter than what is usual for this command; that it was
+ *	over says nothing about the device. Left false by the command queue.
  */
 struct erdma_cmd_result {
 	enum erdma_cmd_outcome outcome;

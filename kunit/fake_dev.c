@@ -406,6 +406,7 @@ static int fake_cmdq(struct fake_dev *f)
 	dev->mmio.ctx = f;
 	dev->mmio.len = ERDMA_BAR0_MIN_SIZE;
 	q->mmio = &dev->mmio;
+	q->dev = dev;
 	q->dma_dev = &f->platform->dev;
 	q->dbrec_pool = dev->dbrec_pool;
 	q->stats = &dev->stats;

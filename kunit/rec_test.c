@@ -197,6 +197,30 @@ static void first_failures_outlive_later_commands(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, objects[1], 2000U);
 }
 
+/* Who may ask may give the device one millisecond: that is not what led to a failure */
+static void query_in_a_hurry_is_no_first_failure(struct kunit *test)
+{
+	struct fake_dev *f = setup_of(test)->f;
+	struct erdma_debug *dbg = &f->dev->dbg;
+	struct erdma_rec *rec = rec_of(test);
+	struct erdma_resp_qpc qpc;
+	u8 syndrome;
+
+	f->hold = true;
+	KUNIT_EXPECT_EQ(test, erdma_exec_query(f->dev, ERDMA_SUBMOD_RDMA, ERDMA_CMD_QUERY_QPC, 1,
+					       &qpc, sizeof(qpc), &syndrome, FAKE_SHORT_MS),
+			-ETIMEDOUT);
+	KUNIT_EXPECT_NE(test, erdma_rec_end(rec, ERDMA_DIAG_LOG_CMD), 0ULL);
+	KUNIT_EXPECT_EQ(test, erdma_rec_end(rec, ERDMA_DIAG_LOG_CMD_FIRST), 0ULL);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&dbg->printed), 0LL);
+
+	/* With the time that is usual for it, it is */
+	KUNIT_EXPECT_EQ(test, erdma_exec_query(f->dev, ERDMA_SUBMOD_RDMA, ERDMA_CMD_QUERY_QPC, 1,
+					       &qpc, sizeof(qpc), &syndrome, 0), -ETIMEDOUT);
+	KUNIT_EXPECT_NE(test, erdma_rec_end(rec, ERDMA_DIAG_LOG_CMD_FIRST), 0ULL);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&dbg->printed), 1LL);
+}
+
 static void key_is_recorded_with_its_command(struct kunit *test)
 {
 	const struct erdma_diag_log_key *key;
@@ -553,6 +577,7 @@ static struct kunit_case rec_cases[] = {
 	KUNIT_CASE(entry_says_what_and_who),
 	KUNIT_CASE(full_ring_loses_the_oldest_and_says_so),
 	KUNIT_CASE(first_failures_outlive_later_commands),
+	KUNIT_CASE(query_in_a_hurry_is_no_first_failure),
 	KUNIT_CASE(key_is_recorded_with_its_command),
 	KUNIT_CASE(times_are_counted_by_opcode),
 	KUNIT_CASE(failure_names_the_command_that_failed),

@@ -52,6 +52,12 @@ def version_tests(top: Path) -> list:
         grep(top, kbuild, r'\$[({](VERSION|PATCHLEVEL|SUBLEVEL|KERNELVERSION|KERNELRELEASE)[)}]')
 
 
+def own_rate_limits(top: Path) -> list:
+    """Each message of the driver that an application can cause goes through erdma_dbg(): limits
+    of their own would add up."""
+    return grep(top, files(top, 'driver/*.[ch]'), r'_ratelimited\(|printk_ratelimit')
+
+
 def defined_twice(top: Path) -> list:
     """A structure of include/ is defined there and nowhere else, and no structure or
     ERDMA_ constant twice in one part."""

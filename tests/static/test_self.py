@@ -32,6 +32,7 @@ SAMPLES = (
     (rules.version_tests, 'kunit/c.c', '#ifdef RHEL_RELEASE_CODE\n', '#ifdef HAVE_C\n'),
     (rules.version_tests, 'tests/k.mk', 'ifeq ($(VERSION),6)\n', 'ifeq ($(KASAN),y)\n'),
     (rules.version_tests, 'driver/Kbuild', 'ifeq ($(PATCHLEVEL),1)\n', 'ifeq ($(KASAN),1)\n'),
+    (rules.own_rate_limits, 'driver/a.c', 'dev_warn_ratelimited(d, "x");\n', 'dev_warn(d, "x");\n'),
     (rules.defined_twice, 'driver/a.h', 'struct s {\n};\nstruct s {\n};\n', 'struct s {\n};\n'),
     (rules.layers, 'qemu-model/core/qp/a.c', '#include "qemu/osdep.h"\n', '#include "erdma/a.h"\n'),
     (rules.layers, 'driver/a.c', '#include "../eadm/a.h"\n', '#include "erdma.h"\n'),

@@ -30,6 +30,10 @@ def test_no_kernel_version_tests_outside_driver_compat():
     silent(rules.version_tests(TOP))
 
 
+def test_no_message_has_a_rate_limit_of_its_own():
+    silent(rules.own_rate_limits(TOP))
+
+
 def test_nothing_is_defined_twice():
     silent(rules.defined_twice(TOP))
 
