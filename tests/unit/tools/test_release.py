@@ -240,14 +240,50 @@ def test_wrapper_finds_the_device(debs, tmp_path):
     assert re.search('(?m)^name "erdma"', out), out
 
 
-def test_rpms_have_files_and_rpmlint_finds_nothing():
+@pytest.fixture(scope='module')
+def rpms():
+    """The folder of the packages of the rpm family."""
     packages.install('rpm')
-    found = sorted(release.rpm().glob('RPMS/*/*.rpm'))
+    return release.rpm()
+
+
+def files_of(path):
+    """What an rpm installs."""
+    done = subprocess.run(['rpm', '-qpl', path], timeout=60, **QUIET)
+    assert done.returncode == 0 and done.stdout.strip(), done.stdout
+    return done.stdout.splitlines()
+
+
+def plugin(python):
+    """Where sos of this python looks for our plugin."""
+    return f'/usr/lib/python{python}/site-packages/sos/report/plugins'
+
+
+def test_rpms_have_files_and_rpmlint_finds_nothing(rpms):
+    found = sorted(rpms.glob('RPMS/*/*.rpm'))
     names = sorted(p.name.rsplit('-', 2)[0] for p in found)
     assert names == ['eadm', 'erdma-devel', 'erdma-dkms']
-    for path in found:
-        done = subprocess.run(['rpm', '-qpl', path], timeout=60, **QUIET)
-        assert done.returncode == 0 and done.stdout.strip(), done.stdout
+    listed = {x for path in found for x in files_of(path)}
+    # Of RHEL 9's python. Debian's own folder is read by no system with rpm.
+    assert plugin('3.9') + '/erdma.py' in listed
+    assert [x for x in listed if 'dist-packages' in x] == []
     done = subprocess.run(['rpmlint', '-r', release.TOP / 'packaging/rpm/erdma.rpmlintrc', *found],
                           timeout=120, **QUIET)
     assert re.search(r'\b0 errors, 0 warnings', done.stdout), done.stdout
+
+
+@pytest.mark.group('long')
+def test_source_rpm_is_rebuilt_for_the_python_of_the_system(rpms, tmp_path):
+    """As docs/guide/install.md says for systems that are older than Debian 12; such a system compiles
+    what is in the folders of its python.
+    """
+    compiled = f'python3 -m compileall -q -s %{{buildroot}} -p / %{{buildroot}}{plugin("3.6")}'
+    defines = {'_topdir': tmp_path, 'python3_sitelib': '/usr/lib/python3.6/site-packages',
+               '_build_id_links': 'none', '__os_install_post': compiled}
+    options = [x for name, value in defines.items() for x in ('--define', f'{name} {value}')]
+    done = subprocess.run(['rpmbuild', '--rebuild', '--nodeps', *options, *rpms.glob('SRPMS/*.src.rpm')],
+                          timeout=600, **QUIET)
+    assert done.returncode == 0, done.stdout
+    listed = files_of(next(tmp_path.glob('RPMS/*/eadm-[0-9]*.rpm')))
+    assert plugin('3.6') + '/erdma.py' in listed
+    assert [x for x in listed if re.search(r'__pycache__/erdma\..*pyc$', x)]
