@@ -27,7 +27,7 @@ CHECK = DEMO + '''
     git perl sparse clang coccinelle shellcheck codespell mandoc libcmocka-dev bats jq bsdextrautils procps
     python3-pytest python3-pytest-timeout python3-pytest-xdist python3-jsonschema python3-pexpect python3-yaml
     ccache meson ninja-build libpixman-1-dev libfdt-dev zlib1g-dev libattr1-dev libcap-ng-dev
-    libslirp-dev flex bison bc libelf-dev zstd gdb pylint
+    libslirp-dev flex bison bc libelf-dev zstd gdb pylint sosreport
 '''.split()
 #: Which lines the tests run.
 COVERAGE = CHECK + ['lcov']
