@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from erdma import guest
+from erdma import guest, packages
 from erdma.paths import TOP
 
 pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(60)]
@@ -22,6 +22,8 @@ ESSENTIAL = {'cp', 'find', 'dpkg-deb', 'dpkg-query'}
 OTHER = {'zstd'}
 #: No programs: the kernel's build links to the first, the agent is linked with the second.
 LIBRARIES = {'libelf1', 'libc6-dev', 'debian-archive-keyring'}
+#: Sections of the guide: their DKMS is 2.8, and dh_dkms has the package depend on 3.0.3.
+TOO_OLD = ('Debian 11', r'Ubuntu 22\.04')
 
 
 def brought(package):
@@ -63,6 +65,35 @@ def test_card_is_for_the_qemu_that_it_was_built_for():
     text = (TOP / 'packaging/debian/control').read_text(encoding='utf-8')
     assert re.findall(r'qemu-system-x86 (\(.*\))', text) == \
         ['(<< ${qemu:Version}.)', '(>= ${qemu:Version})']
+
+
+def section(name, title):
+    """A section of a page."""
+    text = (TOP / name).read_text(encoding='utf-8')
+    return re.search(rf'(?ms)^## {title}\n(.*?)(?=^## |\Z)', text)[1]
+
+
+def test_guide_names_what_eadm_is_built_with():
+    """The libraries that eadm/Makefile asks for, and what asks for them."""
+    text = (TOP / 'eadm/Makefile').read_text(encoding='utf-8')
+    assert re.search(r'(?m)^PKG_CONFIG \?= pkg-config$', text)
+    libs = {x.removesuffix('-3.0') for x in re.search(r'(?m)^LIBS := (.*)$', text)[1].split()}
+    row = re.search(r'(?m)^\| eadm \| .*$', (TOP / 'README.md').read_text(encoding='utf-8'))[0]
+    assert [x for x in libs if x not in row] == []
+    here = section('docs/guide/install.md', 'Any other system')
+    assert [x for x in {*libs, 'pkg-config'} if x not in here] == []
+    dev = [x for x in packages.BUILD if x == 'pkg-config' or
+           any(lib.removeprefix('lib') in x for lib in libs)]
+    assert len(dev) == len(libs) + 1
+    for system in TOO_OLD:
+        words = re.split(r'[\s`,]+', section('docs/guide/install.md', system))
+        assert [x for x in dev if x not in words] == []
+
+
+def test_guide_gives_no_package_to_a_system_whose_dkms_is_too_old():
+    for system in TOO_OLD:
+        here = section('docs/guide/install.md', system)
+        assert 'erdma-dkms_' not in here and 'make install-dkms PREFIX=/usr' in here
 
 
 # ---- DKMS ----------------------------------------------------------------------------------
