@@ -24,12 +24,6 @@ pytestmark = [
     pytest.mark.needs('driver', 'model', 'intree-6.1'),
 ]
 
-#: What the tools of the distribution write by themselves, whatever is installed; the machine's key,
-#: which DKMS keeps.
-NOISE = re.compile(r'^/var/(log|cache|lib/(apt|dpkg|systemd|initramfs-tools))/|'
-                   r'^/(mnt|tmp|proc|dev|run)(/|$)|^/var/lib/dkms/mok\.(key|pub)$|'
-                   r'^/boot/(initrd|config)|^/etc/(group|gshadow|passwd|shadow)-$|'
-                   r'/lib/modules/[^/]+/modules\.|^/etc/ld\.so\.cache|\.pyc$|__pycache__')
 DRIVER = 'erdma-dkms eadm'.split()
 OURS = [*DRIVER, 'erdma-dev']
 #: Programs of a load, in units of systemd that get a twentieth of a CPU.
@@ -326,11 +320,11 @@ def test_removal_gives_the_card_to_the_kernels_own_driver(system):
 
 def differences(system, before, after):
     """Paths that are new, gone or different."""
-    new = {x for x in after if x not in before and not NOISE.search(x)}
-    gone = {x for x in before if x not in after and not NOISE.search(x)}
+    new = {x for x in after if x not in before}
+    gone = {x for x in before if x not in after}
     changed = {x for x in after if before.get(x, after[x]) != after[x] and
-               not os.path.isdir(str(system.root) + x) and not NOISE.search(x)}
-    return new | gone | changed
+               not os.path.isdir(str(system.root) + x)}
+    return {x for x in new | gone | changed if not distro.is_noise(x)}
 
 
 def test_purge_leaves_nothing(system):
@@ -354,7 +348,7 @@ def test_card_for_qemu_is_installed_and_purged(system, debs):
     assert '"networks"' in system.must('erdma-vm', 'status', '--json')
     system.must('dpkg', '--purge', name)
     before = system.files()
-    assert not [x for x in before if re.search('erdma-(vm|qemu)', x) and not NOISE.search(x)]
+    assert not [x for x in before if re.search('erdma-(vm|qemu)', x) and not distro.is_noise(x)]
     system.install([debs[name]])
     system.must('dpkg', '--purge', name)
     assert not differences(system, before, system.files())

@@ -6,6 +6,7 @@ kernel for them.
 import dataclasses
 import hashlib
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -128,6 +129,21 @@ def what(path, st, inside):
     if inside.startswith('/etc/'):
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
     return st.st_size
+
+
+#: What the tools of the distribution write by themselves, whatever is installed; the machine's key,
+#: which DKMS keeps.
+NOISE = re.compile(r'^/var/(log|cache|lib/(apt|dpkg|systemd|initramfs-tools))/|'
+                   r'^/(mnt|tmp|proc|dev|run)(/|$)|^/var/lib/dkms/mok\.(key|pub)$|'
+                   r'^/boot/(initrd|config)|^/etc/(group|gshadow|passwd|shadow)-$|'
+                   r'/lib/modules/[^/]+/modules\.|^/etc/ld\.so\.cache|\.pyc$|__pycache__')
+#: In the names of what our packages bring and make.
+OURS = re.compile('erdma|eadm')
+
+
+def is_noise(path) -> bool:
+    """May it come and go, whatever packages of ours do?"""
+    return bool(NOISE.search(path)) and not OURS.search(path)
 
 
 class System:

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from erdma import guest, packages
+from erdma import distro, guest, packages
 from erdma.paths import TOP
 
 pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(60)]
@@ -166,6 +166,20 @@ def test_group_has_one_name():
     assert found('debian/eadm.postrm', r'groupdel (\S+)') == made
 
 
+@pytest.mark.parametrize('path', (
+    '/usr/lib/python3/dist-packages/sos/report/plugins/__pycache__/erdma.cpython-311.pyc',
+    '/var/lib/systemd/deb-systemd-helper-enabled/eadm-metrics.timer.dsh-also',
+    '/var/lib/dpkg/info/eadm.list', '/run/erdma'))
+def test_what_has_our_name_counts_as_left_behind(path):
+    """By test_purge_leaves_nothing, which looks away from what the distribution does by itself."""
+    assert not distro.is_noise(path)
+    assert distro.is_noise(re.sub('erdma|eadm', 'other', path))
+
+
+def test_files_of_packages_count_as_left_behind():
+    assert not distro.is_noise('/etc/other') and not distro.is_noise('/usr/bin/eadm')
+
+
 @pytest.mark.parametrize('action, members, removed', (
     ('purge', '', True), ('purge', 'somebody', False), ('remove', '', False), ('upgrade', '', False)))
 def test_purge_removes_the_group_unless_it_has_members(tmp_path, action, members, removed):
@@ -173,13 +187,20 @@ def test_purge_removes_the_group_unless_it_has_members(tmp_path, action, members
                        ('groupdel', f'echo "$@" >{tmp_path}/removed')):
         (tmp_path / name).write_text(f'#!/bin/sh\n{text}\n')
         (tmp_path / name).chmod(0o755)
-    file = tmp_path / 'var/lib/prometheus/node-exporter/erdma.prom'
-    file.parent.mkdir(parents=True)
-    file.write_text('')
+    compiled = tmp_path / 'usr/lib/python3/dist-packages/sos/report/plugins/__pycache__'
+    files = [tmp_path / 'var/lib/prometheus/node-exporter/erdma.prom',
+             tmp_path / 'etc/systemd/system/timers.target.wants/eadm-metrics.timer',
+             compiled / 'erdma.cpython-311.pyc', compiled / 'erdma.cpython-311.opt-1.pyc']
+    others = [compiled / 'kernel.cpython-311.pyc']
+    for file in files + others:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text('')
     done = subprocess.run(['sh', script('eadm.postrm', tmp_path, tmp_path), action],
                           env={'PATH': f'{tmp_path}:/usr/bin:/bin'}, capture_output=True, text=True,
                           timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, 'debhelper\n', '')
     assert (tmp_path / 'removed').exists() == removed
-    # What the timer wrote would be exported for ever; of an upgrade it stays.
-    assert file.exists() == (action == 'upgrade')
+    # What the timer wrote would be exported for ever, what sos compiled is in no package; of an
+    # upgrade they stay.
+    assert [x.exists() for x in files] == [action == 'upgrade'] * len(files)
+    assert all(x.exists() for x in others)
