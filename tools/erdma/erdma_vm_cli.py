@@ -187,7 +187,8 @@ def cmd_up(args, place) -> int:
     try:
         facts = vm_server.start(hosts, args.driver)
     except VmError as e:
-        raise Failure(str(e), f'logs are in {hosts.dir}.failed') from e
+        logs = f'{hosts.dir}.failed'
+        raise Failure(str(e), f'logs are in {logs}' if os.path.isdir(logs) else '') from e
     print(document('status', networks=[facts]) if args.json else table(facts))
     return 0
 

@@ -18,6 +18,8 @@ from .vm import QmpError, Timeout, VmError
 
 #: Bytes of output that wait for who asked for them; more ends the command.
 MAX_WAITING = 64 << 20
+#: They end the VMs.
+SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 class Network:
@@ -176,20 +178,39 @@ def load_drivers(hosts, kind):
             vm.driver.load()
 
 
-def live(hosts, driver, report):
-    """Boot, say so, serve until the end. report: a function for one line of JSON."""
-    hosts.start(tty=True)
-    network = Network(hosts)
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, lambda *_: network.over.set())
-    try:
-        if driver != 'none':
-            load_drivers(hosts, driver)
-        with Server(os.path.join(hosts.dir, 'control'), network) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+def end_by_signal():
+    """SIGTERM and its like raise an exception, once: what cleans up is not disturbed."""
+    def end(number, _frame):
+        for other in SIGNALS:
+            signal.signal(other, signal.SIG_IGN)
+        raise KeyboardInterrupt(f'ended by {signal.Signals(number).name}')
+    for number in SIGNALS:
+        signal.signal(number, end)
+
+
+def serve(network, report):
+    """Take requests until the end."""
+    with Server(os.path.join(network.hosts.dir, 'control'), network) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
             report(network.status(None))
             network.over.wait()
+        finally:
             server.shutdown()
+
+
+def live(hosts, driver, report):
+    """Boot, say so, serve until the end. A signal ends it at any time, and nothing is left.
+
+    report: a function for one line of JSON.
+    """
+    end_by_signal()
+    try:
+        hosts.start(tty=True)
+        network = Network(hosts)
+        if driver != 'none':
+            load_drivers(hosts, driver)
+        serve(network, report)
     finally:
         hosts.stop(remove=True)
 

@@ -20,6 +20,7 @@ from erdma.vm import Hosts, VmError, VmSpec, machine
 
 pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(60)]
 PLACE = guest.Place(TOP / 'tools/guest', TOP, TOP / 'none.so')
+SET_SIGNAL = signal.signal
 #: Somebody else than who runs the tests.
 OTHER = 65534
 
@@ -388,16 +389,57 @@ def test_nonsense_is_answered(net):
     assert vm_client.ask('default', do='status')['status'] == 0 and len(net) == 2
 
 
+@pytest.mark.parametrize('logs', (True, False))
+def test_up_names_the_logs_of_what_did_not_boot(state, capsys, monkeypatch, logs):
+    """If there are any: VMs that a signal ended leave none."""
+    def start(hosts, _driver):
+        if logs:
+            os.makedirs(hosts.dir + '.failed')
+        raise VmError('ended by SIGTERM')
+    monkeypatch.setattr(guest, 'prepare', lambda _: ('image', 'tree'))
+    monkeypatch.setattr(vm_server, 'start', start)
+    assert cli.main(PLACE, ['up', '1']) == 1
+    err = capsys.readouterr().err
+    assert 'erdma-vm: ended by SIGTERM' in err
+    assert (f'logs are in {state}/default.failed' in err) == ('Hint' in err) == logs
+
+
 # ---- the process of the VMs -------------------------------------------------------------------
 
-def test_what_does_not_start_is_reported_and_leaves_nothing(state, monkeypatch):
-    root = vm_state.make_root()
+def hosts_that(root, qemu, monkeypatch):
+    """VMs named x whose QEMU is something else."""
     (root / 'root.squashfs').write_bytes(bytes(16))
     monkeypatch.setattr('erdma.vm.hosts.check', lambda *_: None)
-    hosts = Hosts(guest.site(PLACE, root, (str(root), str(TOP))), 'x',
-                  VmSpec(cards=0, qemu='/bin/false', boot_limit=20))
     machine.in_starter(int)             # a thread of this process, which its child does not have
+    return Hosts(guest.site(PLACE, root, (str(root), str(TOP))), 'x',
+                 VmSpec(cards=0, qemu=str(qemu), boot_limit=20))
+
+
+def test_what_does_not_start_is_reported_and_leaves_nothing(state, monkeypatch):
+    hosts = hosts_that(vm_state.make_root(), '/bin/false', monkeypatch)
     with pytest.raises(VmError, match='QEMU ended'):
         vm_server.start(hosts, 'none')
     assert sorted(p.name for p in state.iterdir()) == ['root.squashfs', 'x.failed']
     assert not vm_state.is_up('x')
+
+
+@pytest.mark.parametrize('number', vm_server.SIGNALS)
+def test_a_signal_while_they_boot_leaves_nothing(state, monkeypatch, tmp_path, number):
+    """And it is said, to who waits for them."""
+    qemu, begun = tmp_path / 'qemu', tmp_path / 'begun'
+    qemu.write_text(f'#!/bin/sh\necho $PPID $$ >{begun}.new && mv {begun}.new {begun}\nexec sleep 1000\n')
+    qemu.chmod(0o755)
+    hosts = hosts_that(vm_state.make_root(), qemu, monkeypatch)
+    monkeypatch.setattr(signal, 'signal', SET_SIGNAL)   # of the child, whose main thread this is
+
+    def send():
+        while not begun.exists():
+            threading.Event().wait(0.05)
+        assert (state / 'x').is_dir() and (state / 'x.lock').exists()
+        os.kill(int(begun.read_text().split()[0]), number)
+    threading.Thread(target=send, daemon=True).start()
+    with pytest.raises(VmError, match=f'^ended by {number.name}$'):
+        vm_server.start(hosts, 'none')
+    assert [p.name for p in state.iterdir()] == ['root.squashfs']
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(begun.read_text().split()[1]), 0)

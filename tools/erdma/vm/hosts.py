@@ -77,7 +77,10 @@ class Hosts:
         return os.path.join(self._sockets, name)
 
     def start(self, tty=False):
-        """Boot all of them, side by side. tty: they have consoles for terminals."""
+        """Boot all of them, side by side. tty: they have consoles for terminals.
+
+        Of VMs that do not boot the logs stay; an interrupt leaves nothing.
+        """
         os.makedirs(self.site.runs, exist_ok=True)
         check(self.specs, self.site)
         self._take_lock()
@@ -96,6 +99,9 @@ class Hosts:
                 vm.start(tty)
             for vm in self.vms:
                 vm.wait_booted()
+        except KeyboardInterrupt:
+            self.stop(remove=True)
+            raise
         except BaseException:
             self.stop()
             self._retain()
