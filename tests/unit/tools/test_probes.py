@@ -72,6 +72,16 @@ def test_every_probe_has_variants_of_its_own():
     assert len(names) == len(set(names))
 
 
+def test_page_of_kernels_names_every_probe():
+    """Those where Linux 5.10 differs, in a sentence, and the others, in a table."""
+    text = (TOP / 'docs/kernels.md').read_text(encoding='utf-8')
+    sentence = re.search(r'(?s)^Where 5\.10 differs from 6\.1 only:(.*?)\. Macros', text, re.M)[1]
+    table = text.partition('| Probe | 6.1 |')[2].partition('\n\n')[0]
+    named = re.findall(r'`(\w+)`', sentence) + re.findall(r'(?m)^\| `(\w+)` \|', table)
+    assert sorted(named) == sorted(x.removeprefix('probe_').removesuffix('.c') for x in variants()
+                                   if x != 'probe_control.c')
+
+
 def test_one_variant_of_each_probe_is_found(probe):
     done = probe(['CONTROL_GOOD', *of_one_kernel()])
     assert done.found == ''.join(f'#define ERDMA_COMPAT_{x} 1\n' for x in of_one_kernel())
