@@ -12,108 +12,8 @@
 #include "why.h"
 
 #define OWNERS_MAX	16
-#define TRIES_MAX	64
 
 /* ---- attempts to connect ------------------------------------------------------ */
-
-static bool is_active(const struct erdma_diag_log_cm *cm)
-{
-	return cm->flags & ERDMA_DIAG_CM_ACTIVE;
-}
-
-static bool failed_to_connect(const struct erdma_diag_log_cm *cm)
-{
-	return cm->err || (is_active(cm) && cm->flags & ERDMA_DIAG_CM_REJECTED);
-}
-
-static bool is_foreign(const struct erdma_diag_log_cm *cm)
-{
-	return cm->err == EPROTO || cm->flags & (ERDMA_DIAG_CM_MARKERS | ERDMA_DIAG_CM_CRC);
-}
-
-static enum rule_id rule_of_setup(const struct erdma_diag_log_cm *cm)
-{
-	switch (cm->err) {
-	case EADDRINUSE:
-	case EADDRNOTAVAIL:
-		return RULE_CM_NO_PORT;
-	case ENETUNREACH:
-	case EHOSTUNREACH:
-		return RULE_CM_UNREACHABLE;
-	}
-	return RULE_CM_FAILED;
-}
-
-static enum rule_id rule_of_tcp(const struct erdma_diag_log_cm *cm)
-{
-	switch (cm->err) {
-	case ECONNREFUSED:
-		return RULE_CM_REFUSED;
-	case ETIMEDOUT:
-		return RULE_CM_NO_SYN;
-	}
-	return rule_of_setup(cm);
-}
-
-static enum rule_id rule_of_mpa(const struct erdma_diag_log_cm *cm)
-{
-	if (is_active(cm) && cm->flags & ERDMA_DIAG_CM_REJECTED)
-		return RULE_CM_REJECTED;
-	if (is_foreign(cm))
-		return RULE_CM_FOREIGN;
-	if (cm->err == ECONNRESET)
-		return RULE_CM_PEER_CLOSED;
-	return is_active(cm) && cm->err == ETIMEDOUT ? RULE_CM_NO_REPLY : RULE_CM_FAILED;
-}
-
-static enum rule_id rule_of_attempt(const struct erdma_diag_log_cm *cm)
-{
-	switch (cm->stage) {
-	case ERDMA_DIAG_CM_SETUP:
-		return rule_of_setup(cm);
-	case ERDMA_DIAG_CM_TCP:
-		return rule_of_tcp(cm);
-	case ERDMA_DIAG_CM_MPA:
-		return rule_of_mpa(cm);
-	case ERDMA_DIAG_CM_APP:
-		return cm->err == ECONNRESET ? RULE_CM_PEER_CLOSED : RULE_CM_NOT_ACCEPTED;
-	case ERDMA_DIAG_CM_DEVICE:
-		return RULE_CM_NO_RTS;
-	}
-	return RULE_CM_FAILED;
-}
-
-static const char *stage_text(uint32_t stage)
-{
-	static const char *const texts[] = {
-		"in front of TCP", "in TCP", "in the exchange of MPA frames",
-		"before the application answered", "as the device took over", "when established",
-	};
-
-	return stage < COUNT_OF(texts) ? texts[stage] : "in an unknown stage";
-}
-
-static const char *foreign_text(const struct erdma_diag_log_cm *cm)
-{
-	return cm->flags & ERDMA_DIAG_CM_MARKERS ? ": it wants markers" :
-	       cm->flags & ERDMA_DIAG_CM_CRC ? ": it wants CRCs" : "";
-}
-
-static void say_attempt(struct inquiry *q, const struct dev *dev, struct log_entry *e,
-			struct findings *f)
-{
-	const struct erdma_diag_log_cm *cm = &e->cm;
-	struct ctx *c = q->c;
-	uint32_t us = cm->stage < ERDMA_DIAG_CM_STAGES ? cm->stage_us[cm->stage] : 0;
-	bool known = cm->family == AF_INET;
-
-	e->said = true;
-	found(f, rule_of_attempt(cm), "peer", known ? text_peer(c, cm->daddr, cm->dport) :
-	      "an unknown peer", "ip", known ? text_ip(c, cm->daddr) : "ADDRESS", "age",
-	      text_ago(c, dev, e->head.time_ns), "took", text_ns(c, us * 1000ULL), "errno",
-	      errno_name((int)cm->err), "error", foreign_text(cm), "stage",
-	      stage_text(cm->stage), "n", text_u(c, cm->pdata_len), NULL);
-}
 
 /**
  * judge_attempt - why is there no connection?
@@ -132,9 +32,9 @@ bool judge_attempt(struct inquiry *q, const struct end *e, struct findings *f)
 	for (i = 0; d && (l = logs_newest(&d->logs, ERDMA_DIAG_LOG_CM, i)); i++) {
 		if (l->cm.qpn != e->qp->qpn || l->head.time_ns < e->qp->created_ns)
 			continue;
-		if (!failed_to_connect(&l->cm))
+		if (!attempt_failed(&l->cm))
 			return false;
-		say_attempt(q, e->dev, l, f);
+		attempt_say(q, e->dev, l, f);
 		return true;
 	}
 	return false;
@@ -177,29 +77,40 @@ static bool wanted_peer(const struct inquiry *q, const struct erdma_diag_log_cm 
 /* Whoever connects has another port each time */
 static bool same_peer(const struct erdma_diag_log_cm *a, const struct erdma_diag_log_cm *b)
 {
-	return is_active(a) == is_active(b) && (!is_active(a) || a->dport == b->dport) &&
+	return attempt_is_active(a) == attempt_is_active(b) &&
+	       (!attempt_is_active(a) || a->dport == b->dport) &&
 	       !memcmp(a->daddr, b->daddr, sizeof(a->daddr));
 }
 
-/* Of each peer the newest attempt: a later one that came about is the answer to the others */
-static void owner_attempts(struct inquiry *q, const struct why_dev *d,
-			   const struct erdma_diag_owner *owner, struct findings *f)
+static bool is_tried(const struct erdma_diag_log_cm *const *tried, size_t n,
+		     const struct erdma_diag_log_cm *cm)
 {
-	const struct erdma_diag_log_cm *tried[TRIES_MAX];
-	struct log_entry *e;
-	size_t i, k, n = 0;
+	size_t k;
 
-	for (i = 0; n < TRIES_MAX && (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_CM, i)); i++) {
+	for (k = 0; k < n && !same_peer(tried[k], cm); k++)
+		;
+	return k < n;
+}
+
+/*
+ * Of each peer the newest attempt: a later one that came about is the answer to the others. TCP
+ * connections without a request are no answer to anything; they are asked about with @idle.
+ */
+static void owner_attempts(struct inquiry *q, const struct why_dev *d,
+			   const struct erdma_diag_owner *owner, bool idle, struct findings *f)
+{
+	const struct erdma_diag_log_cm *tried[LOG_ENTRIES];
+	struct log_entry *e;
+	size_t i, n = 0;
+
+	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_CM, i)); i++) {
 		if (!same_owner(&e->head.owner, owner) || !wanted_owner(q, d->dev, e) ||
-		    !wanted_peer(q, &e->cm))
-			continue;
-		for (k = 0; k < n && !same_peer(tried[k], &e->cm); k++)
-			;
-		if (k < n)
+		    !wanted_peer(q, &e->cm) || attempt_is_idle(&e->cm) != idle ||
+		    is_tried(tried, n, &e->cm))
 			continue;
 		tried[n++] = &e->cm;
-		if (failed_to_connect(&e->cm) && !e->said)
-			say_attempt(q, d->dev, e, f);
+		if ((idle || attempt_failed(&e->cm)) && !e->said)
+			attempt_say(q, d->dev, e, f);
 	}
 }
 
@@ -302,6 +213,28 @@ static void note_owners(struct inquiry *q, const struct why_dev *d, uint32_t kin
 	}
 }
 
+/* TCP connections without a request are of interest if there is nothing else */
+static void judge_owner(struct inquiry *q, const struct why_dev *d,
+			const struct erdma_diag_owner *owner, struct findings *f)
+{
+	owner_attempts(q, d, owner, false, f);
+	if (!q->choice->f.by_peer)
+		owner_verbs(q, d, owner, f);
+	if (!f->first)
+		owner_attempts(q, d, owner, true, f);
+}
+
+static void add_owner(struct inquiry *q, const struct why_dev *d,
+		      const struct erdma_diag_owner *owner, struct findings *f)
+{
+	struct obj *o = why_object(q, d->dev, pool_printf(&q->c->pool, "process %s",
+							  text_owner(q->c, owner)));
+
+	if (owner->pid)
+		obj_u64(o, WY_PID, owner->pid);
+	why_add(q, o, f);
+}
+
 /**
  * judge_owners - an object for each owner whose attempts or verbs failed
  * @q: inquiry
@@ -313,7 +246,6 @@ void judge_owners(struct inquiry *q, const struct why_dev *d)
 {
 	struct owners all = { .n = 0 };
 	struct findings f;
-	struct obj *o;
 	size_t i;
 
 	note_owners(q, d, ERDMA_DIAG_LOG_CM, &all);
@@ -321,16 +253,9 @@ void judge_owners(struct inquiry *q, const struct why_dev *d)
 		note_owners(q, d, ERDMA_DIAG_LOG_FAIL, &all);
 	for (i = 0; i < all.n; i++) {
 		f = (struct findings){ .c = q->c };
-		owner_attempts(q, d, &all.o[i], &f);
-		if (!q->choice->f.by_peer)
-			owner_verbs(q, d, &all.o[i], &f);
-		if (!f.first)
-			continue;
-		o = why_object(q, d->dev, pool_printf(&q->c->pool, "process %s",
-						      text_owner(q->c, &all.o[i])));
-		if (all.o[i].pid)
-			obj_u64(o, WY_PID, all.o[i].pid);
-		why_add(q, o, &f);
+		judge_owner(q, d, &all.o[i], &f);
+		if (f.first)
+			add_owner(q, d, &all.o[i], &f);
 	}
 }
 
@@ -343,7 +268,7 @@ static struct log_entry *newest_attempt(struct inquiry *q, const struct why_dev 
 	size_t i;
 
 	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_CM, i)); i++)
-		if (failed_to_connect(&e->cm) && wanted_owner(q, d->dev, e) &&
+		if (attempt_failed(&e->cm) && wanted_owner(q, d->dev, e) &&
 		    (!last || e->head.time_ns > last->head.time_ns))
 			last = e;
 	return last;
@@ -385,7 +310,7 @@ bool judge_last(struct inquiry *q, const struct why_dev *d, struct findings *f)
 	if (!attempt && !verb)
 		return false;
 	if (time_of(attempt) >= time_of(verb))
-		say_attempt(q, d->dev, attempt, f);
+		attempt_say(q, d->dev, attempt, f);
 	else
 		say_verb(q, d->dev, verb, f);
 	return true;

@@ -275,7 +275,7 @@ enum rule_side {
 	  "{peer} refused the connection {age} ago: nobody listens there", \
 	  "start the server, or check address and port", \
 	  "TCP answered the SYN with a reset: the host is there, and has no listener on the " \
-	  "port.") \
+	  "port. A firewall that rejects in place of dropping looks the same.") \
 	X(CM_NO_SYN, "cm-no-syn", FAULT, CERTAIN, PATH, \
 	  "{peer} did not answer the TCP connection of {age} ago, within {took}", \
 	  "ping {ip}; check firewalls and security groups for the port", \
@@ -300,25 +300,86 @@ enum rule_side {
 	  "there", \
 	  "The frame is no MPA frame, or asks for markers or CRCs, which this device does " \
 	  "not do.") \
+	X(CM_FOREIGN_REQUEST, "cm-foreign-request", WARNING, CERTAIN, PEER, \
+	  "{peer} asked port {port} for a connection {age} ago with something else than ERDMA's " \
+	  "MPA{error}", \
+	  "look what at {ip} connects to port {port}: a program that takes it for a TCP service, " \
+	  "or another kind of RDMA device", \
+	  "What came to the listener is no request of MPA, or asks for markers or CRCs, which " \
+	  "this device does not do. Others are served meanwhile.") \
+	X(CM_NO_REQUEST, "cm-no-request", NOTE, CERTAIN, PEER, \
+	  "{peer} opened a TCP connection to port {port} {age} ago, and no MPA request came " \
+	  "within {took}: {error}", \
+	  "nothing, if it was a health check, a port scan or 'nc -z'; else eadm log --kind cm at " \
+	  "the other end", \
+	  "TCP came to the listener and ended without a complete MPA request: nobody asked for an " \
+	  "RDMA connection, and the application did not hear of it.") \
+	X(CM_EARLY_DATA, "cm-early-data", FAULT, CERTAIN, PEER, \
+	  "{peer} sent bytes {age} ago before its connection was accepted, and it was closed", \
+	  "look what at {ip} connects to port {port}: it does not wait for the reply", \
+	  "Between its MPA request and the reply a peer sends nothing: the card could not " \
+	  "continue the connection behind bytes that it never saw.") \
 	X(CM_PEER_CLOSED, "cm-peer-closed", FAULT, CERTAIN, PEER, \
 	  "{peer} closed the connection of {age} ago before it was established ({stage})", \
 	  "eadm log --kind cm at the other end", \
-	  "TCP was reset or ended in the middle of the exchange of MPA frames.") \
+	  "TCP was reset or ended after a request for a connection, and before it was " \
+	  "established.") \
 	X(CM_NOT_ACCEPTED, "cm-not-accepted", FAULT, CERTAIN, APPLICATION, \
 	  "the server did not accept the connection that {peer} asked for {age} ago ({errno})", \
 	  "the server has to take the connect request from its event channel and call " \
 	  "rdma_accept()", \
 	  "The request of the peer was complete and waited for the application.") \
+	X(CM_ACCEPT_LATE, "cm-accept-late", FAULT, LIKELY, APPLICATION, \
+	  "{peer} gave up {age} ago: the server had not answered its request for {took}", \
+	  "the server has to take connect requests from its event channel at once, in a thread of " \
+	  "its own if need be", \
+	  "The request was complete and waited for the application for five seconds or more when " \
+	  "the peer closed the connection. Peers wait ten seconds.") \
+	X(CM_CALL_REFUSED, "cm-call-refused", FAULT, CERTAIN, APPLICATION, \
+	  "{call} for the connection with {peer} failed {age} ago: {error} ({errno})", \
+	  "eadm log --kind cm,fail; eadm list qp", \
+	  "The driver refused the call by what the application handed over, before anything was " \
+	  "sent.") \
+	X(CM_NOT_PERMITTED, "cm-not-permitted", FAULT, POSSIBLE, ADMIN, \
+	  "the connection to {peer} was not permitted {age} ago ({errno}): another network " \
+	  "namespace than the interface's, a security module or control group, or the queue pair " \
+	  "of another process", \
+	  "eadm log --kind cm,fail; rdma system; journalctl -k -g denied", \
+	  "EPERM or EACCES in front of TCP or in it: by the driver, or by what may refuse a socket " \
+	  "to the process. The errno does not say which.") \
+	X(CM_GIVEN_UP, "cm-given-up", FAULT, LIKELY, APPLICATION, \
+	  "this side gave up the connection with {peer} {age} ago ({stage}): {error}", \
+	  "eadm log --kind cm,event", \
+	  "The application ended, or destroyed its objects, in the middle of the attempt. A device " \
+	  "that goes away or stops the queue pair, and a listener's address that is removed, look " \
+	  "the same.") \
+	X(CM_QP_STOPPED, "cm-qp-stopped", FAULT, LIKELY, APPLICATION, \
+	  "the queue pair for the connection with {peer} could not be connected any more {age} " \
+	  "ago: it was stopped before ({errno})", \
+	  "eadm log --kind event,cm; the application has to make a new queue pair for each " \
+	  "connection", \
+	  "TCP and MPA were done, and the card was not asked: the queue pair had been connected " \
+	  "before, or moved to an error state. A fatal event of the card does that as well.") \
 	X(CM_NO_RTS, "cm-no-rts", FAULT, CERTAIN, CARD, \
 	  "the card did not take over the connection with {peer} {age} ago: {errno}", \
 	  "eadm log --kind cmd", \
 	  "TCP and MPA were done; the command that makes the queue pair ready to send failed.") \
+	X(CM_DEVICE_GONE, "cm-device-gone", FAULT, LIKELY, ADMIN, \
+	  "the device went away {age} ago while the connection with {peer} was made ({stage})", \
+	  "eadm log --kind reset; the application has to open the device again", \
+	  "The driver closed the attempt with ENODEV: the device was unbound, reset, or lost and " \
+	  "replaced.") \
+	X(CM_NO_MEMORY, "cm-no-memory", FAULT, LIKELY, ADMIN, \
+	  "the kernel had no memory for the connection with {peer} {age} ago ({stage}): {errno}", \
+	  "free -m; dmesg | grep -i 'out of memory'", \
+	  "A socket, its buffer, or an event for the iWARP connection manager could not be made. " \
+	  "That manager has as many events for a listener as its backlog has places.") \
 	X(CM_NO_PORT, "cm-no-port", FAULT, CERTAIN, ADMIN, \
-	  "there was no local port for the connection to {peer} {age} ago: {errno}", \
-	  "sysctl net.ipv4.ip_local_port_range; ss -s", \
+	  "there was no local address and port for the connection to {peer} {age} ago: {errno}", \
+	  "sysctl net.ipv4.ip_local_port_range; ss -s; ip address", \
 	  "Connections use TCP's own ports, and another socket had the one that was asked " \
-	  "for, or all were in use.") \
-	X(CM_FAILED, "cm-failed", FAULT, CERTAIN, APPLICATION, \
+	  "for, or all were in use, or the local address was not this host's any more.") \
+	X(CM_FAILED, "cm-failed", FAULT, POSSIBLE, APPLICATION, \
 	  "the connection with {peer} failed {age} ago ({stage}): {errno}", \
 	  "eadm log --kind cm,fail", \
 	  "The recorder has stage and errno of the attempt; no other rule is about them.")

@@ -283,6 +283,12 @@ void judge_cq_events(struct inquiry *q, const struct end *e, const struct watche
 		     struct findings *f);
 bool judge_cq_asleep(struct inquiry *q, const struct end *e, struct findings *f);
 void judge_cq_room(struct inquiry *q, const struct watched *cq, struct findings *f);
+/* attempt.c: what the recorder of connections has */
+bool attempt_is_active(const struct erdma_diag_log_cm *cm);
+bool attempt_failed(const struct erdma_diag_log_cm *cm);
+bool attempt_is_idle(const struct erdma_diag_log_cm *cm);
+void attempt_say(struct inquiry *q, const struct dev *dev, struct log_entry *e,
+		 struct findings *f);
 /* judge_past.c: what the recorders have */
 bool judge_attempt(struct inquiry *q, const struct end *e, struct findings *f);
 bool judge_last(struct inquiry *q, const struct why_dev *d, struct findings *f);

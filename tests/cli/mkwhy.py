@@ -270,12 +270,12 @@ def stops():
 
 # --- connections ----------------------------------------------------------------------
 
-def attempt(seq, ms, stage, flags, err, us, qpn=3, pid=CLIENT):
-    """One of the recorder of connections, from 10.77.0.1 to 10.77.0.2:7471."""
+def attempt(seq, ms, stage, flags, err, us, qpn=3, pid=CLIENT, peer='10.77.0.2'):
+    """One of the recorder of connections, from port 1024 of 10.77.0.1 to port 7471 of the peer."""
     times = [10, 0, 0, 0, 0, 0, 0, 0]
     times[stage] = us
     body = le('IIIIIHH', stage, flags, err, qpn, 2, 1024, 7471) + ip('10.77.0.1') + b'\0' * 12 + \
-        ip('10.77.0.2') + b'\0' * 12 + le('IIIIII8I', 7, 8, 1, 4, 0, 0, *times)
+        ip(peer) + b'\0' * 12 + le('IIIIII8I', 7, 8, 1, 4, 0, 0, *times)
     return entry(5, seq, ms, pid, 'ib_send_bw', body)
 
 
@@ -286,23 +286,35 @@ def unconnected(*log):
 
 
 def connections():
-    def failure(name, stage, flags, err, us):
+    def failure(name, stage, flags, err, us, **kw):
         # What came about later is the answer to what failed before
-        rule(name, unconnected(attempt(0, 95_000, stage, flags, err, us)),
-             unconnected(attempt(0, 95_000, stage, flags, err, us),
+        rule(name, unconnected(attempt(0, 95_000, stage, flags, err, us, **kw)),
+             unconnected(attempt(0, 95_000, stage, flags, err, us, **kw),
                          attempt(1, 96_000, 5, 4 | flags & 1, 0, 10)))
 
     failure('cm-refused', 1, 1, errno.ECONNREFUSED, 200)
     failure('cm-no-syn', 1, 1, errno.ETIMEDOUT, 10_000_000)
     failure('cm-unreachable', 1, 1, errno.EHOSTUNREACH, 3_000_000)
     failure('cm-no-reply', 2, 1, errno.ETIMEDOUT, 10_000_000)
-    failure('cm-rejected', 2, 1 | 2 | 4, errno.ECONNREFUSED, 900)
-    failure('cm-foreign', 2, 1 | 4 | 8, errno.EPROTO, 700)
+    failure('cm-rejected', 2, 1 | 2 | 4, errno.ECONNRESET, 900)
+    failure('cm-foreign', 2, 1 | 4 | 8, errno.ECONNREFUSED, 700)
+    failure('cm-foreign-request', 2, 0, errno.EPROTO, 300, qpn=0)
+    failure('cm-early-data', 3, 4, errno.EPROTO, 1_500, qpn=0)
     failure('cm-peer-closed', 2, 1, errno.ECONNRESET, 700)
     failure('cm-not-accepted', 3, 4, errno.ETIMEDOUT, 60_000_000)
+    failure('cm-accept-late', 3, 4, errno.ECONNRESET, 10_002_000, qpn=0)
+    failure('cm-call-refused', 3, 4, errno.EINVAL, 900)
+    failure('cm-not-permitted', 0, 1, errno.EPERM, 5)
+    failure('cm-given-up', 2, 1, errno.ECONNABORTED, 3_000_000)
+    failure('cm-qp-stopped', 4, 4, errno.ECONNABORTED, 20)
     failure('cm-no-rts', 4, 1 | 4, errno.EIO, 80)
+    failure('cm-device-gone', 2, 1, errno.ENODEV, 3_000_000)
+    failure('cm-no-memory', 0, 1, errno.ENOMEM, 5)
     failure('cm-no-port', 0, 1, errno.EADDRINUSE, 5)
-    failure('cm-failed', 0, 1, errno.ENOMEM, 5)
+    failure('cm-failed', 1, 1, errno.ENOPROTOOPT, 500)
+    # What a health check leaves is no answer to anything, and nothing is an answer to it
+    rule('cm-no-request', unconnected(attempt(0, 95_000, 2, 0, errno.ECONNRESET, 700, qpn=0)),
+         unconnected())
     waits = unconnected()
     waits['cm'] = [{'id': 4, 'state': 3, 'family': 2, 'sport': 1024, 'dport': 7471, 'qpn': 3,
                     'saddr': 'hex:0a4d0001', 'daddr': 'hex:0a4d0002', 'left_ms': 7500,

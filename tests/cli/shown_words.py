@@ -14,9 +14,9 @@ WORD = re.compile(r'[A-Za-z][A-Za-z0-9_-]*')
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 # Arrays of words that are no facts: what is typed, names of files and members, parts of sentences
 NOT_SHOWN = {
-    'cmd_debug.c:cat_texts', 'cmd_dev.c:reasons', 'cmd_doctor.c:words', 'cmd_shell.c:shell_words',
-    'cmd_shell.c:words', 'cmd_shell.c:names', 'cmd_tool.c:calls', 'host.c:libdirs',
-    'judge_dev.c:texts', 'judge_dev.c:limits', 'judge_past.c:texts', 'judge_qp.c:texts',
+    'attempt.c:texts', 'cmd_debug.c:cat_texts', 'cmd_dev.c:reasons', 'cmd_doctor.c:words',
+    'cmd_shell.c:shell_words', 'cmd_shell.c:words', 'cmd_shell.c:names', 'cmd_tool.c:calls',
+    'host.c:libdirs', 'judge_dev.c:texts', 'judge_dev.c:limits', 'judge_qp.c:texts',
     'meanings.c:prefixes', 'redact.c:words', 'redact.c:redact_names', 'runbooks.c:runbooks',
     'snap_whole.c:words', 'top_read.c:drops', 'cmd_stat.c:by_importance', 'top_rows.c:names',
 }

@@ -124,11 +124,23 @@ erdma_0 has no doorbell pages of applications left: 24 of 24 are in use; three f
 	verdict cm-no-reply
 	verdict cm-rejected
 	verdict cm-foreign
+	verdict cm-foreign-request
+	verdict cm-no-request
+	verdict cm-early-data
 	verdict cm-peer-closed
 }
-@test "not connected: application, card, others" {
+@test "not connected: the application of this side" {
 	verdict cm-not-accepted
+	verdict cm-accept-late
+	verdict cm-call-refused
+	verdict cm-given-up
+	verdict cm-qp-stopped
+}
+@test "not connected: card, device, rights, memory, others" {
 	verdict cm-no-rts
+	verdict cm-device-gone
+	verdict cm-not-permitted
+	verdict cm-no-memory
 	verdict cm-failed
 	verdict connecting
 	verdict not-connected
@@ -352,9 +364,12 @@ of_file()
 	expect 10 why-cm-refused doctor
 	expect 10 why-verb-failed doctor
 	# What the recorders have may be over, however certain it is
-	for rule in cm-no-syn cm-no-reply cm-not-accepted cm-no-rts cm-no-port cm-failed pinned-limit; do
+	for rule in cm-no-syn cm-no-reply cm-not-accepted cm-no-rts cm-no-port cm-failed pinned-limit \
+		    cm-foreign-request cm-early-data cm-call-refused cm-not-permitted; do
 		expect 10 "why-$rule" doctor
 	done
+	# A health check of the listener: nobody asked for a connection
+	expect 0 why-cm-no-request doctor
 	expect 11 why-card-gone doctor
 	expect 11 why-no-receive doctor
 	expect 11 no-driver doctor

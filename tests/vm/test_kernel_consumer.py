@@ -46,7 +46,6 @@ def test_driver_and_test_module_load_and_unload(bare_vm):
 
 
 MARKS = {
-    'owner': pytest.mark.expects_verdict('cm-failed'),
     # Linux 7.2 complains of a CQ without entries, before it asks the driver.
     'cq-limits': pytest.mark.allow_log(r'WARNING: drivers/infiniband/core/verbs\.c.*__ib_create_cq|'
                                        'Call Trace:'),

@@ -10,7 +10,7 @@ import pytest
 
 from lib.programs import PROGS, pid_of
 from vm.lib.faults import clear, command
-from vm.lib.verdicts import Cause, has, has_not
+from vm.lib.verdicts import Cause, doctor_has_not, has, has_not, why
 from vm.test_raw_peers import PEER, REPLY, REQUEST, frame
 
 pytestmark = [
@@ -83,17 +83,58 @@ def test_server_of_tcp_is_mute(vm):
     cured(vm, 'cm-no-reply')
 
 
-def test_application_does_not_accept(vm):
-    """It is stopped, and the peer that asked is patient."""
+@contextlib.contextmanager
+def rping_server(vm, stop=False):
+    """A server of RDMA; its port and pid. It answers nobody if it is stopped."""
     port = vm.next_port()
     server = vm.popen(['rping', '-s', '-a', vm.address(), '-p', port])
     vm.wait_until('the server to listen', lambda: vm.driver.listening(port))
     pid = pid_of(vm, server)
-    vm.run(['kill', '-STOP', pid])
-    vm.run([PEER, 'connect', vm.address(), port, frame(REQUEST)], 120)
-    has(vm, 'cm-not-accepted', 'application', '--pid', pid)
+    if stop:
+        vm.run(['kill', '-STOP', pid])
+    yield port, pid
     server.kill()
+
+
+@everyday
+@pytest.mark.parametrize('rule, words', [
+    ('cm-no-request', 'close'), ('cm-foreign-request', '78' * 40),
+    ('cm-foreign-request', frame(REQUEST, 0x8000))], ids=['health check', 'garbage', 'markers'])
+def test_strangers_at_a_listener(vm, rule, words):
+    with rping_server(vm) as (port, pid):
+        vm.run([PEER, 'connect', vm.address(), port, words])
+        vm.wait_until('the end of the attempt', lambda: f'process rping[{pid}]' in {
+            subject for subject, _ in why(vm, '--pid', pid)})
+        subject, found = has(vm, rule, 'peer', '--pid', pid)
+        assert subject == f'process rping[{pid}]' and f'port {port} ' in found['text'], found
+        if rule == 'cm-no-request':
+            doctor_has_not(vm, rule)
+    cured(vm, rule)
+
+
+def test_application_does_not_accept(vm):
+    """It is stopped, and the peer that asked is patient."""
+    with rping_server(vm, stop=True) as (port, pid):
+        vm.run([PEER, 'connect', vm.address(), port, frame(REQUEST)], 120)
+        has(vm, 'cm-not-accepted', 'application', '--pid', pid)
     cured(vm, 'cm-not-accepted')
+
+
+def test_peer_sends_before_it_is_accepted(vm):
+    with rping_server(vm, stop=True) as (port, pid):
+        request = ''.join(f'\\x{x:02x}' for x in bytes.fromhex(frame(REQUEST)))
+        vm.run(['bash', '-c', f'exec 3<>/dev/tcp/{vm.address()}/{port}; printf "{request}" >&3; '
+                              'sleep 1; printf x >&3; sleep 1'], 60)
+        has(vm, 'cm-early-data', 'peer', '--pid', pid)
+    cured(vm, 'cm-early-data')
+
+
+def test_peer_waits_in_vain(vm):
+    """The application is stopped, and the peer that asked gives up after ten seconds."""
+    with rping_server(vm, stop=True) as (port, pid):
+        rping_to(vm, port)
+        has(vm, 'cm-accept-late', 'application', '--pid', pid)
+    cured(vm, 'cm-accept-late')
 
 
 def test_ports_belong_to_other_sockets(vm):
@@ -115,8 +156,8 @@ def test_ports_belong_to_other_sockets(vm):
 def test_process_gives_up(vm):
     with Cause(vm, 'mute') as c:
         has(vm, 'connecting', 'peer', c.qpn)
-    has(vm, 'cm-failed', 'application', '--pid', c.pid)
-    cured(vm, 'cm-failed')
+    has(vm, 'cm-given-up', 'application', '--pid', c.pid)
+    cured(vm, 'cm-given-up')
 
 
 def test_no_such_host(vm):
