@@ -9,7 +9,7 @@
 
 #define RDMA_CORE_MIN	44	/* docs: the oldest that is tested */
 #define NEAR_PERCENT	90
-#define OWNERS_MAX	64
+#define OWNERS_MAX	64	/* processes whose limits are looked at */
 
 /* ---- module ------------------------------------------------------------------- */
 
@@ -182,7 +182,7 @@ static void judge_processes(struct inquiry *q, const struct dev *dev, struct fin
 	uint32_t seen[OWNERS_MAX];
 	size_t i, k, n = 0;
 
-	for (i = 0; i < q->n_qps && n < OWNERS_MAX; i++) {
+	for (i = 0; i < q->n_qps; i++) {
 		owner = &q->qps[i].qp.owner;
 		if (q->qps[i].dev != dev || owner->kernel || !owner->pid)
 			continue;
@@ -190,9 +190,14 @@ static void judge_processes(struct inquiry *q, const struct dev *dev, struct fin
 			;
 		if (k < n)
 			continue;
+		if (n == OWNERS_MAX)
+			break;
 		seen[n++] = owner->pid;
 		judge_pinned(q, dev, owner, f);
 	}
+	if (i < q->n_qps)
+		ctx_note(q->c, "NOT_ASKED", dev_title(dev), "%s: the locked memory of %u processes "
+			 "was looked at, and more have queue pairs", dev_title(dev), OWNERS_MAX);
 }
 
 /**
@@ -206,5 +211,6 @@ void judge_surroundings(struct inquiry *q, struct dev *dev, struct findings *f)
 	if (dev->info.abi_flags & ERDMA_DIAG_ABI_LOG_OFF)
 		found(f, RULE_RECORDERS_OFF, "dev", dev_title(dev), NULL);
 	judge_irqs(q, dev, f);
-	judge_processes(q, dev, f);
+	if (!q->only || q->only[RULE_PINNED_NEAR])
+		judge_processes(q, dev, f);
 }

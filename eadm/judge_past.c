@@ -11,7 +11,7 @@
 #include "schema.h"
 #include "why.h"
 
-#define OWNERS_MAX	16
+#define OWNERS_MAX	16	/* that are shown */
 
 /* ---- attempts to connect ------------------------------------------------------ */
 
@@ -192,8 +192,13 @@ static void owner_verbs(struct inquiry *q, const struct why_dev *d,
 
 /* ---- all of them -------------------------------------------------------------- */
 
+/**
+ * struct owners - who has entries in the recorders
+ * @o: room for one per entry
+ * @n: their number
+ */
 struct owners {
-	struct erdma_diag_owner o[OWNERS_MAX];
+	struct erdma_diag_owner *o;
 	size_t n;
 };
 
@@ -203,7 +208,7 @@ static void note_owners(struct inquiry *q, const struct why_dev *d, uint32_t kin
 	const struct log_entry *e;
 	size_t i, k;
 
-	for (i = 0; (e = logs_newest(&d->logs, kind, i)) && all->n < OWNERS_MAX; i++) {
+	for (i = 0; (e = logs_newest(&d->logs, kind, i)); i++) {
 		if (!wanted_owner(q, d->dev, e))
 			continue;
 		for (k = 0; k < all->n && !same_owner(&all->o[k], &e->head.owner); k++)
@@ -222,6 +227,8 @@ static void judge_owner(struct inquiry *q, const struct why_dev *d,
 		owner_verbs(q, d, owner, f);
 	if (!f->first)
 		owner_attempts(q, d, owner, true, f);
+	if (q->doctor)
+		findings_keep_bad(f, q->only);
 }
 
 static void add_owner(struct inquiry *q, const struct why_dev *d,
@@ -246,17 +253,22 @@ void judge_owners(struct inquiry *q, const struct why_dev *d)
 {
 	struct owners all = { .n = 0 };
 	struct findings f;
-	size_t i;
+	size_t i, n = 0;
 
+	all.o = pool_alloc(&q->c->pool, 2 * LOG_ENTRIES * sizeof(*all.o));
 	note_owners(q, d, ERDMA_DIAG_LOG_CM, &all);
 	if (!q->choice->f.by_peer)
 		note_owners(q, d, ERDMA_DIAG_LOG_FAIL, &all);
 	for (i = 0; i < all.n; i++) {
 		f = (struct findings){ .c = q->c };
 		judge_owner(q, d, &all.o[i], &f);
-		if (f.first)
+		if (f.first && (q->into || n++ < OWNERS_MAX))
 			add_owner(q, d, &all.o[i], &f);
 	}
+	if (n > OWNERS_MAX)
+		ctx_note(q->c, "NOT_ASKED", dev_title(d->dev), "%s: the newest %u of %zu processes "
+			 "that something failed for are shown: choose one by --pid or --comm",
+			 dev_title(d->dev), OWNERS_MAX, n);
 }
 
 /* ---- the newest --------------------------------------------------------------- */
