@@ -333,6 +333,46 @@ static void who_kills_the_queue_is_not_notified(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, deaths, 0);
 }
 
+/* Somebody still waits for the oldest when the ring comes round: there is no place for more */
+static void device_that_overtakes_its_oldest_command_kills_queue(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_cmdq *q = queue_of(test);
+	struct crowd c;
+	int i;
+
+	f->hold = true;
+	erdma_cmdq_start_events(q);
+	crowd_start(test, &c, 1);
+	KUNIT_EXPECT_TRUE(test, cmdq_gets_in_flight(f, 1));
+	f->hold = false;
+	for (i = 1; i < ERDMA_CMDQ_SLOTS; i++)
+		KUNIT_ASSERT_EQ(test, fake_exec(f, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, q->state, ERDMA_DIAG_CMDQ_RUN);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, q->state, ERDMA_DIAG_CMDQ_DEAD);
+	KUNIT_EXPECT_EQ(test, q->death.reason, (u32)ERDMA_DIAG_DEAD_OVERTAKEN);
+	KUNIT_EXPECT_EQ(test, crowd_wait(&c, -ENODEV), 1);
+}
+
+/* Not one in a row counts as evidence, but nothing is left to send a command with */
+static void queue_without_a_context_left_is_dead(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_cmdq *q = queue_of(test);
+	int i;
+
+	f->hold = true;
+	erdma_cmdq_start_events(q);
+	for (i = 0; i < ERDMA_CMDQ_SLOTS; i++) {
+		KUNIT_ASSERT_EQ(test, q->state, ERDMA_DIAG_CMDQ_RUN);
+		KUNIT_ASSERT_EQ(test, fake_exec_for(f, NULL, 1), -ETIMEDOUT);
+	}
+	KUNIT_EXPECT_EQ(test, q->state, ERDMA_DIAG_CMDQ_DEAD);
+	KUNIT_EXPECT_EQ(test, q->death.reason, (u32)ERDMA_DIAG_DEAD_NO_CONTEXT);
+	KUNIT_EXPECT_EQ(test, fake_exec(f, 0, NULL), -ENODEV);
+}
+
 static void full_timeouts_in_a_row_kill_queue(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
@@ -471,6 +511,8 @@ static struct kunit_case cmdq_lost_cases[] = {
 	KUNIT_CASE(events_without_completions_do_not_go_on_for_ever),
 	KUNIT_CASE(death_is_reported_once),
 	KUNIT_CASE(who_kills_the_queue_is_not_notified),
+	KUNIT_CASE(device_that_overtakes_its_oldest_command_kills_queue),
+	KUNIT_CASE(queue_without_a_context_left_is_dead),
 	KUNIT_CASE(full_timeouts_in_a_row_kill_queue),
 	KUNIT_CASE(device_that_left_is_noticed_while_waiting),
 	KUNIT_CASE(device_that_left_is_noticed_while_waiting_for_an_interrupt),

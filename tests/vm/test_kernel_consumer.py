@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The verbs as kernel consumers use them (tests/kernel/kverbs), and uverbs commands that no
 provider sends."""
+import re
+
 import pytest
 
 pytestmark = [
@@ -70,8 +72,9 @@ def test_work_that_reclaim_may_wait_for_has_a_rescuer(vm):
     """A disk over this device must be able to write when there is no memory for a new worker."""
     # Newer kernels put "kworker/R-" before the name of the queue.
     names = [x.removeprefix('kworker/R-') for x in vm.out('cat /proc/[0-9]*/comm 2>/dev/null; true').split()]
-    for queue in ('erdma_cm', 'erdma-reflush'):
-        assert any(x.startswith(queue) for x in names), names
+    # The names of the last two go on with the device's.
+    for queue in ('erdma_cm$', 'erdma_cm_setup$', 'erdma-reflush-', 'erdma-eq-'):
+        assert any(re.match(queue, x) for x in names), (queue, names)
 
 
 def test_raw(vm, tap, progs):
