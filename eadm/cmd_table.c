@@ -351,8 +351,9 @@ const struct cmd cmd_table[] = {
 		  "within ten\nminutes, for the newest 16 processes of a device; also adapters that have "
 		  "no driver for two\nseconds, drivers without a diagnostic node, and the host: module, "
 		  "headers for DKMS, libibverbs,\ninterrupts, limits of locked memory. Only what is wrong is "
-		  "shown, and no warning that is merely\npossible. Exit status 10: a warning, a fault that "
-		  "is not certain, or a failure of the past; 11: a\nfault that is certain.",
+		  "shown, and no warning that is merely\npossible; what is wrong with a completion queue is "
+		  "shown with the first of its queue pairs. Exit\nstatus 10: a warning, a fault that is not "
+		  "certain, or a failure of the past; 11: a fault that is\ncertain.",
 	  .schema = &schema_doctor, .takes = BLOCK & ~TAKES_MORE, .exits = EXITS_ASK | EXITS_HEALTH,
 	  .run = cmd_doctor },
 	{ .verb = "watch", .operands = "", .opts = watch_opts, .section = ANSWER,

@@ -150,6 +150,26 @@ void findings_move(struct findings *to, struct findings *from)
 }
 
 /**
+ * findings_repeat - findings hold of another subject, too
+ * @to: findings
+ * @from: findings, which stay as they are
+ */
+void findings_repeat(struct findings *to, const struct findings *from)
+{
+	struct finding **end = &to->first;
+	const struct finding *n;
+
+	while (*end)
+		end = &(*end)->next;
+	for (n = from->first; n; n = n->next) {
+		*end = pool_alloc(&to->c->pool, sizeof(*n));
+		**end = *n;
+		end = &(*end)->next;
+	}
+	*end = NULL;
+}
+
+/**
  * findings_exit - how bad is it?
  * @f: findings
  *

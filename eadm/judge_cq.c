@@ -121,37 +121,44 @@ static bool card_stands(const struct sampler *s, const struct watched *w)
 	return sampler_can_compare(s, w) && sampler_answered(s, w);
 }
 
+/*
+ * A ring may have two megabytes: its memory is freed. Not after a failure, because a call that
+ * did not come back may still write to it.
+ */
+static bool read_hidden(struct inquiry *q, const struct watched *w, uint32_t *index)
+{
+	struct source *src = &q->c->src;
+	struct pool_block *mark = pool_mark(src->pool);
+	struct ring_data rd;
+	struct ring r;
+	bool hidden;
+
+	if (source_ring(src, w->dev, ERDMA_DIAG_RING_CQ, w->id, &rd))
+		return false;
+	r = (struct ring){ .data = rd.data, .depth = rd.depth, .entry_size = rd.entry_size };
+	hidden = hidden_entry(&r, w->at[0].card_pi, index);
+	pool_release(src->pool, mark);
+	return hidden;
+}
+
 /* The card's index must be the same behind the reading of the ring, too */
 static bool look_for_hidden(struct inquiry *q, const struct watched *w, struct findings *f)
 {
-	uint32_t pi = w->at[0].card_pi, now, index;
+	uint32_t now, index;
 	struct ctx *c = q->c;
-	struct ring_data rd;
-	struct ring r;
 
 	if (!card_stands(&q->s, w) || w->at[0].cq.cq.depth > RING_MAX ||
-	    source_ring(&c->src, w->dev, ERDMA_DIAG_RING_CQ, w->id, &rd))
-		return false;
-	r = (struct ring){ .data = rd.data, .depth = rd.depth, .entry_size = rd.entry_size };
-	if (!hidden_entry(&r, pi, &index) ||
-	    card_ask_cq(c, w->dev, w->id, &now) != CARD_ANSWERED || now != pi)
+	    !read_hidden(q, w, &index) ||
+	    card_ask_cq(c, w->dev, w->id, &now) != CARD_ANSWERED || now != w->at[0].card_pi)
 		return false;
 	found(f, RULE_CQE_HIDDEN, "index", text_u(c, index), "cq", text_u(c, w->id), NULL);
 	return true;
 }
 
-/**
- * judge_cq_events - does a completion queue of an end get on?
- * @q: inquiry
- * @e: the end
- * @cq: its send or receive CQ, or NULL
- * @f: findings
- */
-void judge_cq_events(struct inquiry *q, const struct end *e, const struct watched *cq,
-		     struct findings *f)
+/* Does a completion queue of an end get on? */
+static void judge_events(struct inquiry *q, const struct end *e, const struct watched *cq,
+			 struct findings *f)
 {
-	if (!sampler_there(&q->s, cq))
-		return;
 	look_for_lost_event(q, cq, f);
 	if (!look_for_hidden(q, cq, f))
 		look_for_untaken(q, e, cq, f);
@@ -183,23 +190,17 @@ bool judge_cq_asleep(struct inquiry *q, const struct end *e, struct findings *f)
 	return true;
 }
 
-/**
- * judge_cq_room - has a completion queue room for all that may complete?
- * @q: inquiry
- * @cq: completion queue, or NULL
- * @f: findings
- *
- * Receives always complete; sends do if the queue pair signals each.
+/*
+ * Has a completion queue room for all that may complete? Receives always do; sends do if the
+ * queue pair signals each.
  */
-void judge_cq_room(struct inquiry *q, const struct watched *cq, struct findings *f)
+static void judge_room(struct inquiry *q, const struct watched *cq, struct findings *f)
 {
 	const struct erdma_diag_qp *qp;
 	uint64_t sure = 0, all = 0, depth;
 	struct ctx *c = q->c;
 	size_t i;
 
-	if (!sampler_there(&q->s, cq))
-		return;
 	depth = cq->at[0].cq.cq.depth;
 	for (i = 0; i < q->n_qps; i++) {
 		qp = &q->qps[i].qp;
@@ -220,4 +221,68 @@ void judge_cq_room(struct inquiry *q, const struct watched *cq, struct findings 
 	else if (all > depth)
 		found(f, RULE_CQ_SMALL, "cq", text_u(c, cq->id), "n", text_u(c, all), "max",
 		      text_u(c, depth), NULL);
+}
+
+/**
+ * struct judged_cq - a completion queue that was judged
+ * @next: next one
+ * @cq: the queue
+ * @events: whether it gets on was looked at, too
+ * @faults: what came of that
+ */
+struct judged_cq {
+	struct judged_cq *next;
+	const struct watched *cq;
+	bool events;
+	struct findings faults;
+};
+
+static struct judged_cq *find_judged(const struct inquiry *q, const struct watched *cq)
+{
+	struct judged_cq *j = q->judged_cqs;
+
+	while (j && j->cq != cq)
+		j = j->next;
+	return j;
+}
+
+static struct judged_cq *add_judged(struct inquiry *q, const struct watched *cq)
+{
+	struct judged_cq *j = pool_alloc(&q->c->pool, sizeof(*j));
+
+	*j = (struct judged_cq){ .next = q->judged_cqs, .cq = cq, .faults.c = q->c };
+	q->judged_cqs = j;
+	return j;
+}
+
+/**
+ * judge_cq - what rules say of a completion queue, which several queue pairs may share
+ * @q: inquiry
+ * @e: the end that has it
+ * @cq: its send or receive CQ, or NULL
+ * @stopped: the card stopped the queue pair: there is no reason to look into the queue
+ * @f: findings
+ *
+ * It is judged once in an inquiry. That it is too small is found with the first of its queue
+ * pairs. That it does not get on is the answer for each of them; doctor, which answers for all
+ * at once, has that once, too.
+ */
+void judge_cq(struct inquiry *q, const struct end *e, const struct watched *cq, bool stopped,
+	      struct findings *f)
+{
+	struct judged_cq *j = find_judged(q, cq);
+	bool known = j, said = j && j->events;
+
+	if (!sampler_there(&q->s, cq))
+		return;
+	if (!known)
+		j = add_judged(q, cq);
+	if (!stopped && !said) {
+		judge_events(q, e, cq, &j->faults);
+		j->events = true;
+	}
+	if (!stopped && !(said && q->doctor))
+		findings_repeat(f, &j->faults);
+	if (!known)
+		judge_room(q, cq, f);
 }

@@ -179,10 +179,7 @@ static void judge_state(struct inquiry *q, const struct pair *p, struct findings
 	}
 }
 
-/*
- * Each completion queue once: two queues, and two ends, may share one. Whoever lost his queue
- * pair has no reason to look into it.
- */
+/* Each completion queue once: two queues, and two ends, may share one */
 static void judge_cqs(struct inquiry *q, const struct pair *p, bool stopped, struct findings *f)
 {
 	const struct end *ends[] = { &p->me, &p->me, &p->peer, &p->peer };
@@ -193,11 +190,8 @@ static void judge_cqs(struct inquiry *q, const struct pair *p, bool stopped, str
 	for (i = 0; i < (p->here ? 4 : 2); i++) {
 		for (k = 0; k < i && cqs[k] != cqs[i]; k++)
 			;
-		if (k < i)
-			continue;
-		if (!stopped)
-			judge_cq_events(q, ends[i], cqs[i], f);
-		judge_cq_room(q, cqs[i], f);
+		if (k == i)
+			judge_cq(q, ends[i], cqs[i], stopped, f);
 	}
 }
 

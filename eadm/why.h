@@ -46,6 +46,7 @@ const struct finding *findings_verdict(const struct findings *f);
 void findings_keep_bad(struct findings *f, const bool *only);
 bool rule_is_bad(const struct rule *r);
 void findings_move(struct findings *to, struct findings *from);
+void findings_repeat(struct findings *to, const struct findings *from);
 enum exit_code rule_exit(const struct rule *r);
 enum exit_code findings_exit(const struct findings *f);
 void findings_fill(const struct findings *f, struct obj *o);
@@ -232,6 +233,8 @@ struct known_qp {
 	struct erdma_diag_qp qp;
 };
 
+struct judged_cq;
+
 /**
  * struct inquiry - one run
  * @c: run
@@ -245,6 +248,7 @@ struct known_qp {
  * @qps: all queue pairs of these devices
  * @n_qps: their number
  * @cap_qps: room in @qps
+ * @judged_cqs: completion queues that were judged, of judge_cq.c
  */
 struct inquiry {
 	struct ctx *c;
@@ -258,6 +262,7 @@ struct inquiry {
 	struct known_qp *qps;
 	size_t n_qps;
 	size_t cap_qps;
+	struct judged_cq *judged_cqs;
 };
 
 struct why_dev *why_dev_of(const struct inquiry *q, const struct dev *dev);
@@ -279,10 +284,9 @@ void judge_progress(struct inquiry *q, const struct pair *p, struct findings *f)
 bool judge_stopped(struct inquiry *q, const struct pair *p, const struct end *e,
 		   struct findings *f);
 /* judge_cq.c: completion queues */
-void judge_cq_events(struct inquiry *q, const struct end *e, const struct watched *cq,
-		     struct findings *f);
+void judge_cq(struct inquiry *q, const struct end *e, const struct watched *cq, bool stopped,
+	      struct findings *f);
 bool judge_cq_asleep(struct inquiry *q, const struct end *e, struct findings *f);
-void judge_cq_room(struct inquiry *q, const struct watched *cq, struct findings *f);
 /* attempt.c: what the recorder of connections has */
 bool attempt_is_active(const struct erdma_diag_log_cm *cm);
 bool attempt_failed(const struct erdma_diag_log_cm *cm);

@@ -166,6 +166,33 @@ erdma_0 has no doorbell pages of applications left: 24 of 24 are in use; three f
 	verdict cq-overrun
 	verdict cq-small
 }
+# shared SCENARIO JQ COMMAND...: what JQ makes of the answer if 64 queue pairs of the client have its
+# completion queue; how often the ring of that was read is in $reads
+shared()
+{
+	local calls=$BATS_TEST_TMPDIR/calls scenario=$1 select=$2
+	shift 2
+	jq '.adapters[0].qp = [.adapters[0].qp[0] as $qp | range(64) | $qp + {qpn: (100 + .),
+		cookie: (100 + .), sport: (5000 + .), daddr: "hex:0a4d0002"}]' \
+		"$SCENARIOS/why-$scenario.json" > "$BATS_TEST_TMPDIR/s.json"
+	rm -f "$calls"
+	said=$(EADM_FAKE_CALLS=$calls SCENARIOS=$BATS_TEST_TMPDIR fake s "$@" -j | jq -r "$select" |
+		sort | uniq -c | xargs)
+	# Each time: its size, all of it at once, where the card is then
+	reads=$(($(grep -cx 'ring 3 7' "$calls") / 3))
+}
+@test "a completion queue of many queue pairs is judged once" {
+	local rules='.data[] | .verdict.rule, .also[].rule | select(test("overrun|hidden"))'
+	shared cq-overrun "$rules" doctor
+	[ "$said $reads" = "1 cq-overrun 1" ]
+	shared completion-hidden "$rules" doctor
+	[ "$said $reads" = "1 completion-hidden 1 cq-overrun 1" ]
+	# That it is too small says nothing about a queue pair; that it is stuck is the answer to each
+	shared completion-hidden "$rules" why --pid 155
+	[ "$said $reads" = "64 completion-hidden 1 cq-overrun 1" ]
+	shared completion-hidden "$rules" why 163
+	[ "$said $reads" = "1 completion-hidden 1 cq-overrun 1" ]
+}
 @test "the card does not execute requests" {
 	verdict card-stuck
 	verdict local-stuck

@@ -618,6 +618,19 @@ static json_object *find_rule(json_object *a, const struct call_desc *d)
 	return NULL;
 }
 
+/* Each call, if $EADM_FAKE_CALLS is a file, is a line at its end: name, kind, number */
+static void log_call(const struct call_desc *d)
+{
+	const char *path = getenv("EADM_FAKE_CALLS");
+	FILE *out = path ? fopen(path, "ae") : NULL;
+
+	if (!out)
+		return;
+	fprintf(out, "%s %llu %llu\n", d->name, (unsigned long long)d->obj,
+		(unsigned long long)d->id);
+	fclose(out);
+}
+
 int fake_call(struct fake *f, size_t n, unsigned int cmd, void *arg)
 {
 	struct call_desc d = describe(cmd, arg);
@@ -625,6 +638,7 @@ int fake_call(struct fake *f, size_t n, unsigned int cmd, void *arg)
 	const char *err = fake_string(rule, "errno"), *poke = fake_string(rule, "poke");
 	int ret;
 
+	log_call(&d);
 	if (fake_number(rule, "sleep_ms", 0))
 		usleep((useconds_t)(1000 * fake_number(rule, "sleep_ms", 0)));
 	if (err)
