@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Is "eadm doctor" right when nothing is wrong? With --doctor it runs all the time, in each guest
-that has our driver, and a test in which it is certain of a fault fails, unless the test says
+that has our driver. A test in which it is certain of a fault or warns with certainty fails, unless
+the test says
 
     pytest.mark.expects_verdict('cm-refused', 'link-*')     # of a test or a module
     pytest.mark.no_doctor('it counts the driver\'s commands')   # not while this test runs
+
+So does one in which it crashes, does not end, or prints no document.
 
 Two begin each second. The last line of the run says how many there were; --doctor-total FILE adds
 them to those of earlier runs, which are in FILE.
@@ -28,11 +31,20 @@ UNLOADS = re.compile(r'\brmmod\b|\bmodprobe\s+(-\S+\s+)*-\w*r')
 PREPARE = (f'mkdir -p {FOLDER} && cd {FOLDER} && rm -f pause && [ -p clock ] || mkfifo clock; '
            f'[ -x eadm-doctor ] || {{ cp {EADM} eadm-doctor.new && mv eadm-doctor.new eadm-doctor; }}; '
            'date +%s.%N')
-FINISH = f'cd {FOLDER} && touch pause; flock -w 20 lock true; pkill -x doctor-loop'
+#: Its status: whether those that had begun came to their end; doctor-loop gives them a minute.
+FINISH = (f'cd {FOLDER} && touch pause; flock -w 90 lock true; ended=$?; pkill -x doctor-loop; '
+          'exit $ended')
 PAUSE = f'cd {FOLDER} && touch pause; pkill -x eadm-doctor; exec flock lock true'
 UNITS = {'ns': 1e-9, 'us': 1e-6, 'ms': 1e-3, 's': 1, 'm': 60, 'h': 3600, 'd': 86400}
-#: Level and confidence of what fails a test, as eadm prints them.
-FAULT, CERTAIN = 'fault', 'CERTAIN'
+#: Levels and confidence of what fails a test, as eadm prints them.
+BAD, CERTAIN = ('fault', 'warning'), 'CERTAIN'
+#: Exit statuses of an answer (man/eadm-doctor.8); a device may go, or be reset, while it looks:
+#: there is none then (3, 5), some of it failed (7), it does not answer (8).
+ANSWERS = (0, 3, 5, 7, 8, 10, 11)
+#: A line of the loop: time, exit status, document.
+RUN = re.compile(r'([\d.]+) (\d+) (.*)')
+#: Whoever pauses it ended it with SIGTERM, or the guest is being shut down.
+ENDED = 128 + 15
 
 
 def seconds_ago(text):
@@ -44,43 +56,53 @@ def seconds_ago(text):
                for n, unit in re.findall(r'(\d+(?:\.\d+)?)(ns|us|ms|[smhd])', found[1]))
 
 
-def certain_faults(document, age):
-    """(rule, subject, sentence) of each certain fault in what doctor printed that began when a
-    test was so many seconds old. What is older than the test is of another one.
+def certain_findings(document, age):
+    """(rule, subject, sentence) of each certain fault or warning in what doctor printed that
+    began when a test was so many seconds old. What is older than the test is of another one.
     """
     found = []
     for row in document.get('data') or []:
         for f in (row['verdict'], *row.get('also', [])):
             ago = seconds_ago(f['text'])
-            if (f['level'], f['confidence']) == (FAULT, CERTAIN) and \
+            if f['level'] in BAD and f['confidence'] == CERTAIN and \
                     (ago is None or ago <= age):
                 found.append((f['rule'], row['subject'], f['text']))
     return found
 
 
 class Reader:
-    """Documents of the loop of one guest, each with how old its test was when doctor began.
+    """Documents of the loop of one guest, each with how old its test was when doctor began, and
+    what is wrong with runs that gave none.
 
     start: the guest's time when the loop began.
     """
 
     def __init__(self, start):
         self.documents = []
+        self.problems = []
         self._start = start
         self._rest = ''
 
     def __call__(self, which, data):
         if which:
             return
-        self._rest += data.decode(errors='replace')
-        while (begin := self._rest.find('{')) >= 0:
-            try:
-                document, end = json.JSONDecoder().raw_decode(self._rest, begin)
-            except ValueError:
-                return
-            age = float(self._rest[:begin].split()[-1]) - self._start
-            self._rest = self._rest[end:]
-            self.documents.append((age, document))
+        *lines, self._rest = (self._rest + data.decode(errors='replace')).split('\n')
+        for line in filter(str.strip, lines):
+            self._take(line)
+
+    def _take(self, line):
+        run = RUN.fullmatch(line)
+        if run and int(run[2]) == ENDED:
+            return
+        try:
+            document = json.loads(run[3] if run else '')
+        except ValueError:
+            document = None
+        if isinstance(document, dict) and int(run[2]) in ANSWERS:
+            self.documents.append((float(run[1]) - self._start, document))
+        else:
+            self.problems.append(f'it ended with status {run[2]} and printed {run[3][:200]!r}'
+                                 if run else f'it printed {line[:200]!r}')
 
 
 class Watch:
@@ -89,6 +111,7 @@ class Watch:
     def __init__(self, hosts):
         self._hosts = hosts
         self._readers = []
+        self._hang = []
         for vm in hosts:
             vm.watchers.append(self)
             if vm.running and not vm.agent.gone:
@@ -123,23 +146,25 @@ class Watch:
             vm.watchers.remove(self)
             if vm.running and not vm.agent.gone and any(tag == vm.tag for tag, _ in self._readers):
                 with contextlib.suppress(VmError):
-                    vm.agent.run(FINISH, 60, check=False)
+                    if vm.agent.run(FINISH, 120, check=False).status:
+                        self._hang.append(f'{vm.tag}it did not end')
 
     def judge(self, expected):
         """(runs, verdicts, of which expected, lines about the others)."""
         runs = total = known = 0
-        others = {}
+        others, problems = {}, list(self._hang)
         for tag, reader in self._readers:
+            problems += [f'{tag}{x}' for x in dict.fromkeys(reader.problems)]
             for age, document in reader.documents:
                 runs += 1
-                for rule, subject, text in certain_faults(document, age):
+                for rule, subject, text in certain_findings(document, age):
                     total += 1
                     if any(fnmatch.fnmatchcase(rule, x) for x in expected):
                         known += 1
                     else:
                         others.setdefault((tag, rule, subject), text)
-        return runs, total, known, [f'{tag}{subject}: {rule}: {text}'
-                                    for (tag, rule, subject), text in others.items()]
+        return runs, total, known, problems + [f'{tag}{subject}: {rule}: {text}' for
+                                               (tag, rule, subject), text in others.items()]
 
 
 # ---- pytest --------------------------------------------------------------------------------
@@ -181,7 +206,7 @@ def pytest_runtest_makereport(item, call):
     *report.doctor, others = watch.judge(expected_by(item))
     if others and report.passed:
         report.outcome = 'failed'
-        report.longrepr = 'eadm doctor is certain of faults that the test does not announce:\n' + \
+        report.longrepr = 'eadm doctor failed, or is certain of what the test does not announce:\n' + \
             '\n'.join('  | ' + x for x in others)
 
 

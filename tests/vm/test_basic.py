@@ -99,7 +99,7 @@ def test_pair(vm, name):
 
 
 @pytest.mark.parametrize('program', ['verbs_data', pytest.param(
-    'verbs_errors', marks=pytest.mark.expects_verdict('cm-rejected'))])
+    'verbs_errors', marks=pytest.mark.expects_verdict('cm-rejected', 'verb-failed'))])
 def test_program(vm, tap, progs, program):
     tap.guest(vm, [f'{progs}/{program}', vm.address()], name=program)
 

@@ -47,10 +47,17 @@ def test_driver_and_test_module_load_and_unload(bare_vm):
     assert not bare_vm.ok(['test', '-e', FOLDER])
 
 
+#: It asks for what the driver refuses.
+REFUSED = pytest.mark.expects_verdict('verb-failed')
 MARKS = {
+    'owner': pytest.mark.expects_verdict('cm-call-refused', 'verb-failed'),
     # Linux 7.2 complains of a CQ without entries, before it asks the driver.
-    'cq-limits': pytest.mark.allow_log(r'WARNING: drivers/infiniband/core/verbs\.c.*__ib_create_cq|'
-                                       'Call Trace:'),
+    'cq-limits': (REFUSED, pytest.mark.allow_log(
+        r'WARNING: drivers/infiniband/core/verbs\.c.*__ib_create_cq|Call Trace:')),
+    'unconnected': REFUSED,
+    'ladder': REFUSED,
+    'qp-limits': REFUSED,
+    'mr-limits': REFUSED,
 }
 
 
@@ -77,6 +84,7 @@ def test_work_that_reclaim_may_wait_for_has_a_rescuer(vm):
         assert any(re.match(queue, x) for x in names), (queue, names)
 
 
+@REFUSED
 def test_raw(vm, tap, progs):
     tap.guest(vm, [f'{progs}/uverbs_raw'], name='raw')
 

@@ -21,7 +21,8 @@ pytestmark = [
     pytest.mark.limit(400),
     pytest.mark.needs('driver', 'model'),
     pytest.mark.vms(2, shared=True),
-    pytest.mark.expects_verdict('cm-refused'),      # clients while their server is reset
+    # Clients while their server is reset
+    pytest.mark.expects_verdict('cm-refused', 'card-reset'),
 ]
 RESETS = [pytest.param(2, id='2 resets'),
           pytest.param(50, id='50 resets on a test kernel',

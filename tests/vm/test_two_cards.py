@@ -128,7 +128,7 @@ def test_pair(both, name):
              both, f'rping -c -I {both.address(client)} -a {address} -p {{port}} {options} -v -V')
 
 
-@pytest.mark.expects_verdict('cm-rejected')
+@pytest.mark.expects_verdict('cm-rejected', 'verb-failed')     # verbs_errors
 @pytest.mark.parametrize('program,cards', [('verbs_data', (2, 1)), ('verbs_errors', (1, 2))],
                          ids=['between cards', 'errors between cards'])
 def test_program(both, tap, progs, program, cards):
