@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What eadm costs beside thousands of queue pairs, and what starting it costs, in instructions of
 the guest: the clocks of a VM without KVM show more of the host than of the program."""
+import contextlib
 import json
 
 import pytest
@@ -16,8 +17,10 @@ pytestmark = [
 ]
 
 QPS = 4000
+CONNECTED = 128         # connections between two processes, beside those
 FASTER = 5              # than iproute2's rdma
 SAMPLED = 64            # queue pairs
+ENDS = 2
 WHY_MS = 1000           # beside the two seconds of sampling
 HELP_MS = 10
 RUNS = 3
@@ -53,6 +56,33 @@ def test_why_of_a_process_takes_less_than_three_seconds(cost_of):
     said = cost_of.vm.run([EADM, 'why', '--pid', pid], 120, check=False)
     assert said.status in (0, 10) and f'{SAMPLED} of {QPS}' in said.text, said
     assert cost_of('sh', '-c', f'{EADM} why --pid {pid}; test $? -le 11') <= WHY_MS
+
+
+@contextlib.contextmanager
+def many_pairs(vm, pairs):
+    """Two processes are connected so many times; the one with the active ends."""
+    port = vm.next_port()
+    holder = vm.popen(f'sleep 100000 | exec {bench_control_cli.PROGS}/many_pairs {vm.address()} '
+                      f'{port} {pairs}')                # until its input ends
+    yield holder.expect(r'^open (\d+)$', 240)[1]
+    vm.run('pkill -x -n sleep')
+    holder.wait(120)
+
+
+def test_why_of_connected_queue_pairs_takes_less_than_three_seconds(cost_of):
+    """Their peers are looked at, too, and four completion queues of each connection: no queue pair
+    costs the card more queries.
+    """
+    vm = cost_of.vm
+    with many_pairs(vm, CONNECTED) as pid:
+        rows = [x for x in json.loads(vm.out([EADM, '-j', 'why', '--pid', pid], 120))['data']
+                if 'qpn' in x]
+        assert len(rows) == SAMPLED
+        for row in rows:
+            mine, other = row['ends']
+            assert str(mine['owner']['pid']) == pid != str(other['owner']['pid']), row
+            assert len(row['ends']) == ENDS and all('still' in x for x in row['ends']), row
+        assert cost_of('sh', '-c', f'{EADM} why --pid {pid}; test $? -le 11') <= WHY_MS
 
 
 def test_help_takes_milliseconds(cost_of):
