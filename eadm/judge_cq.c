@@ -4,6 +4,7 @@
 #include "erdma/erdma_hw.h"
 #include "erdma/erdma_ring.h"
 
+#include "decode.h"
 #include "ring.h"
 #include "why.h"
 
@@ -43,8 +44,56 @@ static bool event_came(const struct watched *w, uint64_t arm)
 	return ERDMA_GET(ERDMA_CQ_DB_CMDSN, arm) != (w->at[0].cq.cmdsn & 3);
 }
 
+static const struct watched *eq_of(const struct inquiry *q, const struct watched *cq)
+{
+	const struct watched *w;
+
+	for (w = q->s.first; w; w = w->next)
+		if (w->kind == WATCH_EQ && w->dev == cq->dev && w->id == cq->at[0].cq.eqn)
+			return w;
+	return NULL;
+}
+
+/* Does one of the @n events from @ci on name the completion queue? */
+static bool names_cq(const struct ring_data *rd, uint32_t ci, uint32_t n, uint32_t cqn)
+{
+	const uint8_t *at;
+	uint32_t i;
+
+	for (i = 0; i < n && i < rd->depth; i++) {
+		at = rd->data + (size_t)erdma_ring_slot(ci + i, rd->depth) * rd->entry_size;
+		if (ERDMA_GET(ERDMA_CEQE_CQN, get_le(at, 8)) == cqn)
+			return true;
+	}
+	return false;
+}
+
 /*
- * Armed for any completion, none reported since, and there are some. An index that is more
+ * The card wrote an event of the CQ, and the driver has not taken it: its interrupt got lost, or
+ * it cannot be seen. A ring that may not be read may have it.
+ */
+static bool event_waits(struct inquiry *q, const struct watched *cq)
+{
+	const struct watched *eq = eq_of(q, cq);
+	const struct moment *m = eq ? sampler_last(&q->s, eq) : NULL;
+	uint32_t n = m ? eq_behind(m) : 0;
+	struct source *src = &q->c->src;
+	struct pool_block *mark;
+	struct ring_data rd;
+	bool waits;
+
+	if (!n)
+		return false;
+	mark = pool_mark(src->pool);
+	if (source_ring(src, eq->dev, ERDMA_DIAG_RING_EQ, eq->id, &rd))
+		return true;
+	waits = names_cq(&rd, m->eq.eq.ci, n, cq->id);
+	pool_release(src->pool, mark);
+	return waits;
+}
+
+/*
+ * Armed for any completion, no event since, and there are some. An index that is more
  * than the ring behind is none of this queue.
  */
 static void look_for_lost_event(struct inquiry *q, const struct watched *w, struct findings *f)
@@ -57,7 +106,7 @@ static void look_for_lost_event(struct inquiry *q, const struct watched *w, stru
 		return;
 	n = since_armed(w, arm);
 	if (event_came(w, arm) || ERDMA_GET(ERDMA_CQ_DB_SOL, arm) || !n ||
-	    n > w->at[0].cq.cq.depth)
+	    n > w->at[0].cq.cq.depth || event_waits(q, w))
 		return;
 	found(f, RULE_CQ_EVENT_LOST, "cq", text_u(c, w->id), "armed",
 	      text_u(c, ERDMA_GET(ERDMA_CQ_DB_CI, arm)), "completions",

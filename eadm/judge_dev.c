@@ -462,11 +462,15 @@ static void judge_counts(struct inquiry *q, const struct why_dev *d, struct find
 
 /* ---- event queues ------------------------------------------------------------- */
 
-/*
- * Events that the driver has not taken, by the card's index; 0 if the two do not count alike:
- * what the driver reported as taken is in the card's context, too.
+/**
+ * eq_behind - events that the driver has not taken, by the card's index
+ * @m: event queue at one time
+ *
+ * What the driver reported as taken is in the card's context, too.
+ *
+ * Return: their number; 0 if the two do not count alike.
  */
-static uint32_t eq_behind(const struct moment *m)
+uint32_t eq_behind(const struct moment *m)
 {
 	uint32_t ci = m->eq.eq.ci, n = erdma_ring_used16(m->card_eq.head, ci);
 

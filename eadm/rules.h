@@ -395,8 +395,9 @@ enum rule_side {
 	  "the card raised no event for cq {cq}, which was armed at {armed} and got " \
 	  "{completions} since", \
 	  "eadm recover cq {cq}", \
-	  "The doorbell record says that the completion queue is armed for any completion, " \
-	  "no event came since, and the card's index is past the armed one in all samples.") \
+	  "The doorbell record says that the completion queue is armed for any completion, no " \
+	  "event came since or waits in its event queue, and the card's index is past the armed " \
+	  "one in all samples.") \
 	X(NO_RECEIVE, "no-receive", FAULT, CERTAIN, PEER, \
 	  "the application of {peer} posts no receive: {request} of {qp} waits for one, with " \
 	  "{blocks} in its queue, and nothing moved for {still}", \

@@ -270,6 +270,7 @@ struct why_dev *why_dev_of(const struct inquiry *q, const struct dev *dev);
 /* judge_dev.c: devices and their event queues */
 void count_errors(struct inquiry *q, struct why_dev *d, unsigned int when);
 void judge_device(struct inquiry *q, struct why_dev *d, struct findings *f);
+uint32_t eq_behind(const struct moment *m);
 void judge_eq(struct inquiry *q, const struct watched *w, struct findings *f);
 bool judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f);
 /* judge_host.c: what is around them */

@@ -162,6 +162,25 @@ erdma_0 has no doorbell pages of applications left: 24 of 24 are in use; three f
 	verdict cq-not-taken
 	verdict completion-hidden
 }
+# lost_of CQN DBREC: rules of the client and the server, whose completion queue CQN was armed with
+# DBREC, at 98; two events wait of which no interrupt came, both of cq 7
+lost_of()
+{
+	jq --argjson cqn "$1" --argjson rec "$2" '(.adapters[0].cq[] | select(.cqn == $cqn)) += {cmdsn: 2,
+		"cq.valid": 4, "cq.dbrec": $rec}' "$SCENARIOS/why-irq-lost.json" > "$BATS_TEST_TMPDIR/s.json"
+	SCENARIOS=$BATS_TEST_TMPDIR rules_of s why
+}
+@test "completions: an event whose interrupt got lost is not lost" {
+	lost_of 8 $((8 << 32 | 1 << 31 | 2 << 28 | 98)) | grep -qx cq-event-lost
+	lost_of 7 $((7 << 32 | 1 << 31 | 2 << 28 | 98)) > "$BATS_TEST_TMPDIR/rules"
+	grep -qx irq-lost "$BATS_TEST_TMPDIR/rules"
+	run ! grep -qx cq-event-lost "$BATS_TEST_TMPDIR/rules"
+	# Nor is it certain if nobody may read the event queue
+	lost_of 8 $((8 << 32 | 1 << 31 | 2 << 28 | 98)) > /dev/null
+	jq '.adapters[0].rules += [{call: "ring", obj: 4, errno: "EPERM"}]' "$BATS_TEST_TMPDIR/s.json" \
+		> "$BATS_TEST_TMPDIR/t.json"
+	run ! grep -qx cq-event-lost <(SCENARIOS=$BATS_TEST_TMPDIR rules_of t why)
+}
 @test "completion queues that can overrun" {
 	verdict cq-overrun
 	verdict cq-small
