@@ -10,12 +10,6 @@ from lib.paths import TOP
 CALLS = {'has', 'is_verdict', 'doctor_has'}
 #: Rules without such a test, and why.
 EXCEPT = {
-    'cq-event-lost': 'the driver delivers a lost completion event itself within 200 ms',
-    'cq-not-taken': 'all consumers of the kernel poll in the handler of the event',
-    'slow': 'whether a count moved between samples while the index did not is a matter of chance',
-    'local-stuck': 'applications cannot post such requests; which one a kernel consumer has in '
-                   'front when the card stops is a matter of chance',
-    'event-hidden': 'the driver replaces such a device within a second',
     'cm-call-refused': 'no program of the tests hands over what the driver refuses; its errors are in '
                        'tests/cli/test_attempts.py, as those of the next four',
     'cm-not-permitted': 'test_kernel_consumer.py makes it in the group "owner", and asks no eadm',

@@ -14,8 +14,8 @@ pytestmark = [
 ]
 
 FOLDER = '/sys/kernel/debug/kverbs'
-GROUPS = ('sends memory atomics revoked wrap full refused chain armed solicited unconnected '
-          'owner disconnect destroy drain drain-once create ladder cost qp-limits cq-limits '
+GROUPS = ('sends memory atomics revoked wrap full refused chain armed untaken solicited '
+          'unconnected owner disconnect destroy drain drain-once create ladder cost qp-limits cq-limits '
           'mr-limits').split()
 
 

@@ -203,3 +203,18 @@ def test_what_the_driver_finds_and_delivers(vm, fault, rule):
     vm.card.clear_faults()
     p.stop()
     doctor_has_not(vm, rule)
+
+
+def test_event_that_nobody_sees(vm):
+    """Alone it stays. The driver gives the device up when there is another one behind it."""
+    before = vm.counters()
+    vm.card.fault('wrong-owner ceqe count=1')
+    with Cause(vm, 'event-ignored'):
+        wait_struck(vm)
+        vm.card.clear_faults()
+        _, found = doctor_has(vm, 'event-hidden', 'card')
+        assert 'wrote 1 event to event queue 1' in found['text'], found
+        p = vm.popen([f'{PROGS}/verbs_cause', vm.address(), 'event-ignored'])
+        wait_recovered(vm, before)
+        p.stop()
+    doctor_has_not(vm, 'event-hidden')

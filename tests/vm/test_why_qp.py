@@ -4,7 +4,7 @@ import pytest
 
 from lib.programs import PROGS, eadm_data
 from vm.lib.faults import clear, command, wait_struck
-from vm.lib.verdicts import Cause, has, has_not, is_verdict
+from vm.lib.verdicts import Cause, has, has_not, is_verdict, why
 
 pytestmark = [
     pytest.mark.group('long'),
@@ -97,6 +97,23 @@ def test_application_ignores_an_event(vm):
     has_not(vm, 'event-not-taken')
 
 
+def test_completion_event_that_got_lost(vm):
+    """The driver delivers one within 200 ms, unless the event queue has another one for which no
+    interrupt came: the event may be behind that.
+    """
+    looks = vm.counters()['ceq_lost_irqs']
+    vm.card.fault('drop irq vector=1')
+    with Cause(vm, 'event-ignored') as other:
+        vm.wait_until('an event to wait', lambda: vm.counters()['ceq_lost_irqs'] > looks, 20)
+        vm.card.fault('drop ceqe count=1')
+        with Cause(vm, 'event-ignored') as c:
+            has(vm, 'cq-event-lost', 'card', c.qpn)
+            has_not(vm, 'cq-event-lost', other.qpn)
+            vm.card.clear_faults()
+            vm.wait_until('the driver to deliver it', lambda: 'cq-event-lost' not in {
+                x['rule'] for _, x in why(vm, c.qpn)}, 60)
+
+
 def test_process_that_waits_in_the_kernel(vm):
     with Cause(vm, 'blocked') as c:
         has(vm, 'process-blocked', 'application', c.qpn)
@@ -110,6 +127,15 @@ def test_card_does_not_execute(vm):
         is_verdict(vm, 'card-stuck', 'card', c.qpn)
         vm.card.clear_faults()
         has_not(vm, 'card-stuck', c.qpn)
+
+
+def test_requests_are_posted_and_not_executed(vm):
+    """Something moves: the index of the application."""
+    vm.card.fault('stall sq')
+    with Cause(vm, 'posting') as c:
+        is_verdict(vm, 'slow', 'path', c.qpn)
+        vm.card.clear_faults()
+        has_not(vm, 'slow', c.qpn)
 
 
 def test_what_is_repeated_is_not_acknowledged(vm):

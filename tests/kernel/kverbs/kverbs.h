@@ -110,6 +110,7 @@ void kv_full(struct ib_device *dev);
 void kv_refused(struct ib_device *dev);
 void kv_chain(struct ib_device *dev);
 void kv_armed(struct ib_device *dev);
+void kv_untaken(struct ib_device *dev);
 void kv_solicited(struct ib_device *dev);
 void kv_unconnected(struct ib_device *dev);
 void kv_owner(struct ib_device *dev);

@@ -24,7 +24,7 @@ MODULE_PARM_DESC(patience_ms, "how long to wait for what must happen");
 
 static uint hold_ms;
 module_param(hold_ms, uint, 0644);
-MODULE_PARM_DESC(hold_ms, "how long the group \"owner\" has an idle QP for others to try");
+MODULE_PARM_DESC(hold_ms, "how long \"owner\" has an idle QP for others to try, and \"untaken\" waits");
 
 static uint foreign_qpn;
 module_param(foreign_qpn, uint, 0644);
@@ -54,6 +54,7 @@ static struct kv_group groups[] = {
 	{ "refused", "bad requests are refused", kv_refused },
 	{ "chain", "requests before a bad one are carried out", kv_chain },
 	{ "armed", "an armed CQ gives one event", kv_armed },
+	{ "untaken", "completions may wait for their consumer", kv_untaken },
 	{ "solicited", "an event for solicited completions only", kv_solicited },
 	{ "unconnected", "a QP that was never connected", kv_unconnected },
 	{ "owner", "a QP is connected through its own endpoint", kv_owner },
@@ -136,7 +137,7 @@ unsigned int kv_patience_ms(void)
 }
 
 /**
- * kv_hold_ms - how long others may try to get an idle QP
+ * kv_hold_ms - how long others may try to get an idle QP, and a completion waits
  *
  * Return: milliseconds.
  */

@@ -248,6 +248,26 @@ void kv_armed(struct ib_device *dev)
 	kv_close(p);
 }
 
+/* Its consumer gets the event, and polls only when it has held the completion long enough */
+void kv_untaken(struct ib_device *dev)
+{
+	struct kv_pair *p = kv_open(DEPTH, IB_SIGNAL_REQ_WR, true);
+	struct ib_wc wc;
+
+	if (!p)
+		return;
+	kv_check(!kv_post_recv(&p->b, 1, 0, 64), "receive");
+	kv_check(!ib_req_notify_cq(p->b.rcq, IB_CQ_NEXT_COMP), "arm");
+	kv_check(!kv_post_send(&p->a, IB_WR_SEND, 2, 8, IB_SEND_SIGNALED, 0), "send");
+	kv_good(p->a.scq, 2, IB_WC_SEND, &wc);
+	kv_check(kv_events(&p->b, 1), "%d", atomic_read(&p->b.events));
+	msleep(kv_hold_ms());
+	kv_good(p->b.rcq, 1, IB_WC_RECV, &wc);
+	/* As long without anything to take */
+	msleep(kv_hold_ms());
+	kv_close(p);
+}
+
 void kv_solicited(struct ib_device *dev)
 {
 	struct kv_pair *p = kv_open(64, IB_SIGNAL_REQ_WR, true);

@@ -19,6 +19,7 @@
  *	solicited	b's CQ is armed for solicited events, and a's send is none; "event"
  *			when there was one
  *	write		a writes, and has not looked whether that is done
+ *	posting		the same, and goes on: 60 writes, one each 300 ms
  *	blocked		a sends, and the process waits in the kernel, uninterruptibly
  *	orphan		the process exits, a child of it stays
  *	small-cq	a QP without connection has 64 requests in a CQ of 32
@@ -261,7 +262,7 @@ static bool register_many(struct fixture *t)
 
 /* ---- all of them -------------------------------------------------------------------- */
 
-enum then { SLEEP, POLL, BLOCK };
+enum then { SLEEP, POLL, BLOCK, POST };
 
 static const struct cause {
 	const char *name;
@@ -281,6 +282,7 @@ static const struct cause {
 	{ "event-ignored", event_ignored, SLEEP },
 	{ "solicited", solicited, SLEEP },
 	{ "write", write_one, SLEEP },
+	{ "posting", write_one, POST },
 	{ "blocked", send_one, BLOCK },
 	{ "orphan", orphan, SLEEP },
 	{ "small-cq", small_cq, SLEEP },
@@ -289,7 +291,14 @@ static const struct cause {
 	{ "register", register_many, SLEEP },
 };
 
-static void stay(enum then then, struct ibv_cq *cq)
+/* No more than there is room for */
+static void go_on_posting(struct fixture *t)
+{
+	for (int n = 1; n < 60 && write_one(t); n++)
+		usleep(300000);
+}
+
+static void stay(enum then then, struct fixture *t)
 {
 	struct ibv_wc wc;
 
@@ -297,8 +306,10 @@ static void stay(enum then then, struct ibv_cq *cq)
 	fflush(stdout);
 	if (then == BLOCK)
 		block();
+	if (then == POST)
+		go_on_posting(t);
 	while (then == POLL)
-		ibv_poll_cq(cq, 1, &wc);
+		ibv_poll_cq(t->p.a.cq, 1, &wc);
 	for (;;)
 		pause();
 }
@@ -345,6 +356,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s did not come about\n", argv[2]);
 		return 1;
 	}
-	stay(c->then, t.p.a.cq);
+	stay(c->then, &t);
 	return 0;
 }
