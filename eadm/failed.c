@@ -143,6 +143,31 @@ struct obj *request_of(struct ctx *c, struct dev *dev, uint32_t qpn, bool sq, ui
 	return queue_read(&q, c, dev, qpn, sq) ? request_at(&q, index) : NULL;
 }
 
+/* Copies the entry; false: there is none */
+static bool newest_error(struct ctx *c, const struct ring *r, uint32_t qpn, uint8_t *entry)
+{
+	uint32_t k, pi, slot;
+	struct obj *o;
+
+	if (r->entry_size != ERDMA_CQE_SIZE || !owner_find_pi(r, CQE_OWNER_BYTE, &pi))
+		return false;
+	for (k = 1; k <= r->depth && k <= NEWEST_CQES; k++) {
+		slot = erdma_ring_slot(pi - k, r->depth);
+		if (ring_never_written(r, slot))
+			break;
+		o = obj_new(&c->pool, &schema_cqe);
+		memcpy(entry, r->data + (size_t)slot * r->entry_size, r->entry_size);
+		decode_cqe(o, entry, r->entry_size);
+		if (obj_get_u64(o, C_QPN, UINT64_MAX) != qpn)
+			continue;
+		if (!obj_get_u64(o, C_SYNDROME_NUM, 0))
+			break;
+		if (failed(o))
+			return true;
+	}
+	return false;
+}
+
 /**
  * error_of - why a queue pair stopped, as its completions say
  * @c: run
@@ -151,40 +176,33 @@ struct obj *request_of(struct ctx *c, struct dev *dev, uint32_t qpn, bool sq, ui
  * @qpn: queue pair
  *
  * The newest completion with an error that is none of a flush. A good one after it is of
- * another queue pair that has the number now: then there is none.
+ * another queue pair that has the number now: then there is none. The memory of the ring, of
+ * which many queue pairs may have the same, is freed.
  *
  * Return: object of schema_cqe with what failed, or NULL.
  */
 struct obj *error_of(struct ctx *c, struct dev *dev, uint32_t cqn, uint32_t qpn)
 {
+	struct pool_block *mark = pool_mark(&c->pool);
+	uint8_t entry[ERDMA_CQE_SIZE];
 	struct queue q = { 0 };
 	struct ring_data rd;
-	uint32_t k, pi, slot;
 	struct ring r;
 	struct obj *o;
+	bool found;
 
 	if (source_ring(&c->src, dev, ERDMA_DIAG_RING_CQ, cqn, &rd))
 		return NULL;
 	r = (struct ring){ .data = rd.data, .depth = rd.depth, .entry_size = rd.entry_size };
-	if (!owner_find_pi(&r, CQE_OWNER_BYTE, &pi))
+	found = newest_error(c, &r, qpn, entry);
+	pool_release(&c->pool, mark);
+	if (!found)
 		return NULL;
-	for (k = 1; k <= r.depth && k <= NEWEST_CQES; k++) {
-		slot = erdma_ring_slot(pi - k, r.depth);
-		if (ring_never_written(&r, slot))
-			break;
-		o = obj_new(&c->pool, &schema_cqe);
-		decode_cqe(o, r.data + (size_t)slot * r.entry_size, r.entry_size);
-		if (obj_get_u64(o, C_QPN, UINT64_MAX) != qpn)
-			continue;
-		if (!obj_get_u64(o, C_SYNDROME_NUM, 0))
-			break;
-		if (!failed(o))
-			continue;
-		if (queue_read(&q, c, dev, qpn, of_sq(o)))
-			add_request(&q, o);
-		return o;
-	}
-	return NULL;
+	o = obj_new(&c->pool, &schema_cqe);
+	decode_cqe(o, entry, sizeof(entry));
+	if (queue_read(&q, c, dev, qpn, of_sq(o)))
+		add_request(&q, o);
+	return o;
 }
 
 /**

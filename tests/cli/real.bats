@@ -68,11 +68,12 @@ node()
 	kill $pid
 	[[ "$output" == *"[$pid] S "*"VERDICT  neither application posted anything to send"* ]]
 }
-# peak JQ: memory of doctor at most, in kB, with 24 queue pairs whose completion queues JQ numbers
+# peak JQ [FLAGS]: memory of doctor at most, in kB, with 24 queue pairs with FLAGS whose completion
+# queues JQ numbers
 peak()
 {
 	jq ".adapters[0] |= (.qp = [.qp[0] as \$qp | range(24) | \$qp + {qpn: (100 + .), sport: (5000 + .),
-		cookie: (100 + .), send_cqn: ($1), recv_cqn: ($1)}] | .cq[0] as \$cq |
+		cookie: (100 + .), send_cqn: ($1), recv_cqn: ($1), flags: ${2-1}}] | .cq[0] as \$cq |
 		.cq = [.qp[].send_cqn as \$n | \$cq + {cqn: \$n, \"cq.depth\": 65536}] |
 		.rings = [.cq[] | {ring: 3, id: .cqn, depth: 65536}])" "$SCENARIOS/why-idle-both.json" \
 		> "$BATS_TEST_TMPDIR/peak.json"
@@ -81,12 +82,14 @@ subprocess.run(sys.argv[2:], env={**os.environ, "LD_PRELOAD": sys.argv[1]}, stdo
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$TOP/eadm/build/fake-node.so" "$EADM" doctor
 }
 @test "real: the memory of the ring of a completion queue is freed" {
-	local one many
+	local one many stopped
 	working
 	one=$(peak 7)
 	many=$(peak '7 + .')
-	echo "# $one $many kB"
+	stopped=$(peak 7 17)
+	echo "# $one $many $stopped kB"
 	[ $((many - one)) -lt 16384 ]
+	[ $((stopped - one)) -lt 16384 ]
 }
 @test "real: at a glance, in about a second" {
 	local begin took
