@@ -315,21 +315,22 @@ static void add_pair(struct collect *l, struct asked *a)
 	why_add(q, o, &f);
 }
 
-/* The other end, if the question is about it, too, has the same answer */
-static void mark_peer(struct collect *l, const struct asked *a)
+/* The other end, if the question is about it, too; else NULL */
+static struct asked *asked_peer(struct collect *l, const struct asked *a)
 {
 	size_t i;
 
 	for (i = 0; a->p.here && i < l->n; i++)
-		if (l->chosen[i].dev == a->p.peer.dev &&
-		    l->chosen[i].qpn == a->p.peer.w->id)
-			l->chosen[i].done = true;
+		if (l->chosen[i].dev == a->p.peer.dev && l->chosen[i].qpn == a->p.peer.w->id)
+			return &l->chosen[i];
+	return NULL;
 }
 
 /* One that vanished between the list and the last sample has no answer */
 static void add_chosen(struct collect *l, struct asked *a)
 {
 	struct sampler *s = &l->q.s;
+	struct asked *peer;
 
 	if (a->done)
 		return;
@@ -341,8 +342,12 @@ static void add_chosen(struct collect *l, struct asked *a)
 	a->p.here = a->p.here && sampler_last(s, a->p.peer.w)->there;
 	if (a->p.here)
 		end_of(s, &a->p.peer);
+	peer = asked_peer(l, a);
+	pair_places(&a->p, peer);
 	add_pair(l, a);
-	mark_peer(l, a);
+	/* It has the same answer */
+	if (peer)
+		peer->done = true;
 }
 
 static void note_left(const struct collect *l)

@@ -172,6 +172,29 @@ void end_of(const struct sampler *s, struct end *e)
 	look_at_owner(s, e);
 }
 
+/**
+ * pair_places - where the ends of a connection are
+ * @p: connection; end_of() has filled its ends
+ * @both: the question is about both ends
+ *
+ * Of two hosts the peer is the one that the answer names second.
+ */
+void pair_places(struct pair *p, bool both)
+{
+	const struct end *me = &p->me, *peer = &p->peer;
+
+	p->one_host = p->here && me->dev->file == peer->dev->file;
+	/* The kernel's consumers have no process */
+	p->one_process = p->one_host && me->qp->owner.pid &&
+			 me->qp->owner.pid == peer->qp->owner.pid;
+	p->me.side = SIDE_APPLICATION;
+	p->peer.side = p->one_process || (p->one_host && both) ? SIDE_APPLICATION : SIDE_PEER;
+	if (!p->here || p->one_host)
+		return;
+	p->me.place = dev_title(me->dev);
+	p->peer.place = dev_title(peer->dev);
+}
+
 /* ---- in words ----------------------------------------------------------------- */
 
 /**

@@ -34,6 +34,7 @@ struct finding *found(struct findings *f, enum rule_id id, ...)
 	}
 	va_end(ap);
 	n->rule = &rules[id];
+	n->side = n->rule->side;
 	n->text = rule_fill(&f->c->pool, n->rule->sentence, words, k);
 	n->step = rule_fill(&f->c->pool, n->rule->next, words, k);
 	while (*end)
@@ -200,11 +201,48 @@ void finding_fill(struct obj *o, const struct finding *n)
 	obj_str(o, WV_RULE, n->rule->name);
 	obj_str(o, WV_LEVEL, rule_level_name(n->rule->level));
 	obj_str(o, WV_CONFIDENCE, rule_sure_name(n->rule->sure));
-	obj_str(o, WV_SIDE, rule_side_name(n->rule->side));
+	obj_str(o, WV_SIDE, rule_side_name(n->side));
 	obj_str(o, WV_TEXT, n->text);
 	obj_str(o, WV_NEXT, n->step);
 	if (runbook)
 		obj_str(o, WV_RUNBOOK, runbook);
+}
+
+/**
+ * finding_side - whose fault is it, as seen from the end that the question is about?
+ * @n: finding
+ * @e: the end whose application has to act
+ *
+ * What is neither an application's nor the peer's remains so.
+ */
+void finding_side(struct finding *n, const struct end *e)
+{
+	if (n->side == SIDE_APPLICATION || n->side == SIDE_PEER)
+		n->side = e->side;
+}
+
+/**
+ * finding_place - say on which of two hosts the next step is to be taken
+ * @c: run
+ * @n: finding
+ * @e: end that is there
+ */
+void finding_place(struct ctx *c, struct finding *n, const struct end *e)
+{
+	if (e->place)
+		n->step = pool_printf(&c->pool, "on the host of %s: %s", e->place, n->step);
+}
+
+/**
+ * finding_at - an end has to act, where it is
+ * @c: run
+ * @n: finding
+ * @e: the end
+ */
+void finding_at(struct ctx *c, struct finding *n, const struct end *e)
+{
+	finding_side(n, e);
+	finding_place(c, n, e);
 }
 
 /**

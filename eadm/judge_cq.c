@@ -96,7 +96,8 @@ static bool event_waits(struct inquiry *q, const struct watched *cq)
  * Armed for any completion, no event since, and there are some. An index that is more
  * than the ring behind is none of this queue.
  */
-static void look_for_lost_event(struct inquiry *q, const struct watched *w, struct findings *f)
+static void look_for_lost_event(struct inquiry *q, const struct end *e, const struct watched *w,
+				struct findings *f)
 {
 	struct ctx *c = q->c;
 	uint64_t arm;
@@ -108,9 +109,9 @@ static void look_for_lost_event(struct inquiry *q, const struct watched *w, stru
 	if (event_came(w, arm) || ERDMA_GET(ERDMA_CQ_DB_SOL, arm) || !n ||
 	    n > w->at[0].cq.cq.depth || event_waits(q, w))
 		return;
-	found(f, RULE_CQ_EVENT_LOST, "cq", text_u(c, w->id), "armed",
-	      text_u(c, ERDMA_GET(ERDMA_CQ_DB_CI, arm)), "completions",
-	      text_n(c, n, "completion"), NULL);
+	finding_place(c, found(f, RULE_CQ_EVENT_LOST, "cq", text_u(c, w->id), "armed",
+			       text_u(c, ERDMA_GET(ERDMA_CQ_DB_CI, arm)), "completions",
+			       text_n(c, n, "completion"), NULL), e);
 }
 
 static uint32_t untaken(const struct moment *m)
@@ -137,8 +138,9 @@ static void look_for_untaken(struct inquiry *q, const struct end *e, const struc
 	for (i = 0; i < q->s.n; i++)
 		if (!untaken(&w->at[i]) || w->at[i].cq.cq.ci != first->cq.cq.ci)
 			return;
-	found(f, RULE_CQ_NOT_TAKEN, "who", end_who(c, e), "cq", text_u(c, w->id), "completions",
-	      text_n(c, untaken(first), "completion"), "still", text_ns(c, q->s.span_ns), NULL);
+	finding_at(c, found(f, RULE_CQ_NOT_TAKEN, "who", end_who(c, e), "cq", text_u(c, w->id),
+			    "completions", text_n(c, untaken(first), "completion"), "still",
+			    text_ns(c, q->s.span_ns), NULL), e);
 }
 
 /* Rings that are larger are left alone */
@@ -191,7 +193,8 @@ static bool read_hidden(struct inquiry *q, const struct watched *w, uint32_t *in
 }
 
 /* The card's index must be the same behind the reading of the ring, too */
-static bool look_for_hidden(struct inquiry *q, const struct watched *w, struct findings *f)
+static bool look_for_hidden(struct inquiry *q, const struct end *e, const struct watched *w,
+			    struct findings *f)
 {
 	uint32_t now, index;
 	struct ctx *c = q->c;
@@ -200,7 +203,8 @@ static bool look_for_hidden(struct inquiry *q, const struct watched *w, struct f
 	    !read_hidden(q, w, &index) ||
 	    card_ask_cq(c, w->dev, w->id, &now) != CARD_ANSWERED || now != w->at[0].card_pi)
 		return false;
-	found(f, RULE_CQE_HIDDEN, "index", text_u(c, index), "cq", text_u(c, w->id), NULL);
+	finding_place(c, found(f, RULE_CQE_HIDDEN, "index", text_u(c, index), "cq",
+			       text_u(c, w->id), NULL), e);
 	return true;
 }
 
@@ -208,8 +212,8 @@ static bool look_for_hidden(struct inquiry *q, const struct watched *w, struct f
 static void judge_events(struct inquiry *q, const struct end *e, const struct watched *cq,
 			 struct findings *f)
 {
-	look_for_lost_event(q, cq, f);
-	if (!look_for_hidden(q, cq, f))
+	look_for_lost_event(q, e, cq, f);
+	if (!look_for_hidden(q, e, cq, f))
 		look_for_untaken(q, e, cq, f);
 }
 
@@ -234,8 +238,8 @@ bool judge_cq_asleep(struct inquiry *q, const struct end *e, struct findings *f)
 	n = since_armed(w, arm);
 	if (!event_came(w, arm) || !n || n > w->at[0].cq.cq.depth)
 		return false;
-	found(f, RULE_EVENT_NOT_TAKEN, "who", end_who(c, e), "cq", text_u(c, w->id), "completions",
-	      text_n(c, n, "completion"), NULL);
+	finding_at(c, found(f, RULE_EVENT_NOT_TAKEN, "who", end_who(c, e), "cq", text_u(c, w->id),
+			    "completions", text_n(c, n, "completion"), NULL), e);
 	return true;
 }
 
@@ -243,7 +247,8 @@ bool judge_cq_asleep(struct inquiry *q, const struct end *e, struct findings *f)
  * Has a completion queue room for all that may complete? Receives always do; sends do if the
  * queue pair signals each.
  */
-static void judge_room(struct inquiry *q, const struct watched *cq, struct findings *f)
+static void judge_room(struct inquiry *q, const struct end *e, const struct watched *cq,
+		       struct findings *f)
 {
 	const struct erdma_diag_qp *qp;
 	uint64_t sure = 0, all = 0, depth;
@@ -264,12 +269,11 @@ static void judge_room(struct inquiry *q, const struct watched *cq, struct findi
 			all += qp->max_send_wr;
 		}
 	}
-	if (sure > depth)
-		found(f, RULE_CQ_OVERRUN, "cq", text_u(c, cq->id), "n", text_u(c, sure), "max",
-		      text_u(c, depth), NULL);
-	else if (all > depth)
-		found(f, RULE_CQ_SMALL, "cq", text_u(c, cq->id), "n", text_u(c, all), "max",
-		      text_u(c, depth), NULL);
+	if (all <= depth)
+		return;
+	finding_at(c, found(f, sure > depth ? RULE_CQ_OVERRUN : RULE_CQ_SMALL, "cq",
+			    text_u(c, cq->id), "n", text_u(c, sure > depth ? sure : all), "max",
+			    text_u(c, depth), NULL), e);
 }
 
 /**
@@ -333,5 +337,5 @@ void judge_cq(struct inquiry *q, const struct end *e, const struct watched *cq, 
 	if (!stopped && !(said && q->doctor))
 		findings_repeat(f, &j->faults);
 	if (!known)
-		judge_room(q, cq, f);
+		judge_room(q, e, cq, f);
 }

@@ -82,8 +82,9 @@ static void judge_process(struct inquiry *q, const struct end *e, struct finding
 
 	if (!e->state || !strchr("TtDZ", e->state))
 		return;
-	found(f, id, "qp", text_qp(c, e->qp->qpn), "who", end_who(c, e), "pid",
-	      text_u(c, e->qp->owner.pid), "state", pool_strdup(&c->pool, state), NULL);
+	finding_at(c, found(f, id, "qp", text_qp(c, e->qp->qpn), "who", end_who(c, e), "pid",
+			    text_u(c, e->qp->owner.pid), "state", pool_strdup(&c->pool, state),
+			    NULL), e);
 }
 
 static bool process_found(const struct findings *f)
@@ -99,31 +100,48 @@ static void no_receive(struct wait *w)
 	bool explained = judge_cq_asleep(w->q, w->to, w->f) || process_found(w->f);
 	struct finding *n;
 
-	if (!explained && w->to->asleep)
-		found(w->f, RULE_APPLICATION_ASLEEP, "who", end_who(c, w->to), "qp",
-		      text_qp(c, w->to->qp->qpn), "pid", text_u(c, w->to->qp->owner.pid),
-		      "still", text_ns(c, w->q->s.span_ns), NULL)->explained = true;
+	if (!explained && w->to->asleep) {
+		n = found(w->f, RULE_APPLICATION_ASLEEP, "who", end_who(c, w->to), "qp",
+			  text_qp(c, w->to->qp->qpn), "pid", text_u(c, w->to->qp->owner.pid),
+			  "still", text_ns(c, w->q->s.span_ns), NULL);
+		n->explained = true;
+		finding_at(c, n, w->to);
+	}
 	n = found(w->f, RULE_NO_RECEIVE, WAIT_WORDS(w, c), "who", end_who(c, w->to), "peerqpn",
 		  text_u(c, w->to->qp->qpn), NULL);
 	n->explained = explained;
+	finding_at(c, n, w->to);
+}
+
+static struct finding *say_wait(struct wait *w, enum rule_id id)
+{
+	struct ctx *c = w->q->c;
+	struct finding *n = found(w->f, id, WAIT_WORDS(w, c), NULL);
+
+	finding_place(c, n, w->from);
+	return n;
+}
+
+static struct finding *peer_silent(struct wait *w)
+{
+	struct finding *n = say_wait(w, RULE_PEER_SILENT);
+
+	if (w->to)
+		finding_side(n, w->to);
+	return n;
 }
 
 /* Both ends are here: nothing has to be guessed of the other one */
 static void judge_both(struct wait *w)
 {
-	struct ctx *c = w->q->c;
+	bool seen = w->to->card && w->to->rq.known;
 
-	if (!w->to->card || !w->to->rq.known)
-		found(w->f, RULE_PEER_SILENT, WAIT_WORDS(w, c), NULL);
-	else if (w->opcode < 0 && !w->to->rq.used)
-		found(w->f, RULE_PEER_SILENT, WAIT_WORDS(w, c), NULL)->explained =
-			process_found(w->f);
+	if (!seen || (w->opcode < 0 && !w->to->rq.used))
+		peer_silent(w)->explained = seen && process_found(w->f);
 	else if (needs_receive(w->opcode) && !w->to->rq.used)
 		no_receive(w);
-	else if (w->to->still)
-		found(w->f, RULE_CARD_STUCK, WAIT_WORDS(w, c), NULL);
 	else
-		found(w->f, RULE_SLOW, WAIT_WORDS(w, c), NULL);
+		say_wait(w, w->to->still ? RULE_CARD_STUCK : RULE_SLOW);
 }
 
 static bool mtus_differ(const struct end *e)
@@ -144,13 +162,12 @@ static void say_mtus(struct inquiry *q, const struct end *e, enum rule_id id,
 /* The other end is on another host: what it does is not known */
 static void judge_one(struct wait *w)
 {
-	struct ctx *c = w->q->c;
-	enum rule_id id = w->opcode < 0 || needs_receive(w->opcode) ? RULE_PEER_SILENT :
-			  RULE_PEER_NO_ANSWER;
-
 	if (mtus_differ(w->from))
 		say_mtus(w->q, w->from, RULE_MTU_STUCK, w->f);
-	found(w->f, id, WAIT_WORDS(w, c), NULL);
+	if (w->opcode < 0 || needs_receive(w->opcode))
+		peer_silent(w);
+	else
+		say_wait(w, RULE_PEER_NO_ANSWER);
 }
 
 /* A packet that is too large for the path is repeated in vain, too */
@@ -161,24 +178,24 @@ static void judge_repeated(struct wait *w)
 
 	if (!w->to && mtus_differ(from))
 		say_mtus(w->q, from, RULE_MTU_STUCK, w->f);
-	found(w->f, RULE_NOT_ACKNOWLEDGED, "qp", text_qp(c, from->qp->qpn), "timeouts",
-	      text_n(c, from->timeouts, "timeout"), "still", text_ns(c, w->q->s.span_ns), "ip",
-	      text_ip(c, from->qp->daddr), NULL);
+	finding_place(c, found(w->f, RULE_NOT_ACKNOWLEDGED, "qp", text_qp(c, from->qp->qpn),
+			       "timeouts", text_n(c, from->timeouts, "timeout"), "still",
+			       text_ns(c, w->q->s.span_ns), "ip", text_ip(c, from->qp->daddr),
+			       NULL), from);
 }
 
 static void judge_stuck(struct inquiry *q, const struct pair *p, const struct end *from,
 			const struct end *to, struct findings *f)
 {
 	struct wait w = { .q = q, .p = p, .from = from, .to = to, .f = f };
-	struct ctx *c = q->c;
 
 	find_request(&w);
 	if (from->timeouts)
 		judge_repeated(&w);
 	else if (!from->still)
-		found(f, RULE_SLOW, WAIT_WORDS(&w, c), NULL);
+		say_wait(&w, RULE_SLOW);
 	else if (needs_no_peer(w.opcode))
-		found(f, RULE_LOCAL_STUCK, WAIT_WORDS(&w, c), NULL);
+		say_wait(&w, RULE_LOCAL_STUCK);
 	else if (to)
 		judge_both(&w);
 	else
@@ -278,7 +295,7 @@ void judge_progress(struct inquiry *q, const struct pair *p, struct findings *f)
 		      work_text(c, &q->s, worker), "still", text_ns(c, q->s.span_ns), NULL);
 	} else {
 		judge_process(q, me, f);
-		if (peer && peer->qp->owner.pid != me->qp->owner.pid)
+		if (peer && !p->one_process)
 			judge_process(q, peer, f);
 		judge_queues(q, p, f);
 	}

@@ -77,8 +77,8 @@ static void judge_exited(struct inquiry *q, const struct end *e, struct findings
 	const struct erdma_diag_qp *qp = e->qp;
 
 	if (!qp->owner.kernel && qp->owner_more.flags & ERDMA_DIAG_OWNER_EXITED)
-		found(f, RULE_OWNER_EXITED, "qp", text_qp(q->c, qp->qpn), "holders",
-		      holders_text(q, why_dev_of(q, e->dev)), NULL);
+		finding_at(q->c, found(f, RULE_OWNER_EXITED, "qp", text_qp(q->c, qp->qpn), "holders",
+				       holders_text(q, why_dev_of(q, e->dev)), NULL), e);
 }
 
 static const char *cm_state_text(uint32_t state)

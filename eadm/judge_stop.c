@@ -119,10 +119,11 @@ static bool find_key(const struct stop *s)
 		if (k->flags & ERDMA_DIAG_REC_F_HIDDEN || k->key.stag != key || k->key.err ||
 		    k->head.time_ns > s->event->head.time_ns)
 			continue;
-		found(s->f, RULE_KEY_DEREGISTERED, "qp", text_qp(c, s->e->qp->qpn),
-		      "request", request_text(s), "key", key_text(c, key),
-		      "who", text_owner(c, &k->head.owner), "cq", cq_text(s), "age",
-		      text_ns(c, s->event->head.time_ns - k->head.time_ns), NULL);
+		finding_at(c, found(s->f, RULE_KEY_DEREGISTERED, "qp", text_qp(c, s->e->qp->qpn),
+				    "request", request_text(s), "key", key_text(c, key),
+				    "who", text_owner(c, &k->head.owner), "cq", cq_text(s), "age",
+				    text_ns(c, s->event->head.time_ns - k->head.time_ns), NULL),
+			   s->e);
 		return true;
 	}
 	return false;
@@ -146,19 +147,31 @@ static enum rule_id rule_of(uint32_t syndrome)
 	}
 }
 
+/* What the peer had reported to it was an error of this end */
+static void place(const struct stop *s, struct finding *n)
+{
+	finding_place(s->q->c, n, s->e);
+	if (n->rule != &rules[RULE_PEER_ERROR])
+		finding_side(n, s->e);
+	else if (s->e == &s->p->peer)
+		finding_side(n, &s->p->me);
+}
+
 static void say_error(const struct stop *s)
 {
 	struct ctx *c = s->q->c;
 	const struct erdma_diag_qp *qp = s->e->qp;
 	const char *name = erdma_name_syndrome(s->syndrome);
+	struct finding *n;
 
 	if (is_invalid_key(s->syndrome) && find_key(s))
 		return;
-	found(s->f, rule_of(s->syndrome), "qp", text_qp(c, qp->qpn), "qpn", text_u(c, qp->qpn),
+	n = found(s->f, rule_of(s->syndrome), "qp", text_qp(c, qp->qpn), "qpn", text_u(c, qp->qpn),
 	      "request", request_text(s), "cq", cq_text(s), "peer", text_ip(c, qp->daddr), "error",
 	      pool_printf(&c->pool, "%s (syndrome %u)",
 			  name ? erdma_text_syndrome(s->syndrome) : "an unknown error",
 			  s->syndrome), NULL);
+	place(s, n);
 }
 
 /* No completion says why: the type of the event is all there is */
@@ -171,8 +184,8 @@ static void say_event(const struct stop *s)
 	if (s->e->qp->async_events)
 		what = pool_printf(&c->pool, " with event %s (%s)", name ? name : text_u(c, type),
 				   name ? erdma_text_ae_type(type) : "not known");
-	found(s->f, RULE_QP_STOPPED, "qp", text_qp(c, s->e->qp->qpn), "error", what,
-	      "cq", cq_text(s), NULL);
+	place(s, found(s->f, RULE_QP_STOPPED, "qp", text_qp(c, s->e->qp->qpn), "error", what,
+		       "cq", cq_text(s), NULL));
 }
 
 /* In all samples: while it is being destroyed the driver's state comes a little later */
@@ -212,8 +225,8 @@ bool judge_stopped(struct inquiry *q, const struct pair *p, const struct end *e,
 		return false;
 	s.event = event_of(s.d, ERDMA_DIAG_OBJ_QP, qp->qpn, qp->created_ns);
 	if (event_of(s.d, ERDMA_DIAG_OBJ_CQ, qp->send_cqn, qp->created_ns))
-		found(f, RULE_CQ_BROKEN, "qp", text_qp(q->c, qp->qpn), "cq",
-		      text_u(q->c, qp->send_cqn), NULL);
+		place(&s, found(f, RULE_CQ_BROKEN, "qp", text_qp(q->c, qp->qpn), "cq",
+				text_u(q->c, qp->send_cqn), NULL));
 	s.cqe = find_error(&s);
 	if (s.cqe) {
 		s.syndrome = (uint32_t)obj_get_u64(s.cqe, C_SYNDROME_NUM, 0);

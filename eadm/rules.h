@@ -28,7 +28,7 @@ enum rule_sure { SURE_POSSIBLE, SURE_LIKELY, SURE_CERTAIN };
 
 /**
  * enum rule_side - who has to act
- * @SIDE_APPLICATION: the application, here
+ * @SIDE_APPLICATION: the application that the question is about
  * @SIDE_DRIVER: the driver
  * @SIDE_CARD: the card
  * @SIDE_PATH: the network between the two
@@ -559,7 +559,8 @@ enum rule_id {
  * @name: as JSON and "explain rule" have it
  * @level: how bad
  * @sure: how sure
- * @side: who has to act
+ * @side: who has to act, if the question is about the end that the sentence begins with or
+ *	whose request waits; finding_side() has it of the other one
  * @sentence: the verdict, without full stop
  * @next: what to do
  * @text: what the evidence is, for the manual

@@ -17,6 +17,8 @@
  * struct finding - a rule that holds
  * @next: next one
  * @rule: rule
+ * @side: who has to act, as seen from what the question is about; that of the rule unless
+ *	finding_at() knows better
  * @text: its sentence
  * @step: what to do next
  * @explained: another one is its cause: it is not the verdict
@@ -24,6 +26,7 @@
 struct finding {
 	struct finding *next;
 	const struct rule *rule;
+	enum rule_side side;
 	const char *text;
 	const char *step;
 	bool explained;
@@ -51,6 +54,11 @@ enum exit_code rule_exit(const struct rule *r);
 enum exit_code findings_exit(const struct findings *f);
 void findings_fill(const struct findings *f, struct obj *o);
 void finding_fill(struct obj *o, const struct finding *n);
+
+struct end;
+void finding_side(struct finding *n, const struct end *e);
+void finding_place(struct ctx *c, struct finding *n, const struct end *e);
+void finding_at(struct ctx *c, struct finding *n, const struct end *e);
 
 /* ---- words -------------------------------------------------------------------- */
 
@@ -135,6 +143,8 @@ struct queue_state {
 /**
  * struct end - a queue pair with all that belongs to it
  * @dev: device
+ * @side: what its application is to the question: the application, or the peer
+ * @place: device as it is named in the answer, if the two ends are in two files; else NULL
  * @w: the queue pair
  * @send_cq: its send CQ
  * @recv_cq: its receive CQ
@@ -154,6 +164,8 @@ struct queue_state {
  */
 struct end {
 	struct dev *dev;
+	enum rule_side side;
+	const char *place;
 	const struct watched *w;
 	const struct watched *send_cq;
 	const struct watched *recv_cq;
@@ -180,14 +192,20 @@ const char *end_text(struct ctx *c, const struct sampler *s, const struct end *e
 /**
  * struct pair - a connection
  * @me: this end
- * @peer: the other one, if it is on this host
+ * @peer: the other one, if it is on this host, or in another file
  * @here: there is one
+ * @one_host: both are on it
+ * @one_process: they have the same owner
  */
 struct pair {
 	struct end me;
 	struct end peer;
 	bool here;
+	bool one_host;
+	bool one_process;
 };
+
+void pair_places(struct pair *p, bool both);
 
 /* ---- the whole ---------------------------------------------------------------- */
 

@@ -25,11 +25,11 @@ def eadm(*words, **env):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
 
 
-def snapshot(path, *qps, redact='none'):
-    """A file of a host with these queue pairs."""
+def snapshot(path, *qps, redact='none', adapter=None):
+    """A file of a host with these queue pairs, or this adapter."""
     path.parent.mkdir(exist_ok=True)
     source = path.with_name(path.name + '.json')
-    source.write_text(json.dumps(scenario(m.base(qp=list(qps)))), encoding='ascii')
+    source.write_text(json.dumps(scenario(adapter or m.base(qp=list(qps)))), encoding='ascii')
     done = eadm('snapshot', '--redact', redact, '--write', path, EADM_SCENARIO=str(source))
     assert done.returncode == 0, done.stderr
     return path

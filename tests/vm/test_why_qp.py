@@ -73,12 +73,13 @@ def test_completion_queue_that_broke(vm):
 
 
 # ---- requests that wait ------------------------------------------------------------------
+# Both ends are of the process that is asked about.
 
 @everyday
 def test_nobody_posts_a_receive(vm):
     """The process polls: it has not gone to sleep."""
     with Cause(vm, 'no-receive') as c:
-        is_verdict(vm, 'no-receive', 'peer', c.qpn)
+        is_verdict(vm, 'no-receive', 'application', c.qpn)
     has_not(vm, 'no-receive')
 
 
@@ -86,7 +87,7 @@ def test_nobody_posts_a_receive(vm):
 def test_application_sleeps(vm):
     with Cause(vm, 'asleep') as c:
         has(vm, 'application-asleep', 'application', c.qpn)
-        is_verdict(vm, 'no-receive', 'peer', c.qpn)
+        is_verdict(vm, 'no-receive', 'application', c.qpn)
     has_not(vm, 'application-asleep')
 
 
