@@ -153,7 +153,7 @@ int cmd_doctor(struct ctx *c, const struct args *a)
 		ret = only_rules(c, a->opt[OPT_ONLY], &q->only);
 	if (!ret)
 		ret = examine(c, l);
-	if (!ret && q->only && !c->data.n)
+	if (!ret && q->only && !c->data.n && !c->found)
 		ctx_note(c, "NOTHING_FOUND", NULL, "none of these rules holds");
 	return ret;
 }

@@ -336,8 +336,9 @@ const struct cmd cmd_table[] = {
 		  "one list: both ends of a connection are known then. Behind\na verdict stand how sure it "
 		  "is (CERTAIN, LIKELY, POSSIBLE) and who has to act; 'eadm explain\nrule' shows the "
 		  "evidence of each. Without a choice all queue pairs, devices, and what failed within\nten "
-		  "minutes, for the newest 16 processes of a device. The exit status says nothing of the "
-		  "verdict.",
+		  "minutes, for the newest 16 processes of a device. At most 64 queue pairs are looked at, "
+		  "those first\nthat the driver knows to be stopped, or whose process has exited. The exit "
+		  "status says nothing of\nthe verdict.",
 	  .schema = &schema_why, .takes = BLOCK & ~TAKES_MORE, .exits = EXITS_ASK, .run = cmd_why },
 	{ .verb = "match", .operands = "FILE FILE", .min = 2, .max = 2, .section = ANSWER,
 	  .help = "connections between two hosts, by a snapshot file of each, and why they hang",
@@ -347,13 +348,14 @@ const struct cmd cmd_table[] = {
 	  .exits = EXITS_FILE, .run = cmd_match },
 	{ .verb = "doctor", .operands = "", .opts = doctor_opts, .section = ANSWER,
 	  .help = "what is wrong with the adapters of this host, by every rule",
-	  .more = "The rules of 'why', of all devices, of at most 64 queue pairs, and of what failed "
-		  "within ten\nminutes, for the newest 16 processes of a device; also adapters that have "
-		  "no driver for two\nseconds, drivers without a diagnostic node, and the host: module, "
-		  "headers for DKMS, libibverbs,\ninterrupts, limits of locked memory. Only what is wrong is "
-		  "shown, and no warning that is merely\npossible; what is wrong with a completion queue is "
-		  "shown with the first of its queue pairs. Exit\nstatus 10: a warning, a fault that is not "
-		  "certain, or a failure of the past; 11: a fault that is\ncertain.",
+	  .more = "The rules of 'why', of all devices, of at most 64 queue pairs, first of those that the "
+		  "driver knows\nto be stopped, or whose process has exited, and of what failed within ten "
+		  "minutes, for the newest\n16 processes of a device; also adapters that have no driver for "
+		  "two seconds, drivers without a\ndiagnostic node, and the host: module, headers for DKMS, "
+		  "libibverbs, interrupts, limits of locked\nmemory. Only what is wrong is shown, and no "
+		  "warning that is merely possible; what is wrong with a\ncompletion queue is shown with the "
+		  "first of its queue pairs. Exit status 10: a warning, a fault\nthat is not certain, or a "
+		  "failure of the past; 11: a fault that is certain.",
 	  .schema = &schema_doctor, .takes = BLOCK & ~TAKES_MORE, .exits = EXITS_ASK | EXITS_HEALTH,
 	  .run = cmd_doctor },
 	{ .verb = "watch", .operands = "", .opts = watch_opts, .section = ANSWER,

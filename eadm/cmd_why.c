@@ -5,6 +5,7 @@
 
 #include "erdma/erdma_hw.h"
 
+#include "asked.h"
 #include "decode.h"
 #include "on_file.h"
 #include "peers.h"
@@ -12,13 +13,13 @@
 #include "why.h"
 
 /**
- * struct asked - a queue pair that the question is about
+ * struct chosen_qp - a queue pair that is looked at
  * @dev: device
  * @qpn: number
  * @p: its connection
  * @done: it was said with its peer
  */
-struct asked {
+struct chosen_qp {
 	struct dev *dev;
 	uint32_t qpn;
 	struct pair p;
@@ -31,9 +32,9 @@ struct asked {
  * @peers: all queue pairs
  * @dev: device that is being listed
  * @listed: 0, or the error that its list of queue pairs ended with
- * @chosen: what it is about
+ * @asked: what it is about
+ * @chosen: those of @asked that are looked at
  * @n: their number
- * @left: more that were left out
  * @match: only connections of which both ends are known
  */
 struct collect {
@@ -41,9 +42,9 @@ struct collect {
 	struct peers peers;
 	struct dev *dev;
 	int listed;
-	struct asked chosen[WATCHED_QPS_MAX];
+	struct asked_qps asked;
+	struct chosen_qp chosen[WATCHED_QPS_MAX];
 	size_t n;
-	size_t left;
 	bool match;
 };
 
@@ -84,15 +85,23 @@ static const struct erdma_diag_qp *known_qp(const struct inquiry *q, const struc
 static int choose_qp(struct ctx *c, struct dev *dev, uint32_t qpn, void *arg)
 {
 	struct collect *l = arg;
+	const struct erdma_diag_qp *qp = known_qp(&l->q, dev, qpn);
 
-	if (!known_qp(&l->q, dev, qpn))
+	if (!qp)
 		return l->listed ? ctx_call_failed(c, dev, l->listed, TARGET_DEV, 0) :
 		       ctx_call_failed(c, dev, -ENOENT, TARGET_QP, qpn);
-	if (l->n == WATCHED_QPS_MAX)
-		l->left++;
-	else
-		l->chosen[l->n++] = (struct asked){ .dev = dev, .qpn = qpn };
+	asked_add(&l->asked, dev, qp);
 	return 0;
+}
+
+static void choose_some(struct collect *l)
+{
+	const struct asked_qp *a;
+
+	asked_choose(&l->asked, WATCHED_QPS_MAX);
+	for (a = l->asked.v; a < l->asked.v + l->asked.n; a++)
+		if (a->chosen)
+			l->chosen[l->n++] = (struct chosen_qp){ .dev = a->dev, .qpn = a->qpn };
 }
 
 /**
@@ -151,7 +160,7 @@ static void watch_end(struct inquiry *q, struct end *e, struct dev *dev,
 		e->process = sampler_watch(&q->s, dev, WATCH_PROCESS, qp->owner.pid);
 }
 
-static void watch_pair(struct collect *l, struct asked *a)
+static void watch_pair(struct collect *l, struct chosen_qp *a)
 {
 	const struct erdma_diag_qp *qp = known_qp(&l->q, a->dev, a->qpn), *peer;
 	const struct why_dev *d;
@@ -276,8 +285,9 @@ static void add_end(struct inquiry *q, struct obj *o, const struct end *e, const
 	list_add(obj_list(o, WY_ENDS), sub);
 }
 
-static void add_device(struct inquiry *q, struct why_dev *d)
+static void add_device(struct collect *l, struct why_dev *d)
 {
+	struct inquiry *q = &l->q;
 	struct findings f = { .c = q->c };
 	struct obj *o;
 
@@ -286,14 +296,15 @@ static void add_device(struct inquiry *q, struct why_dev *d)
 		judge_surroundings(q, d->dev, &f);
 	o = why_object(q, d->dev, "device");
 	why_add(q, o, &f);
-	if (!q->doctor || q->only || f.first || !sampler_there(&q->s, d->cmdq))
+	if (!q->doctor || q->only || f.first || !sampler_there(&q->s, d->cmdq) ||
+	    asked_left(&l->asked, d->dev, QP_IS_STOPPED))
 		return;
 	found(&f, RULE_HEALTHY, "dev", dev_title(d->dev), NULL);
 	findings_fill(&f, o);
 	ctx_add(q->c, o);
 }
 
-static void add_pair(struct collect *l, struct asked *a)
+static void add_pair(struct collect *l, struct chosen_qp *a)
 {
 	const struct erdma_diag_qp *qp = a->p.me.qp;
 	struct inquiry *q = &l->q;
@@ -315,8 +326,8 @@ static void add_pair(struct collect *l, struct asked *a)
 	why_add(q, o, &f);
 }
 
-/* The other end, if the question is about it, too; else NULL */
-static struct asked *asked_peer(struct collect *l, const struct asked *a)
+/* The other end, if it is one of those, too: it has the same answer */
+static struct chosen_qp *chosen_peer(struct collect *l, const struct chosen_qp *a)
 {
 	size_t i;
 
@@ -327,10 +338,10 @@ static struct asked *asked_peer(struct collect *l, const struct asked *a)
 }
 
 /* One that vanished between the list and the last sample has no answer */
-static void add_chosen(struct collect *l, struct asked *a)
+static void add_chosen(struct collect *l, struct chosen_qp *a)
 {
 	struct sampler *s = &l->q.s;
-	struct asked *peer;
+	struct chosen_qp *peer;
 
 	if (a->done)
 		return;
@@ -342,20 +353,37 @@ static void add_chosen(struct collect *l, struct asked *a)
 	a->p.here = a->p.here && sampler_last(s, a->p.peer.w)->there;
 	if (a->p.here)
 		end_of(s, &a->p.peer);
-	peer = asked_peer(l, a);
-	pair_places(&a->p, peer);
+	pair_places(&a->p, a->p.here &&
+		    asked_has(&l->asked, a->p.peer.dev, a->p.peer.w->id));
 	add_pair(l, a);
-	/* It has the same answer */
+	peer = chosen_peer(l, a);
 	if (peer)
 		peer->done = true;
 }
 
 static void note_left(const struct collect *l)
 {
-	if (l->left)
-		ctx_note(l->q.c, "NOT_ASKED", NULL,
-			 "%zu of %zu queue pairs were looked at: choose fewer", l->n,
-			 l->n + l->left);
+	size_t stopped = asked_left(&l->asked, NULL, QP_IS_STOPPED);
+	struct ctx *c = l->q.c;
+
+	if (l->n == l->asked.n)
+		return;
+	ctx_note(c, "NOT_ASKED", NULL, "%zu of %zu queue pairs were looked at%s: choose fewer", l->n,
+		 l->asked.n, !stopped ? "" :
+		 pool_printf(&c->pool, ", and the card stopped %zu of the others", stopped));
+}
+
+/* Doctor: one that is known to be stopped is not well because nobody looked at it */
+static void count_left(const struct collect *l)
+{
+	const struct inquiry *q = &l->q;
+	size_t i;
+
+	if (!q->doctor || !asked_left(&l->asked, NULL, QP_IS_STOPPED) || q->c->found >= EX_WARNING)
+		return;
+	for (i = RULE_KEY_DEREGISTERED; i <= RULE_QP_STOPPED; i++)
+		if (!q->only || q->only[i])
+			q->c->found = EX_WARNING;
 }
 
 /**
@@ -371,6 +399,7 @@ void collect_answer(struct collect *l)
 
 	if (!l->q.devs)
 		return;
+	choose_some(l);
 	for (i = 0; i < l->n; i++)
 		watch_pair(l, &l->chosen[i]);
 	sampler_begin(&l->q.s);
@@ -382,12 +411,13 @@ void collect_answer(struct collect *l)
 	if (source_is_lost(src) && !lost)
 		ctx_call_failed(l->q.c, l->q.devs->dev, -ETIMEDOUT, TARGET_DEV, 0);
 	for (d = l->match ? NULL : l->q.devs; d; d = d->next)
-		add_device(&l->q, d);
+		add_device(l, d);
 	for (i = 0; i < l->n; i++)
 		add_chosen(l, &l->chosen[i]);
 	for (d = l->match ? NULL : l->q.devs; d; d = d->next)
 		judge_owners(&l->q, d);
 	note_left(l);
+	count_left(l);
 }
 
 /**
@@ -402,6 +432,7 @@ struct collect *collect_new(struct ctx *c, const struct choice *choice)
 	struct collect *l = pool_alloc(&c->pool, sizeof(*l));
 
 	l->q = (struct inquiry){ .c = c, .choice = choice, .s.c = c };
+	l->asked.pool = &c->pool;
 	l->peers.pool = &c->pool;
 	l->peers.by_ports = c->src.nameless;
 	return l;
