@@ -15,7 +15,7 @@
  * @q: inquiry
  * @p: connection
  * @from: the end whose requests wait
- * @to: the other one, NULL: on another host
+ * @to: the other one, NULL: nothing is known of it
  * @f: findings
  * @opcode: of the first request, -1: not known
  * @request: that in words
@@ -131,19 +131,6 @@ static struct finding *peer_silent(struct wait *w)
 	return n;
 }
 
-/* Both ends are here: nothing has to be guessed of the other one */
-static void judge_both(struct wait *w)
-{
-	bool seen = w->to->card && w->to->rq.known;
-
-	if (!seen || (w->opcode < 0 && !w->to->rq.used))
-		peer_silent(w)->explained = seen && process_found(w->f);
-	else if (needs_receive(w->opcode) && !w->to->rq.used)
-		no_receive(w);
-	else
-		say_wait(w, w->to->still ? RULE_CARD_STUCK : RULE_SLOW);
-}
-
 static bool mtus_differ(const struct end *e)
 {
 	return e->qp->peer_mss && e->qp->peer_mss + IP_AND_TCP != e->dev->info.mtu;
@@ -154,16 +141,39 @@ static void say_mtus(struct inquiry *q, const struct end *e, enum rule_id id,
 {
 	struct ctx *c = q->c;
 
-	found(f, id, "qp", text_qp(c, e->qp->qpn), "mtu", text_u(c, e->dev->info.mtu),
+	found(f, id, "qp", text_qp(c, e->qp->qpn), "mtu", text_u(c, e->dev->info.mtu), "where",
+	      e->place ? pool_printf(&c->pool, "at %s", e->place) : "here",
 	      "mss", text_u(c, e->qp->peer_mss), "peer",
 	      text_peer(c, e->qp->daddr, e->qp->dport), NULL);
+}
+
+/* Between the ends on one host there is no network */
+static void judge_size(struct wait *w)
+{
+	if (!w->p->one_host && mtus_differ(w->from))
+		say_mtus(w->q, w->from, RULE_MTU_STUCK, w->f);
+}
+
+/* Both ends are known: nothing has to be guessed of the other one */
+static void judge_both(struct wait *w)
+{
+	bool seen = w->to->card && w->to->rq.known;
+
+	if (seen && needs_receive(w->opcode) && !w->to->rq.used) {
+		no_receive(w);
+		return;
+	}
+	judge_size(w);
+	if (!seen || (w->opcode < 0 && !w->to->rq.used))
+		peer_silent(w)->explained = seen && process_found(w->f);
+	else
+		say_wait(w, w->to->still ? RULE_CARD_STUCK : RULE_SLOW);
 }
 
 /* The other end is on another host: what it does is not known */
 static void judge_one(struct wait *w)
 {
-	if (mtus_differ(w->from))
-		say_mtus(w->q, w->from, RULE_MTU_STUCK, w->f);
+	judge_size(w);
 	if (w->opcode < 0 || needs_receive(w->opcode))
 		peer_silent(w);
 	else
@@ -176,8 +186,7 @@ static void judge_repeated(struct wait *w)
 	const struct end *from = w->from;
 	struct ctx *c = w->q->c;
 
-	if (!w->to && mtus_differ(from))
-		say_mtus(w->q, from, RULE_MTU_STUCK, w->f);
+	judge_size(w);
 	finding_place(c, found(w->f, RULE_NOT_ACKNOWLEDGED, "qp", text_qp(c, from->qp->qpn),
 			       "timeouts", text_n(c, from->timeouts, "timeout"), "still",
 			       text_ns(c, w->q->s.span_ns), "ip", text_ip(c, from->qp->daddr),
@@ -299,6 +308,10 @@ void judge_progress(struct inquiry *q, const struct pair *p, struct findings *f)
 			judge_process(q, peer, f);
 		judge_queues(q, p, f);
 	}
-	if (!peer && !is_found(f, RULE_MTU_STUCK) && mtus_differ(me))
+	if (p->one_host || is_found(f, RULE_MTU_STUCK))
+		return;
+	if (mtus_differ(me))
 		say_mtus(q, me, RULE_MTU_DIFFERS, f);
+	else if (peer && mtus_differ(peer))
+		say_mtus(q, peer, RULE_MTU_DIFFERS, f);
 }

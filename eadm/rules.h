@@ -434,7 +434,7 @@ enum rule_side {
 	  "An application that polls uses CPU time. This one uses none, and its peer waits " \
 	  "for it.") \
 	X(MTU_STUCK, "mtu-stuck", FAULT, LIKELY, ADMIN, \
-	  "requests of {qp} stand still, and the MTUs of the two ends differ: {mtu} here, " \
+	  "requests of {qp} stand still, and the MTUs of the two ends differ: {mtu} {where}, " \
 	  "{mss} bytes per segment at {peer}", \
 	  "ip link set mtu the same on both hosts, and on all that is between", \
 	  "The maximum segment size that the peer announced does not fit the MTU of this " \
@@ -492,7 +492,7 @@ enum rule_side {
 	  "The requests that fit in the queue pairs are more than the completion queue " \
 	  "holds; an application that signals only some of its sends may be right.") \
 	X(MTU_DIFFERS, "mtu-differs", WARNING, LIKELY, ADMIN, \
-	  "the MTUs of the two ends of {qp} differ: {mtu} here, {mss} bytes per segment at " \
+	  "the MTUs of the two ends of {qp} differ: {mtu} {where}, {mss} bytes per segment at " \
 	  "{peer}", \
 	  "ip link set mtu the same on both hosts, and on all that is between", \
 	  "The maximum segment size of the handshake does not fit the MTU of this interface. " \
