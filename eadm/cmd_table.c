@@ -343,7 +343,9 @@ const struct cmd cmd_table[] = {
 	{ .verb = "match", .operands = "FILE FILE", .min = 2, .max = 2, .section = ANSWER,
 	  .help = "connections between two hosts, by a snapshot file of each, and why they hang",
 	  .more = "As 'why FILE FILE', only of connections that have one end in each file. They are found "
-		  "by\naddresses, ports and cookies; in files with pseudonyms by ports and cookies.",
+		  "by\naddresses, ports and cookies; in files with pseudonyms by ports and cookies. If more "
+		  "than ten\nseconds lie between the files, by the clocks of the hosts, a warning says so, and "
+		  "what rests on both\nends is LIKELY at most.",
 	  .schema = &schema_why, .takes = BLOCK & ~(TAKES_MORE | TAKES_FILE | TAKES_HW),
 	  .exits = EXITS_FILE, .run = cmd_match },
 	{ .verb = "doctor", .operands = "", .opts = doctor_opts, .section = ANSWER,

@@ -27,6 +27,16 @@ struct chosen_qp {
 };
 
 /**
+ * struct noted - two files of which it was said that they are too far apart
+ * @next: next one
+ * @file: their numbers
+ */
+struct noted {
+	struct noted *next;
+	unsigned int file[2];
+};
+
+/**
  * struct collect - the question
  * @q: inquiry
  * @peers: all queue pairs
@@ -35,6 +45,7 @@ struct chosen_qp {
  * @asked: what it is about
  * @chosen: those of @asked that are looked at
  * @n: their number
+ * @noted: files that are too far apart
  * @match: only connections of which both ends are known
  */
 struct collect {
@@ -45,6 +56,7 @@ struct collect {
 	struct asked_qps asked;
 	struct chosen_qp chosen[WATCHED_QPS_MAX];
 	size_t n;
+	struct noted *noted;
 	bool match;
 };
 
@@ -337,6 +349,25 @@ static struct chosen_qp *chosen_peer(struct collect *l, const struct chosen_qp *
 	return NULL;
 }
 
+/* Once of two files, however many connections they have */
+static void note_apart(struct collect *l, const struct pair *p)
+{
+	const unsigned int file[] = { p->me.dev->file, p->peer.dev->file };
+	struct ctx *c = l->q.c;
+	struct noted *n;
+
+	for (n = l->noted; n; n = n->next)
+		if ((n->file[0] == file[0] && n->file[1] == file[1]) ||
+		    (n->file[0] == file[1] && n->file[1] == file[0]))
+			return;
+	n = pool_alloc(&c->pool, sizeof(*n));
+	*n = (struct noted){ .next = l->noted, .file = { file[0], file[1] } };
+	l->noted = n;
+	ctx_note(c, "APART", NULL, "%s and %s were looked at %s: what rests on both ends is not "
+		 "certain", p->me.place, p->peer.place, !p->apart_ns ? "at times that are not known" :
+		 pool_printf(&c->pool, "%s apart", text_ns(c, p->apart_ns)));
+}
+
 /* One that vanished between the list and the last sample has no answer */
 static void add_chosen(struct collect *l, struct chosen_qp *a)
 {
@@ -355,6 +386,8 @@ static void add_chosen(struct collect *l, struct chosen_qp *a)
 		end_of(s, &a->p.peer);
 	pair_places(&a->p, a->p.here &&
 		    asked_has(&l->asked, a->p.peer.dev, a->p.peer.w->id));
+	if (a->p.apart)
+		note_apart(l, &a->p);
 	add_pair(l, a);
 	peer = chosen_peer(l, a);
 	if (peer)

@@ -172,6 +172,15 @@ void end_of(const struct sampler *s, struct end *e)
 	look_at_owner(s, e);
 }
 
+/* By the clocks of the two hosts */
+static void compare_times(struct pair *p)
+{
+	uint64_t me = p->me.dev->info.time_real_ns, peer = p->peer.dev->info.time_real_ns;
+
+	p->apart_ns = !me || !peer ? 0 : me > peer ? me - peer : peer - me;
+	p->apart = !me || !peer || p->apart_ns > PAIR_APART_NS;
+}
+
 /**
  * pair_places - where the ends of a connection are
  * @p: connection; end_of() has filled its ends
@@ -193,6 +202,7 @@ void pair_places(struct pair *p, bool both)
 		return;
 	p->me.place = dev_title(me->dev);
 	p->peer.place = dev_title(peer->dev);
+	compare_times(p);
 }
 
 /* ---- in words ----------------------------------------------------------------- */

@@ -35,6 +35,7 @@ struct finding *found(struct findings *f, enum rule_id id, ...)
 	va_end(ap);
 	n->rule = &rules[id];
 	n->side = n->rule->side;
+	n->sure = n->rule->sure;
 	n->text = rule_fill(&f->c->pool, n->rule->sentence, words, k);
 	n->step = rule_fill(&f->c->pool, n->rule->next, words, k);
 	while (*end)
@@ -65,7 +66,7 @@ static int weight(const struct finding *n)
 {
 	static const int levels[] = { [LEVEL_FAULT] = 2, [LEVEL_NOTE] = 1, [LEVEL_WARNING] = 0 };
 
-	return 16 * !n->explained + 4 * levels[n->rule->level] + (int)n->rule->sure;
+	return 16 * !n->explained + 4 * levels[n->rule->level] + (int)n->sure;
 }
 
 /**
@@ -104,6 +105,14 @@ bool rule_is_bad(const struct rule *r)
 	return r->level == LEVEL_FAULT || (r->level == LEVEL_WARNING && r->sure > SURE_POSSIBLE);
 }
 
+static enum exit_code exit_of(const struct rule *r, enum rule_sure sure)
+{
+	if (!rule_is_bad(r))
+		return EX_DONE;
+	return r->level == LEVEL_FAULT && sure == SURE_CERTAIN && !is_past(r) ? EX_FAULT :
+	       EX_WARNING;
+}
+
 /**
  * rule_exit - how bad is it if a rule holds?
  * @r: rule
@@ -113,10 +122,7 @@ bool rule_is_bad(const struct rule *r)
  */
 enum exit_code rule_exit(const struct rule *r)
 {
-	if (!rule_is_bad(r))
-		return EX_DONE;
-	return r->level == LEVEL_FAULT && r->sure == SURE_CERTAIN && !is_past(r) ? EX_FAULT :
-	       EX_WARNING;
+	return exit_of(r, r->sure);
 }
 
 /**
@@ -183,7 +189,7 @@ enum exit_code findings_exit(const struct findings *f)
 	const struct finding *n;
 
 	for (n = f->first; n; n = n->next) {
-		one = rule_exit(n->rule);
+		one = exit_of(n->rule, n->sure);
 		code = one > code ? one : code;
 	}
 	return code;
@@ -200,7 +206,7 @@ void finding_fill(struct obj *o, const struct finding *n)
 
 	obj_str(o, WV_RULE, n->rule->name);
 	obj_str(o, WV_LEVEL, rule_level_name(n->rule->level));
-	obj_str(o, WV_CONFIDENCE, rule_sure_name(n->rule->sure));
+	obj_str(o, WV_CONFIDENCE, rule_sure_name(n->sure));
 	obj_str(o, WV_SIDE, rule_side_name(n->side));
 	obj_str(o, WV_TEXT, n->text);
 	obj_str(o, WV_NEXT, n->step);
@@ -243,6 +249,17 @@ void finding_at(struct ctx *c, struct finding *n, const struct end *e)
 {
 	finding_side(n, e);
 	finding_place(c, n, e);
+}
+
+/**
+ * finding_of_both - a finding rests on what both ends had at the same time
+ * @n: finding
+ * @p: connection
+ */
+void finding_of_both(struct finding *n, const struct pair *p)
+{
+	if (p->apart && n->sure > SURE_LIKELY)
+		n->sure = SURE_LIKELY;
 }
 
 /**

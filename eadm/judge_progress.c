@@ -110,6 +110,7 @@ static void no_receive(struct wait *w)
 	n = found(w->f, RULE_NO_RECEIVE, WAIT_WORDS(w, c), "who", end_who(c, w->to), "peerqpn",
 		  text_u(c, w->to->qp->qpn), NULL);
 	n->explained = explained;
+	finding_of_both(n, w->p);
 	finding_at(c, n, w->to);
 }
 
@@ -259,7 +260,7 @@ static void judge_moment(struct inquiry *q, const struct pair *p, struct finding
 static void judge_idle(struct inquiry *q, const struct pair *p, struct findings *f)
 {
 	if (p->here && p->peer.sq.known)
-		found(f, RULE_IDLE_BOTH, NULL);
+		finding_of_both(found(f, RULE_IDLE_BOTH, NULL), p);
 	else
 		found(f, RULE_IDLE, "who", end_who(q->c, &p->me), NULL);
 }

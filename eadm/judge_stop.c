@@ -103,10 +103,33 @@ static char *key_text(struct ctx *c, uint32_t key)
 				   pool_printf(&c->pool, "0x%x", key);
 }
 
+/* From a key's end to the event; two hosts have only the time of day in common */
+static int64_t since_key(const struct stop *s, const struct dev *dev, const struct log_entry *k)
+{
+	if (dev->file == s->e->dev->file)
+		return (int64_t)(s->event->head.time_ns - k->head.time_ns);
+	return (int64_t)(dev_wall_ns(s->e->dev, s->event->head.time_ns) -
+			 dev_wall_ns(dev, k->head.time_ns));
+}
+
+static void say_key(const struct stop *s, const struct dev *dev, const struct log_entry *k,
+		    uint32_t key)
+{
+	struct ctx *c = s->q->c;
+	struct finding *n;
+
+	n = found(s->f, RULE_KEY_DEREGISTERED, "qp", text_qp(c, s->e->qp->qpn),
+		  "request", request_text(s), "key", key_text(c, key),
+		  "who", text_owner(c, &k->head.owner), "cq", cq_text(s), "age",
+		  text_ns(c, (uint64_t)since_key(s, dev, k)), NULL);
+	finding_at(c, n, s->e);
+	if (dev != s->e->dev)
+		finding_of_both(n, s->p);
+}
+
 /* Deregistered before the card stopped the queue pair, and not because of that */
 static bool find_key(const struct stop *s)
 {
-	struct ctx *c = s->q->c;
 	const struct log_entry *k;
 	const struct why_dev *d;
 	struct dev *dev;
@@ -117,13 +140,9 @@ static bool find_key(const struct stop *s)
 	d = dev ? why_dev_of(s->q, dev) : NULL;
 	for (i = 0; d && (k = logs_newest(&d->logs, ERDMA_DIAG_LOG_KEY, i)); i++) {
 		if (k->flags & ERDMA_DIAG_REC_F_HIDDEN || k->key.stag != key || k->key.err ||
-		    k->head.time_ns > s->event->head.time_ns)
+		    since_key(s, dev, k) < 0)
 			continue;
-		finding_at(c, found(s->f, RULE_KEY_DEREGISTERED, "qp", text_qp(c, s->e->qp->qpn),
-				    "request", request_text(s), "key", key_text(c, key),
-				    "who", text_owner(c, &k->head.owner), "cq", cq_text(s), "age",
-				    text_ns(c, s->event->head.time_ns - k->head.time_ns), NULL),
-			   s->e);
+		say_key(s, dev, k, key);
 		return true;
 	}
 	return false;

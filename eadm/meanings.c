@@ -339,6 +339,7 @@ static const struct meaning meanings[] = {
 	WORD("SILENT", "the device does not answer in time"),
 	WORD("TORN", "a ring moved while it was read: entries may be mixed up"),
 	WORD("RECORDERS_OFF", "the driver records nothing: its parameter 'recorders' is N"),
+	WORD("APART", "files of two hosts were not taken at the same time"),
 	WORD("CHOSEN", "a file has only what was chosen when it was written"),
 	WORD("BACK", "a device that was lost was replaced by a fresh one"),
 #undef SPACE

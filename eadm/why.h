@@ -19,6 +19,7 @@
  * @rule: rule
  * @side: who has to act, as seen from what the question is about; that of the rule unless
  *	finding_at() knows better
+ * @sure: how sure it is; that of the rule unless finding_of_both() knows better
  * @text: its sentence
  * @step: what to do next
  * @explained: another one is its cause: it is not the verdict
@@ -27,6 +28,7 @@ struct finding {
 	struct finding *next;
 	const struct rule *rule;
 	enum rule_side side;
+	enum rule_sure sure;
 	const char *text;
 	const char *step;
 	bool explained;
@@ -56,9 +58,11 @@ void findings_fill(const struct findings *f, struct obj *o);
 void finding_fill(struct obj *o, const struct finding *n);
 
 struct end;
+struct pair;
 void finding_side(struct finding *n, const struct end *e);
 void finding_place(struct ctx *c, struct finding *n, const struct end *e);
 void finding_at(struct ctx *c, struct finding *n, const struct end *e);
+void finding_of_both(struct finding *n, const struct pair *p);
 
 /* ---- words -------------------------------------------------------------------- */
 
@@ -196,6 +200,8 @@ const char *end_text(struct ctx *c, const struct sampler *s, const struct end *e
  * @here: there is one
  * @one_host: both are on it
  * @one_process: they have the same owner
+ * @apart: of two files: more than PAIR_APART_NS lie between them, or nobody knows how much
+ * @apart_ns: that time, 0: not known
  */
 struct pair {
 	struct end me;
@@ -203,7 +209,12 @@ struct pair {
 	bool here;
 	bool one_host;
 	bool one_process;
+	bool apart;
+	uint64_t apart_ns;
 };
+
+/* A file takes two seconds, and the clocks of two hosts are not quite the same */
+#define PAIR_APART_NS	10000000000ULL
 
 void pair_places(struct pair *p, bool both);
 
