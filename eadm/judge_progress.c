@@ -8,8 +8,6 @@
 #include "schema.h"
 #include "why.h"
 
-#define IP_AND_TCP	40	/* bytes of headers that a segment's size does not count */
-
 /**
  * struct wait - requests that stand still
  * @q: inquiry
@@ -132,26 +130,10 @@ static struct finding *peer_silent(struct wait *w)
 	return n;
 }
 
-static bool mtus_differ(const struct end *e)
-{
-	return e->qp->peer_mss && e->qp->peer_mss + IP_AND_TCP != e->dev->info.mtu;
-}
-
-static void say_mtus(struct inquiry *q, const struct end *e, enum rule_id id,
-		     struct findings *f)
-{
-	struct ctx *c = q->c;
-
-	found(f, id, "qp", text_qp(c, e->qp->qpn), "mtu", text_u(c, e->dev->info.mtu), "where",
-	      e->place ? pool_printf(&c->pool, "at %s", e->place) : "here",
-	      "mss", text_u(c, e->qp->peer_mss), "peer",
-	      text_peer(c, e->qp->daddr, e->qp->dport), NULL);
-}
-
 /* Between the ends on one host there is no network */
 static void judge_size(struct wait *w)
 {
-	if (!w->p->one_host && mtus_differ(w->from))
+	if (!w->p->one_host && mtus_differ(w->q, w->from))
 		say_mtus(w->q, w->from, RULE_MTU_STUCK, w->f);
 }
 
@@ -311,8 +293,8 @@ void judge_progress(struct inquiry *q, const struct pair *p, struct findings *f)
 	}
 	if (p->one_host || is_found(f, RULE_MTU_STUCK))
 		return;
-	if (mtus_differ(me))
+	if (mtus_differ(q, me))
 		say_mtus(q, me, RULE_MTU_DIFFERS, f);
-	else if (peer && mtus_differ(peer))
+	else if (peer && mtus_differ(q, peer))
 		say_mtus(q, peer, RULE_MTU_DIFFERS, f);
 }

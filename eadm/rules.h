@@ -496,7 +496,8 @@ enum rule_side {
 	  "{peer}", \
 	  "ip link set mtu the same on both hosts, and on all that is between", \
 	  "The maximum segment size of the handshake does not fit the MTU of this interface. " \
-	  "A router that clamps it looks the same.")
+	  "A router that clamps it looks the same. " \
+	  "Within a host it is that of lo, and says nothing.")
 
 #define RULES_OF_STATE(X) \
 	X(IDLE_BOTH, "idle-both", NOTE, CERTAIN, APPLICATION, \

@@ -310,6 +310,9 @@ void judge_surroundings(struct inquiry *q, struct dev *dev, struct findings *f);
 void judge_pair(struct inquiry *q, const struct pair *p, struct findings *f);
 /* judge_progress.c: do they get on? */
 void judge_progress(struct inquiry *q, const struct pair *p, struct findings *f);
+/* judge_mtu.c: do packets fit? */
+bool mtus_differ(const struct inquiry *q, const struct end *e);
+void say_mtus(struct inquiry *q, const struct end *e, enum rule_id id, struct findings *f);
 /* judge_stop.c: did the card stop them? */
 bool judge_stopped(struct inquiry *q, const struct pair *p, const struct end *e,
 		   struct findings *f);

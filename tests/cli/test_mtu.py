@@ -121,3 +121,54 @@ def test_both_ends_on_one_host(tmp_path):
                      rings=[*client()['rings'], *server()['rings']])
     row = [x for x in said(tmp_path, [adapter], 'why') if 'qpn' in x][0]
     assert {f['rule'] for f in (row['verdict'], *row['also'])} == {'card-stuck'}
+
+
+# ---- within a host: TCP takes lo, and the other end may be somebody else's -----------------------
+
+OTHER = 'hex:0a4d0009'
+
+
+def alone(*more, daddr=HERE, mss=8460, **kw):
+    """One queue pair, whose other end is not listed; a request of it waits."""
+    adapter = client(mss=mss)
+    adapter['qp'] = [m.client(sq=(102, 100), daddr=daddr, peer_mss=mss), *more]
+    adapter.update(kw)
+    return adapter
+
+
+#: This host has 10.77.0.2, too.
+LISTENER = {'id': 4, 'state': 1, 'family': 2, 'sport': 1024, 'saddr': THERE, 'daddr': 'hex:00000000',
+            'owner.pid': m.CLIENT}
+WITHIN = {
+    'its own address': alone(),
+    'segments of lo': alone(daddr=THERE, mss=65495),
+    'segments of lo with time stamps': alone(daddr=THERE, mss=65483),
+    'an address that another queue pair has': alone(m.server(saddr=THERE, daddr=OTHER), daddr=THERE),
+    'an address that somebody listens on': alone(daddr=THERE, cm=[LISTENER]),
+}
+BETWEEN = {
+    'another address': alone(daddr=THERE),
+    'the largest of networks': alone(daddr=THERE, mss=9216 - 40),
+    'a peer that others have, too': alone(m.server(saddr=OTHER, daddr=THERE), daddr=THERE),
+    'a peer of somebody who listens': alone(daddr=THERE, cm=[dict(LISTENER, saddr=HERE, daddr=THERE)]),
+}
+
+
+@pytest.mark.parametrize('waits', (True, False))
+@pytest.mark.parametrize('name', (*WITHIN, *BETWEEN))
+def test_within_a_host(tmp_path, name, waits):
+    """Whether requests wait or not, the size says nothing there; between hosts it does."""
+    adapter = copy.deepcopy({**WITHIN, **BETWEEN}[name])
+    if not waits:
+        adapter['qp'][0] = m.client(daddr=adapter['qp'][0]['daddr'],
+                                    peer_mss=adapter['qp'][0]['peer_mss'])
+    row = [x for x in said(tmp_path, [adapter], 'why', '3') if x.get('qpn') == 3][0]
+    found = {f['rule'] for f in (row['verdict'], *row['also'])} & {'mtu-stuck', 'mtu-differs'}
+    assert found == (set() if name in WITHIN else {'mtu-stuck' if waits else 'mtu-differs'})
+
+
+def test_a_file_without_addresses(tmp_path):
+    """Those that are hidden are not the same."""
+    path = snapshot(tmp_path / 'a.eadm', adapter=alone(daddr=THERE), redact='full')
+    done = eadm('--from', path, 'why', '3', '-j')
+    assert '"mtu-stuck"' in done.stdout, done.stdout
