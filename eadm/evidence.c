@@ -142,11 +142,13 @@ static void look_at_owner(const struct sampler *s, struct end *e)
 		return;
 	first = &e->process->at[0].process;
 	e->state = first->state;
+	e->single = first->threads == 1;
 	e->asleep = e->can_compare && sampler_can_compare(s, e->process) && first->state != 'R';
 	for (i = 1; i < s->n; i++) {
 		p = &e->process->at[i].process;
 		if (p->state != first->state)
 			e->state = '\0';
+		e->single &= p->threads == 1;
 		e->asleep &= p->state != 'R' && same_cpu_time(first, p);
 	}
 }

@@ -72,13 +72,20 @@ static bool needs_no_peer(int opcode)
 
 /* ---- owners ------------------------------------------------------------------- */
 
+/* A first thread that ended leaves the others, and one that often waits for storage gets on */
+static bool is_blocked(const struct end *e)
+{
+	return (e->state == 'D' && e->asleep) || (e->state == 'Z' && e->single);
+}
+
 static void judge_process(struct inquiry *q, const struct end *e, struct findings *f)
 {
 	struct ctx *c = q->c;
 	char state[2] = { e->state, '\0' };
-	enum rule_id id = strchr("Tt", e->state) ? RULE_PROCESS_STOPPED : RULE_PROCESS_BLOCKED;
+	bool stopped = e->state == 'T' || e->state == 't';
+	enum rule_id id = stopped ? RULE_PROCESS_STOPPED : RULE_PROCESS_BLOCKED;
 
-	if (!e->state || !strchr("TtDZ", e->state))
+	if (!stopped && !is_blocked(e))
 		return;
 	finding_at(c, found(f, id, "qp", text_qp(c, e->qp->qpn), "who", end_who(c, e), "pid",
 			    text_u(c, e->qp->owner.pid), "state", pool_strdup(&c->pool, state),

@@ -30,7 +30,7 @@ static void file_value(const char *folder, const char *file, const char *name, c
 		fclose(f);
 }
 
-/* Fields 3, 14 and 15 of /proc/PID/stat, behind a name that may hold anything */
+/* Fields 3, 14, 15 and 20 of /proc/PID/stat, behind a name that may hold anything */
 static bool read_stat(const char *folder, struct process *p)
 {
 	unsigned long long utime, stime;
@@ -44,9 +44,10 @@ static bool read_stat(const char *folder, struct process *p)
 		return false;
 	rest = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
 	fclose(f);
-	if (!rest || sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
-			    &p->state, &utime, &stime) != 3) {
+	if (!rest || sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu "
+			    "%*d %*d %*d %*d %u", &p->state, &utime, &stime, &p->threads) != 4) {
 		p->state = '\0';
+		p->threads = 0;
 		return false;
 	}
 	p->utime = utime;

@@ -419,8 +419,9 @@ enum rule_side {
 	X(PROCESS_BLOCKED, "process-blocked", FAULT, LIKELY, APPLICATION, \
 	  "the process of {qp}, {who}, does not run (state {state})", \
 	  "cat /proc/{pid}/stack", \
-	  "State D: it waits in the kernel, for storage in most cases. State Z: it ended, " \
-	  "and its parent did not take notice.") \
+	  "State D, in all samples, and none of its threads used CPU time: it waits in the kernel, " \
+	  "for storage in most cases. State Z, and no other thread lives: it ended, and its parent " \
+	  "did not take notice.") \
 	X(EVENT_NOT_TAKEN, "event-not-taken", FAULT, LIKELY, APPLICATION, \
 	  "{who} got an event of cq {cq} and sleeps: it did not arm it again, and " \
 	  "{completions} came since it was armed", \

@@ -149,9 +149,10 @@ struct res {
 /**
  * struct process - an owner of objects, as the host sees it
  * @comm: name, "" if unknown
- * @state: letter of /proc/PID/stat: R, S, D, T, t, Z ...; 0 if unknown
- * @utime: CPU time in user mode, in clock ticks
- * @stime: CPU time in the kernel, in clock ticks
+ * @state: letter of /proc/PID/stat: R, S, D, T, t, Z ..., of its first thread; 0 if unknown
+ * @threads: threads that there are, that one is counted also when it has ended; 0 if unknown
+ * @utime: CPU time of all threads in user mode, in clock ticks
+ * @stime: CPU time of all threads in the kernel, in clock ticks
  * @cgroup: path of its control group (cgroup v2), "" if unknown
  * @pinned: VmPin of /proc/PID/status, "" if unknown: "16384 kB"
  * @limits: "Max locked memory" of /proc/PID/limits, "" if unknown
@@ -161,6 +162,7 @@ struct res {
 struct process {
 	char comm[32];
 	char state;
+	unsigned int threads;
 	uint64_t utime;
 	uint64_t stime;
 	char cgroup[PROC_CGROUP_LEN];

@@ -547,6 +547,7 @@ static int file_process(struct source *src, const struct dev *dev, uint32_t pid,
 	line_text(i, "locked_limits", out->limits, sizeof(out->limits));
 	out->utime = line_u64(i, "utime_ticks");
 	out->stime = line_u64(i, "stime_ticks");
+	out->threads = (unsigned int)line_u64(i, "threads");
 	out->net_ns = line_u64(i, "net");
 	out->pid_ns = line_u64(i, "pid");
 	return 0;

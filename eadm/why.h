@@ -165,6 +165,7 @@ struct queue_state {
  * @timeouts: how many more there are than in the first sample
  * @state: of the process in all samples, 0 if it changed or is not known
  * @asleep: the process used no CPU time and was not running, in all samples
+ * @single: it had no other thread than that of @state, in all samples
  */
 struct end {
 	struct dev *dev;
@@ -186,6 +187,7 @@ struct end {
 	uint32_t timeouts;
 	char state;
 	bool asleep;
+	bool single;
 };
 
 void end_of(const struct sampler *s, struct end *e);

@@ -325,6 +325,31 @@ for state, rule in (('T', 'process-stopped'), ('t', 'process-stopped'), ('D', 'p
     case(f'state {state}', m.stuck(state=state), rule, 'application-asleep')
 for state in 'SRI':
     case(f'state {state}', m.stuck(state=state), 'no-receive', 'process-stopped process-blocked')
+
+
+def owner(state, now=(), idle=False, **kw):
+    """The server's process, and what it is in later samples; its queue pair is idle, or awaited."""
+    a = m.base() if idle else m.stuck()
+    a['proc'] = [m.process(m.CLIENT), m.process(m.SERVER, state, then=list(now), **kw)]
+    return a
+
+
+# An application that often waits for storage gets on
+for key in ('utime', 'stime'):
+    moves = [{key: 2000 + n} for n in (1, 2, 3)]
+    case(f'D in all samples, and {key} rises', owner('D', moves), 'no-receive', 'process-blocked')
+    case(f'D in all samples, and {key} rises, idle', owner('D', moves, idle=True), 'idle-both',
+         'process-blocked')
+case('D in all samples, idle', owner('D', idle=True), 'process-blocked', text='state D')
+case('D of one thread of several', owner('D', threads=9), 'process-blocked')
+# The first thread may end, and leave the others
+case('Z of one thread of several', owner('Z', threads=2), 'no-receive', 'process-blocked')
+case('Z of one thread of several, idle', owner('Z', idle=True, threads=2), 'idle-both', 'process-blocked')
+case('Z, and the last thread ends just now', owner('Z', [{}, {}, {'threads': 1}], threads=2),
+     'no-receive', 'process-blocked')
+case('Z of nobody knows how many threads', owner('Z', threads=0), 'no-receive', 'process-blocked')
+case('Z of the only thread', owner('Z', idle=True), 'process-blocked', text='state Z')
+case('T of one thread of several', owner('T', threads=9), 'process-stopped')
 case('CPU time of the kernel is CPU time', m.base(
     qp=m.stuck()['qp'], rings=m.stuck()['rings'],
     proc=[m.process(m.CLIENT), m.process(m.SERVER, then=[{'stime': 50 + n} for n in (3, 5, 9)])]),

@@ -257,6 +257,7 @@ static int fake_process(struct source *src, const struct dev *dev, uint32_t pid,
 			continue;
 		state = fake_string(o, "state");
 		out->state = state ? state[0] : 'S';
+		out->threads = (unsigned int)fake_number(o, "threads", 1);
 		set_string(out->comm, sizeof(out->comm), o, "comm");
 		set_string(out->cgroup, sizeof(out->cgroup), o, "cgroup");
 		set_string(out->pinned, sizeof(out->pinned), o, "pinned");

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What samples say: of queue pairs and owners, on samples that are written down here. */
 
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proc.h"
 #include "why.h"
 #include "unit.h"
 
@@ -306,6 +312,74 @@ static void sampler_does_not_wait_for_what_is_fixed(void **state)
 	pool_free(&c.pool);
 }
 
+static void *stay(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* Its first thread ends, and another one stays */
+static pid_t without_first_thread(void)
+{
+	pthread_t thread;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	if (pthread_create(&thread, NULL, stay, NULL))
+		_exit(1);
+	pthread_exit(NULL);
+}
+
+static bool becomes(pid_t pid, char state, unsigned int threads)
+{
+	struct process p;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		if (!process_read((uint32_t)pid, &p) && p.state == state && p.threads == threads)
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+static void a_process_lives_as_long_as_a_thread(void **state)
+{
+	pid_t pid = without_first_thread();
+	struct process me;
+	bool lives, ended;
+
+	(void)state;
+	assert_true(pid > 0);
+	lives = becomes(pid, 'Z', 2);
+	kill(pid, SIGKILL);
+	ended = becomes(pid, 'Z', 1);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_true(lives && ended);
+	assert_int_equal(process_read((uint32_t)getpid(), &me), 0);
+	assert_true(me.state == 'R' && me.threads >= 1);
+}
+
+static void a_thread_more_is_not_the_only_one(void **state)
+{
+	struct fixture *f;
+	unsigned int i, k;
+
+	(void)state;
+	for (i = 0; i < SAMPLES_MAX; i++) {
+		f = fixture();
+		for (k = 0; k < SAMPLES_MAX; k++)
+			f->owner.at[k].process.threads = k == i ? 2 : 1;
+		end_of(&f->s, &f->e);
+		assert_false(f->e.single);
+		f->owner.at[i].process.threads = 1;
+		end_of(&f->s, &f->e);
+		assert_true(f->e.single);
+	}
+}
+
 int unit_why(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -321,6 +395,8 @@ int unit_why(void)
 		TEST(the_worst_and_surest_is_the_verdict),
 		TEST(sampler_takes_four_at_irregular_gaps),
 		TEST(sampler_does_not_wait_for_what_is_fixed),
+		TEST(a_process_lives_as_long_as_a_thread),
+		TEST(a_thread_more_is_not_the_only_one),
 	};
 
 	return cmocka_run_group_tests_name("why", tests, NULL, NULL);
