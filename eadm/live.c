@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "live.h"
+#include "signals.h"
 
 #define INTERVAL_MS_MIN	100
 #define INTERVAL_MS_MAX	86400000
@@ -59,21 +59,20 @@ int live_options(struct ctx *c, const struct args *a, uint64_t *ms, uint32_t *co
  * @ms: length of an interval
  * @count: number of intervals, 0: no limit
  *
- * SIGINT, SIGTERM, SIGHUP and SIGWINCH end a wait from now on.
+ * SIGINT, SIGTERM, SIGHUP and SIGWINCH end a wait from now on, those that are not ignored.
  *
  * Return: 0, or a negative error number after reporting it.
  */
 int live_begin(struct live *l, struct ctx *c, uint64_t ms, uint32_t count)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH };
-	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	size_t i;
 
 	*l = (struct live){ .c = c, .interval_ns = ms * 1000000, .count = count };
 	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK))
 		return ctx_problem(c, errno, NULL, NULL, "cannot make a pipe");
 	for (i = 0; i < COUNT_OF(signals); i++)
-		sigaction(signals[i], &act, NULL);
+		signal_catch(signals[i], on_signal, SA_RESTART, NULL);
 	l->base = l->mark = pool_mark(&c->pool);
 	l->next_ns = source_mono_ns(&c->src);
 	return 0;

@@ -240,7 +240,8 @@ watch()
 }
 @test "watch ends with an interrupt, status 130, and when nobody reads" {
 	local pid i status=0 scenario=$SCENARIOS/why-healthy.json
-	EADM_FAKE_ONE=1 EADM_FAKE_STEP_MS=20 EADM_SCENARIO=$scenario "$FAKE" watch --until fault > /dev/null 2>&1 3>&- &
+	EADM_FAKE_ONE=1 EADM_FAKE_STEP_MS=20 EADM_SCENARIO=$scenario env --default-signal=INT \
+		"$FAKE" watch --until fault > /dev/null 2>&1 3>&- &
 	pid=$!
 	sleep 1
 	kill -INT "$pid"
@@ -248,4 +249,35 @@ watch()
 	[ "$status" -eq 130 ]
 	EADM_FAKE_ONE=1 EADM_FAKE_STEP_MS=20 EADM_SCENARIO=$scenario timeout 60 "$FAKE" watch --until fault 3>&- 2>&1 | true
 	[ "${PIPESTATUS[0]}" -eq 1 ]
+}
+
+# --- signals
+
+# ignores SIGNAL SCENARIO ARG...: ends by itself, although the signal comes again and again
+ignores()
+{
+	local sig=$1 scenario=$2 job pid status=0
+	shift 2
+	EADM_FAKE_ONE=1 EADM_FAKE_STEP_MS=20 EADM_SCENARIO=$SCENARIOS/$scenario.json timeout 60 \
+		env --default-signal=HUP,INT,TERM --ignore-signal="$sig" "$FAKE" "$@" \
+		> "$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	job=$!
+	until pid=$(pgrep -P "$job" eadm-fake); do
+		kill -0 "$job"
+		sleep 0.02
+	done
+	while kill "-$sig" "$pid" 2> /dev/null; do sleep 0.02; done
+	wait "$job" || status=$?
+	echo "# $sig $*: $status"
+	[ "$status" -eq 0 ]
+}
+@test "signals that were ignored when it began stay so, as with nohup" {
+	local sig
+	for sig in HUP INT TERM; do
+		ignores "$sig" live-counting stat -l -n 20
+		[ "$(wc -l < "$BATS_TEST_TMPDIR/out")" -ge 2 ]
+		ignores "$sig" live-busy top -b -n 20
+		[ "$(grep -c TX-PKT/S "$BATS_TEST_TMPDIR/out")" -eq 20 ]
+		ignores "$sig" why-healthy watch --until fault --for 100
+	done
 }

@@ -291,7 +291,9 @@ numbers() { fake "$@" -j | jq -c '[.data[].qpn]'; }
 	[ "$(fake all-counters stat get_stats_failed -j | jq -r '.data[0].counters[0].group')" = cmdq ]
 }
 @test "stat -l ends with an interrupt, status 130" {
-	EADM_FAKE_STEP_MS=50 EADM_SCENARIO=$SCENARIOS/basic.json "$FAKE" stat -l > "$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	# In the background a shell without job control has it ignored
+	EADM_FAKE_STEP_MS=50 EADM_SCENARIO=$SCENARIOS/basic.json env --default-signal=INT \
+		"$FAKE" stat -l > "$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	local pid=$! i status=0
 	for ((i = 0; i < 300; i++)); do
 		grep -q tx_bytes "$BATS_TEST_TMPDIR/out" && break
