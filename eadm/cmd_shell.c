@@ -35,7 +35,7 @@ const char *const shell_words[] = { "use", "set", "history", "exit", "quit", NUL
  * @events_ns: when it was started
  * @interrupts: of line_catch_interrupts()
  * @leave: no more lines
- * @prompting: readline has the terminal
+ * @prompting: readline has the terminal; signals that end or stop this process wait
  */
 static struct shell {
 	struct opts opt;
@@ -227,9 +227,11 @@ static void run_line(const struct line *l)
 
 static void hide_prompt(void)
 {
-	if (sh.prompting)
-		rl_callback_handler_remove();
+	if (!sh.prompting)
+		return;
+	rl_callback_handler_remove();
 	sh.prompting = false;
+	line_let_signals();
 }
 
 /* readline has one line, or its end */
@@ -263,6 +265,7 @@ static void show_prompt(void)
 	if (sh.prompting)
 		return;
 	events_start();
+	line_hold_signals();
 	rl_callback_handler_install(sh.device ? pool_printf(&p, "eadm(%s)> ", sh.device) : "eadm> ",
 				    on_line);
 	sh.prompting = true;
@@ -277,6 +280,28 @@ static void drop_line(void)
 	hide_prompt();
 }
 
+/* A signal at the prompt ends or stops this process, with the terminal as it was */
+static void let_signal(void)
+{
+	(*rl_deprep_term_function)();
+	fputc('\n', stdout);
+	fflush(stdout);
+	line_let_signals();
+	/* Here it stops, and goes on with the line as it was */
+	line_hold_signals();
+	(*rl_prep_term_function)(1);
+	rl_on_new_line();
+	rl_redisplay();
+}
+
+/* While readline itself waits, for the answer to a question */
+static int on_signal(void)
+{
+	if (line_held_signal())
+		let_signal();
+	return 0;
+}
+
 static void wait_for_input(void)
 {
 	struct pollfd fds[] = {
@@ -286,6 +311,10 @@ static void wait_for_input(void)
 	};
 	int ret = poll(fds, COUNT_OF(fds), -1);
 
+	if (line_held_signal()) {
+		let_signal();
+		return;
+	}
 	if (line_interrupted()) {
 		drop_line();
 		return;
@@ -309,6 +338,7 @@ static void set_up(struct ctx *c, const struct args *a)
 	sh.history = shell_history_open(&c->pool, a->opt[OPT_HISTORY]);
 	rl_readline_name = "eadm";
 	rl_catch_signals = 0;
+	rl_signal_event_hook = on_signal;
 	rl_attempted_completion_function = shell_complete;
 	rl_completer_word_break_characters = " \t\n";
 	sh.interrupts = line_catch_interrupts();

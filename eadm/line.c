@@ -17,6 +17,7 @@
 #include "clock.h"
 #include "run.h"
 #include "shell.h"
+#include "signals.h"
 
 #define LEAVE_NS	1000000000ULL	/* two interrupts within this time */
 #define OUTPUT_MAX	(64 * 1024)
@@ -147,6 +148,75 @@ bool line_interrupted_twice(void)
 	return twice;
 }
 
+/* ---- signals that end or stop this process ----------------------------------- */
+
+static const int held[] = { SIGHUP, SIGQUIT, SIGTERM, SIGTSTP };
+static struct sigaction held_before[COUNT_OF(held)];
+static bool held_caught[COUNT_OF(held)];
+static volatile sig_atomic_t held_signal;
+
+static void on_held(int sig)
+{
+	int err = errno;
+
+	held_signal = sig;
+	if (write(interrupts[1], "", 1) < 0)
+		errno = err;	/* it is full: noticed all the same */
+}
+
+/**
+ * line_hold_signals - signals that end or stop this process wait
+ *
+ * They end a poll() of what line_catch_interrupts() returned. For as long as the terminal is not
+ * as it was.
+ */
+void line_hold_signals(void)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(held); i++)
+		held_caught[i] = signal_catch(held[i], on_held, 0, &held_before[i]);
+}
+
+/**
+ * line_held_signal - the signal that waits
+ *
+ * Return: the latest one, 0: there was none.
+ */
+int line_held_signal(void)
+{
+	return held_signal;
+}
+
+static void let_signals(void)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(held); i++) {
+		if (held_caught[i])
+			sigaction(held[i], &held_before[i], NULL);
+		held_caught[i] = false;
+	}
+}
+
+/**
+ * line_let_signals - the end of line_hold_signals()
+ *
+ * Return: after the process was stopped and goes on, if that was the signal; never, if it was one
+ * that ends it.
+ */
+void line_let_signals(void)
+{
+	int sig = held_signal;
+
+	let_signals();
+	held_signal = 0;
+	if (!sig)
+		return;
+	line_interrupted();	/* the byte was not of an interrupt */
+	raise(sig);
+}
+
 /* ---- processes -------------------------------------------------------------- */
 
 static void redirect(const char *path, int flags, int fd)
@@ -163,6 +233,7 @@ static void child(const struct line *l, const struct opts *opt, bool no_input)
 	enum exit_code code;
 
 	signal(SIGINT, SIG_DFL);
+	let_signals();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (no_input)
 		redirect("/dev/null", O_RDONLY, STDIN_FILENO);

@@ -27,6 +27,9 @@ char *line_output(struct pool *p, const struct line *l, const struct opts *opt,
 int line_catch_interrupts(void);
 bool line_interrupted(void);
 bool line_interrupted_twice(void);
+void line_hold_signals(void);
+int line_held_signal(void);
+void line_let_signals(void);
 
 /* cmd_shell.c */
 struct opts shell_opts(void);

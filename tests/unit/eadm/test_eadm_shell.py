@@ -4,6 +4,7 @@ commands, which other tests are about; here: words, completion, history, interru
 """
 import os
 import re
+import signal
 import stat
 import subprocess
 
@@ -134,6 +135,15 @@ def test_two_interrupts_leave(shell):
     shell.term.expect_exact('^C')
     shell.term.sendintr()
     shell.term.expect(pexpect.EOF, timeout=10)
+
+
+def test_the_key_of_sigquit_ends_it(shell):
+    shell.term.send('info')
+    shell.term.expect_exact('info')
+    shell.term.send('\x1c')
+    shell.term.expect(pexpect.EOF, timeout=10)
+    shell.term.close()
+    assert shell.term.signalstatus == signal.SIGQUIT
 
 
 # ---- history --------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""eadm on a terminal: columns that do not fit, and what is red."""
+"""eadm on a terminal: columns that do not fit, what is red, and the terminal as it was."""
 import contextlib
 import fcntl
 import json
@@ -149,16 +149,16 @@ HOME, REST, SHOW = '\x1b[H', '\x1b[J', '\x1b[?25h\x1b[?7h'
 
 
 class Terminal:
-    """eadm top with a terminal as standard input and output; an interval takes 50 ms."""
+    """eadm with a terminal as standard input and output; an interval takes 50 ms."""
 
-    def __init__(self, *words, rows=24, width=160, scenario='live-busy'):
+    def __init__(self, *words, rows=24, width=160, scenario='live-busy', **more):
         self.mine, self.its = pty.openpty()
         self.resize(rows, width)
         self.before = termios.tcgetattr(self.its)
-        self.out = ''
+        self.out, self.seen = '', 0
         self.proc = subprocess.Popen(
-            [os.path.join(BUILD, 'eadm-fake'), 'top', *words],
-            env=environment(scenario, EADM_FAKE_STEP_MS='50', TZ='UTC'), stdin=self.its,
+            [os.path.join(BUILD, 'eadm-fake'), *words],
+            env=environment(scenario, EADM_FAKE_STEP_MS='50', TZ='UTC', **more), stdin=self.its,
             stdout=self.its, stderr=subprocess.PIPE, process_group=0)
 
     def resize(self, rows, width):
@@ -167,6 +167,21 @@ class Terminal:
     def read(self, seconds=0.1):
         if select.select([self.mine], [], [], seconds)[0]:
             self.out += os.read(self.mine, 65536).decode()
+
+    def wait_text(self, text):
+        """Something that is written, behind what was waited for before."""
+        end = time.monotonic() + 60
+        while text not in self.out[self.seen:]:
+            assert time.monotonic() < end, self.out
+            self.read()
+        self.seen = self.out.index(text, self.seen) + len(text)
+
+    def wait_stopped(self):
+        end = time.monotonic() + 60
+        while os.waitpid(self.proc.pid, os.WUNTRACED | os.WNOHANG) == (0, 0):
+            assert time.monotonic() < end, self.out
+            self.read(0.01)
+        self.read(0)
 
     def pictures(self):
         return [x.partition(REST)[0].replace('\r\n', '\n')
@@ -192,7 +207,7 @@ class Terminal:
 
 
 @contextlib.contextmanager
-def top(*words, **kw):
+def on_terminal(*words, **kw):
     terminal = Terminal(*words, **kw)
     yield terminal
     if terminal.proc.poll() is None:
@@ -201,6 +216,10 @@ def top(*words, **kw):
     terminal.proc.stderr.close()
     os.close(terminal.mine)
     os.close(terminal.its)
+
+
+def top(*words, **kw):
+    return on_terminal('top', *words, **kw)
 
 
 def test_top_draws_the_table_again_and_again_and_q_ends_it():
@@ -230,11 +249,7 @@ def test_top_stops_and_goes_on():
     with top() as t:
         t.wait_picture()
         t.proc.send_signal(signal.SIGTSTP)
-        end = time.monotonic() + 60
-        while os.waitpid(t.proc.pid, os.WUNTRACED | os.WNOHANG) == (0, 0):
-            assert time.monotonic() < end
-            t.read(0.01)
-        t.read(0)
+        t.wait_stopped()
         assert t.out.rstrip().endswith(SHOW) and termios.tcgetattr(t.its) == t.before
         t.proc.send_signal(signal.SIGCONT)
         t.wait_picture()
@@ -264,3 +279,80 @@ def test_top_in_blocks_leaves_the_terminal_alone():
     with top('-b', '-n', '2') as t:
         assert t.end() == 0
         assert HOME not in t.out and t.out.count('TX-PKT/S') == 2 and 'DROP/S' in t.out
+
+
+# --- the shell's prompt
+
+PASTE, NO_PASTE = '\x1b[?2004h', '\x1b[?2004l'
+
+
+@contextlib.contextmanager
+def prompt(tmp_path, *words, **more):
+    """A shell at its prompt, where readline has the terminal."""
+    inputrc = tmp_path / 'inputrc'
+    inputrc.write_text('set enable-bracketed-paste on\nset completion-query-items 3\n')
+    with on_terminal('shell', *words, scenario='basic', INPUTRC=str(inputrc),
+                     XDG_STATE_HOME=str(tmp_path), **more) as t:
+        t.wait_text('eadm> ')
+        assert not termios.tcgetattr(t.its)[3] & (termios.ICANON | termios.ECHO)
+        assert t.out.count(PASTE) == 1
+        yield t
+
+
+def check_restored(t):
+    assert termios.tcgetattr(t.its) == t.before
+    assert t.out.rfind(NO_PASTE) > t.out.rfind(PASTE)
+
+
+@pytest.mark.parametrize('sig', [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_terminal_is_as_before_after_a_signal_at_the_prompt(sig, tmp_path):
+    history = tmp_path / 'lines'
+    with prompt(tmp_path, '--history', str(history)) as t:
+        os.write(t.mine, b'list pd\r')
+        t.wait_text('eadm> ')
+        os.write(t.mine, b'info qp 1')
+        t.wait_text('info qp 1')
+        t.proc.send_signal(sig)
+        assert t.end() == -sig
+        check_restored(t)
+    assert history.read_text() == 'list pd\n'
+
+
+def test_a_signal_during_a_question_of_the_prompt(tmp_path):
+    with prompt(tmp_path) as t:
+        os.write(t.mine, b'explain \t\t')
+        t.wait_text('possibilities? (y or n)')
+        t.proc.send_signal(signal.SIGTERM)
+        assert t.end() == -signal.SIGTERM
+        check_restored(t)
+
+
+def test_a_signal_that_was_ignored_stays_so_at_the_prompt(tmp_path):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with prompt(tmp_path) as t:
+            t.proc.send_signal(signal.SIGHUP)
+            os.write(t.mine, b'list pd\r')
+            t.wait_text('eadm> ')
+            os.write(t.mine, b'exit\r')
+            assert t.end() == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_the_prompt_stops_and_goes_on_with_its_line(tmp_path):
+    with prompt(tmp_path) as t:
+        os.write(t.mine, b'info qp 1')
+        t.wait_text('info qp 1')
+        t.proc.send_signal(signal.SIGTSTP)
+        t.wait_stopped()
+        check_restored(t)
+        t.proc.send_signal(signal.SIGCONT)
+        t.wait_text('eadm> info qp 1')
+        assert not termios.tcgetattr(t.its)[3] & (termios.ICANON | termios.ECHO)
+        os.write(t.mine, b'7\r')
+        t.wait_text('retransmission timeouts')
+        t.wait_text('eadm> ')
+        t.proc.send_signal(signal.SIGTERM)
+        assert t.end() == -signal.SIGTERM
+        check_restored(t)
