@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the driver recorded, as one timeline. */
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd.h"
 #include "decode.h"
+#include "live.h"
 #include "schema.h"
 
-#define LOOK_MS	1000	/* at least so often a device is asked again */
+#define LOOK_MS		1000	/* at least so often a device is asked again */
+#define LOG_DEVICES	(DEVS_NODE | DEVS_MANY)
 
 /**
- * struct log_pos - how far a device was read
- * @next: next position
- * @dev: device
+ * struct log_pos - how far the recorders of an adapter were read
  * @seq: next number of each kind
+ * @probed_ns: when the device was brought up whose node they were read by
+ * @generation: devices that the recorders had outlived by then
  */
 struct log_pos {
-	struct log_pos *next;
-	const struct dev *dev;
 	uint64_t seq[ERDMA_DIAG_LOG_COUNT];
+	uint64_t probed_ns;
+	uint32_t generation;
 };
 
 /**
@@ -32,7 +31,6 @@ struct log_pos {
  * @qps: only what is about these queue pairs; empty: everything
  * @only_new: not what there is already
  * @again: not the first reading: what is lost is worth a line
- * @pos: positions
  * @dev: device that is being read
  * @wall_ns: its wall clock minus CLOCK_MONOTONIC
  */
@@ -43,18 +41,9 @@ struct log_run {
 	struct id_set qps;
 	bool only_new;
 	bool again;
-	struct log_pos *pos;
 	struct dev *dev;
 	uint64_t wall_ns;
 };
-
-static volatile sig_atomic_t log_interrupted;
-
-static void log_on_signal(int sig)
-{
-	(void)sig;
-	log_interrupted = 1;
-}
 
 /* ---- arguments ---------------------------------------------------------- */
 
@@ -86,18 +75,18 @@ static int parse_kinds(struct ctx *c, const char *spec, uint32_t *kinds)
 
 /* ---- one reading -------------------------------------------------------- */
 
-static struct log_pos *pos_of(struct log_run *run, const struct dev *dev)
+/*
+ * The recorders outlive the loss of a device, not that of the driver: those of a fresh device are
+ * others unless it is of a later generation.
+ */
+static void pos_of_dev(struct log_pos *pos, const struct dev *dev)
 {
-	struct log_pos *pos;
+	const struct erdma_diag_info *info = &dev->info;
 
-	for (pos = run->pos; pos; pos = pos->next)
-		if (pos->dev == dev)
-			return pos;
-	pos = pool_alloc(&run->c->pool, sizeof(*pos));
-	pos->dev = dev;
-	pos->next = run->pos;
-	run->pos = pos;
-	return pos;
+	if (info->probed_ns != pos->probed_ns && info->generation <= pos->generation)
+		*pos = (struct log_pos){ 0 };
+	pos->probed_ns = info->probed_ns;
+	pos->generation = info->generation;
 }
 
 static struct obj *log_row(struct log_run *run)
@@ -146,11 +135,29 @@ static bool log_is_there(const struct dev *dev, uint32_t kind)
 	return dev->info.abi_flags & ERDMA_DIAG_ABI_LOG(kind);
 }
 
-static int log_dev(struct ctx *c, struct dev *dev, void *arg)
+static int log_kind(struct log_run *run, uint32_t kind, struct log_pos *pos)
 {
-	struct log_run *run = arg;
-	struct log_pos *pos = pos_of(run, dev);
-	uint64_t lost;
+	struct source *src = &run->c->src;
+	uint64_t lost = 0;
+	int ret;
+
+	if (!log_is_there(run->dev, kind))
+		return -EOPNOTSUPP;
+	ret = source_log(src, run->dev, kind, &pos->seq[kind], &lost, log_add, run);
+	if (ret == -EINVAL && pos->seq[kind]) {
+		/* The number is none of this recorder, however it came to be another one */
+		pos->seq[kind] = 0;
+		ret = source_log(src, run->dev, kind, &pos->seq[kind], &lost, log_add, run);
+	}
+	if (!ret && lost && run->again)
+		log_add_lost(run, kind, lost);
+	return ret;
+}
+
+/* Return: 0, -ENODEV without a report: the device is gone; another one after reporting it */
+static int log_dev_from(struct log_run *run, struct dev *dev, struct log_pos *pos)
+{
+	struct ctx *c = run->c;
 	uint32_t kind;
 	int ret = 0;
 
@@ -158,81 +165,116 @@ static int log_dev(struct ctx *c, struct dev *dev, void *arg)
 	if (!run->again && dev->info.abi_flags & ERDMA_DIAG_ABI_LOG_OFF)
 		ctx_note(c, "RECORDERS_OFF", dev_title(dev),
 			 "nothing is recorded: /sys/module/erdma/parameters/recorders is N");
+	pos_of_dev(pos, dev);
 	run->wall_ns = dev->info.time_real_ns - dev->info.time_mono_ns;
 	for (kind = 1; !ret && kind < ERDMA_DIAG_LOG_COUNT; kind++) {
 		/* A table does not grow at its end */
 		if (!(run->kinds >> kind & 1) || (run->again && kind == ERDMA_DIAG_LOG_CMD_TIME))
 			continue;
-		lost = 0;
-		ret = !log_is_there(dev, kind) ? -EOPNOTSUPP :
-		      source_log(&c->src, dev, kind, &pos->seq[kind], &lost, log_add, run);
-		if (!ret && lost && run->again)
-			log_add_lost(run, kind, lost);
+		ret = log_kind(run, kind, pos);
 	}
 	if (ret == -EOPNOTSUPP)
 		return ctx_problem(c, EOPNOTSUPP, dev_title(dev), "load the driver that comes with eadm.",
 				   "the driver does not record '%s'", log_kind_name(kind - 1));
-	return ret ? ctx_call_failed(c, dev, ret, TARGET_DEV, 0) : 0;
+	return ret && ret != -ENODEV ? ctx_call_failed(c, dev, ret, TARGET_DEV, 0) : ret;
 }
 
-/* All devices, by time; the newest only */
-static int log_read(struct log_run *run)
+static int log_dev(struct ctx *c, struct dev *dev, void *arg)
+{
+	struct log_pos pos = { 0 };
+	int ret = log_dev_from(arg, dev, &pos);
+
+	return ret == -ENODEV ? ctx_call_failed(c, dev, ret, TARGET_DEV, 0) : ret;
+}
+
+/* By time; the newest only */
+static void log_order(struct log_run *run)
 {
 	struct ctx *c = run->c;
-	int ret = ctx_each_dev(c, DEVS_NODE | DEVS_MANY, log_dev, run);
 
 	list_sort(&c->data, LG_TIME_NS, false);
 	while (run->last && c->data.n > run->last) {
 		c->data.first = c->data.first->next;
 		c->data.n--;
 	}
+}
+
+static int log_read(struct log_run *run)
+{
+	int ret = ctx_each_dev(run->c, LOG_DEVICES, log_dev, run);
+
+	log_order(run);
 	return ret;
 }
 
 /* ---- --follow ----------------------------------------------------------- */
 
-static void log_wait(const struct log_run *run)
+static int log_again(struct live *l, struct live_dev *d, struct log_run *run)
 {
-	struct pollfd fds[64];
-	const struct log_pos *pos;
-	nfds_t n = 0;
-
-	for (pos = run->pos; pos && n < COUNT_OF(fds); pos = pos->next)
-		fds[n++] = (struct pollfd){ .fd = pos->dev->fd, .events = POLLIN };
-	poll(fds, n, LOOK_MS);
-}
-
-static int log_follow(struct log_run *run)
-{
-	struct sigaction act = { .sa_handler = log_on_signal };
-	struct ctx *c = run->c;
-	struct pool_block *mark;
 	int ret;
 
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
-	ret = log_read(run);
+	if (!d->priv)
+		d->priv = calloc(1, sizeof(struct log_pos));
+	if (!d->priv)
+		return ctx_problem(l->c, ENOMEM, NULL, NULL, "out of memory");
+	ret = d->dev ? log_dev_from(run, d->dev, d->priv) : 0;
+	if (ret != -ENODEV)
+		return ret;
+	if (!run->again)
+		return ctx_call_failed(l->c, d->dev, ret, TARGET_DEV, 0);
+	live_gone(l, d);
+	return 0;
+}
+
+static int log_round(struct live *l, struct log_run *run)
+{
+	int ret = 0, first = 0;
+	struct live_dev *d;
+
+	for (d = l->devs; d; d = d->next) {
+		ret = log_again(l, d, run);
+		first = first ? first : ret;
+	}
+	log_order(run);
+	return first;
+}
+
+static int log_begin(struct live *l, struct log_run *run)
+{
+	int ret = live_find(l, LOG_DEVICES);
+
+	l->nodes = true;
+	if (!ret)
+		ret = log_round(l, run);
 	if (run->only_new)
-		c->data = (struct list){ 0 };
+		run->c->data = (struct list){ 0 };
 	run->again = true;
 	run->last = 0;
-	mark = pool_mark(&c->pool);
-	while (!ret) {
-		if (c->data.n) {
-			emit_document(c);
-			c->opt.no_header = true;
-			c->data = (struct list){ 0 };
-			if (emit_flush(c))
-				return ctx_problem(c, EIO, NULL, NULL, "cannot write");
-		}
-		/* It may run for days, and see much that is not wanted */
-		pool_release(&c->pool, mark);
-		log_wait(run);
-		if (log_interrupted)
-			return ctx_problem(c, EINTR, NULL, NULL, "interrupted");
-		ret = log_read(run);
-	}
 	return ret;
+}
+
+/* It may run for days, and see much that is not wanted, and devices that are replaced */
+static int log_follow(struct log_run *run)
+{
+	enum live_event e = LIVE_TICK;
+	struct ctx *c = run->c;
+	struct live l;
+	int ret = live_begin(&l, c, LOOK_MS, 0);
+
+	if (!ret)
+		ret = log_begin(&l, run);
+	while (!ret && !live_emit(&l)) {
+		c->opt.no_header |= c->data.n > 0;
+		do
+			e = live_wait(&l);
+		while (e == LIVE_RESIZED);
+		if (e != LIVE_TICK && e != LIVE_NEWS)
+			break;
+		live_next(&l, LOG_DEVICES);
+		ret = log_round(&l, run);
+	}
+	live_end(&l, free);
+	return ret ? ret : live_ended(&l, e);
 }
 
 /**

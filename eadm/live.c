@@ -12,6 +12,7 @@
 
 #define INTERVAL_MS_MIN	100
 #define INTERVAL_MS_MAX	86400000
+#define NODES_MAX	64	/* more are read at each interval */
 
 static volatile sig_atomic_t interrupted, resized;
 
@@ -213,16 +214,31 @@ static void drain(void)
 		;
 }
 
+/* Files to wait for; those of a scenario are none */
+static nfds_t add_nodes(const struct live *l, struct pollfd *fds)
+{
+	const struct live_dev *d;
+	nfds_t n = 0;
+
+	if (!l->nodes || l->c->src.ops->pass)
+		return 0;
+	for (d = l->devs; d && n < NODES_MAX; d = d->next)
+		if (d->dev)
+			fds[n++] = (struct pollfd){ .fd = d->dev->fd, .events = POLLIN };
+	return n;
+}
+
 /* Until something happens, at most so long. LIVE_TICK: nothing did */
 static enum live_event wait_ms(const struct live *l, int ms)
 {
-	struct pollfd fds[] = {
+	struct pollfd fds[3 + NODES_MAX] = {
 		{ .fd = wake[0], .events = POLLIN },
 		{ .fd = STDOUT_FILENO },
 		{ .fd = l->keys ? STDIN_FILENO : -1, .events = POLLIN },
 	};
+	nfds_t n = 3 + add_nodes(l, fds + 3);
 
-	poll(fds, COUNT_OF(fds), ms);
+	poll(fds, n, ms);
 	if (fds[0].revents)
 		drain();
 	if (interrupted)
@@ -233,7 +249,12 @@ static enum live_event wait_ms(const struct live *l, int ms)
 		resized = 0;
 		return LIVE_RESIZED;
 	}
-	return fds[2].revents ? LIVE_KEY : LIVE_TICK;
+	if (fds[2].revents)
+		return LIVE_KEY;
+	while (n > 3)
+		if (fds[--n].revents)
+			return LIVE_NEWS;
+	return LIVE_TICK;
 }
 
 /* The source is a scenario: its time passes at once */

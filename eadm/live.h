@@ -13,6 +13,7 @@
  * @LIVE_TICK: the next interval begins
  * @LIVE_RESIZED: the terminal has another size
  * @LIVE_KEY: there is something to read on standard input
+ * @LIVE_NEWS: a recorder has an entry that was not read, or a device is gone
  * @LIVE_DONE: there were as many intervals as were asked for, or the time is over
  * @LIVE_INTERRUPTED: a signal asks for the end
  * @LIVE_CLOSED: nobody reads standard output any more
@@ -21,6 +22,7 @@ enum live_event {
 	LIVE_TICK,
 	LIVE_RESIZED,
 	LIVE_KEY,
+	LIVE_NEWS,
 	LIVE_DONE,
 	LIVE_INTERRUPTED,
 	LIVE_CLOSED,
@@ -48,6 +50,7 @@ struct live_dev {
  * @done: intervals that are over
  * @begun: there was an interval
  * @keys: standard input is looked at
+ * @nodes: so are the nodes of the devices
  * @next_ns: when the next interval begins
  * @end_ns: when the time is over, 0: never
  * @base: memory in front of the devices
@@ -61,6 +64,7 @@ struct live {
 	uint32_t done;
 	bool begun;
 	bool keys;
+	bool nodes;
 	uint64_t next_ns;
 	uint64_t end_ns;
 	struct pool_block *base;

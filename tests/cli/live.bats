@@ -66,6 +66,50 @@ export TZ=UTC
 	jq -e '.kind == "cm" and .what == "lost" and (.text | test("^7 entries were replaced"))' <<< "${lines[1]}"
 }
 
+# follow SCENARIO ARG...: what is about the device and the queue pairs, until qp/99
+follow()
+{
+	local file=$BATS_TEST_TMPDIR/followed pid i
+	EADM_FAKE_STEP_MS=5 EADM_SCENARIO=$SCENARIOS/$1.json "$FAKE" log --follow \
+		--kind event,reset -o jsonl "${@:2}" > "$file" 2> /dev/null 3>&- &
+	pid=$!
+	for ((i = 0; i < 600; i++)); do
+		grep -q qp/99 "$file" && break
+		sleep 0.1
+	done
+	kill "$pid"
+	wait "$pid" || [ $? -eq 130 ]
+	jq -r '.warning.code // (if .kind == "reset" then .what else .object // empty end)' "$file" |
+		tr '\n' ' '
+}
+@test "log --follow goes on with a fresh device, whose recorders are those of the lost one" {
+	[ "$(follow live-log | sed 's/ GONE probed.*//')" = \
+		'probed qp/17 qp/18 GONE lost recovered qp/19 BACK' ]
+	[ "$(follow live-log --count 0 | sed 's/ GONE probed.*//')" = 'qp/18 GONE lost recovered qp/19 BACK' ]
+}
+@test "log --follow goes on after the driver was bound anew, with all that it recorded" {
+	[ "$(follow live-log --count 0)" = \
+		'qp/18 GONE lost recovered qp/19 BACK GONE probed qp/31 qp/32 qp/33 BACK qp/99 ' ]
+	[ "$(follow live-log-anew --count 0)" = \
+		'qp/18 GONE lost recovered qp/19 BACK GONE probed qp/31 BACK qp/32 qp/33 qp/99 ' ]
+}
+@test "log --follow has nothing twice of a device that came back" {
+	[ "$(follow live-log-moved --count 0)" = 'GONE BACK qp/99 ' ]
+}
+@test "log --follow: what is gone, and back, in text" {
+	EADM_FAKE_STEP_MS=5 EADM_SCENARIO=$SCENARIOS/live-log.json run --separate-stderr \
+		timeout -s INT 3 "$FAKE" log --follow --kind reset --columns WHAT,OBJECT
+	show
+	[ "$(tr -s ' \n' ' ' <<< "$output")" = 'WHAT OBJECT probed lost recovered probed ' ]
+	[ "$(grep -c 'note: the device is gone; this goes on' <<< "$stderr")" -eq 2 ]
+	[ "$(grep -c 'note: there is a fresh device' <<< "$stderr")" -eq 2 ]
+	[[ "$stderr" == *"interrupted [EINTR]"* ]]
+}
+@test "log --follow of a device that is not there fails at once" {
+	expect 5 live-log-later log --follow
+	expect 3 live-log log --follow -d erdma_7
+}
+
 # --- top
 
 @test "top: queue pairs, the busiest first; counts of 16 bits go round once" {

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from mkscenario import OUT, adapter, info, qp, qpc, queue, scenario, second
+from mkscenario import OUT, adapter, entry, info, le, qp, qpc, queue, scenario, second
 from mkwhy import base
 
 HERE = {k: adapter()[k] for k in ('name', 'node')}
@@ -123,6 +123,52 @@ def queue_pairs():
     LIVE['lost-card'] = scenario(replaced_card())
 
 
+# --- recorders -------------------------------------------------------------------
+
+def event(seq, ms, obj):
+    return entry(4, seq, ms, 4711, 'app', le('IIIIII', 2, 1, obj, 1, 0, 1))
+
+
+def reset(seq, ms, what, generation, reason=b''):
+    return entry(8, seq, ms, 0, '', le('IIII48s', what, generation, 0, 0, reason))
+
+
+def device(generation, probed_ms, *log):
+    """A device, and what the recorders have by then."""
+    return {**HERE, 'rules': [], 'log': list(log),
+            'info': dict(info(), generation=generation, probed_ns=probed_ms * 1_000_000)}
+
+
+def recorded(*moments):
+    """What there is at these moments, None: no device. The last of them stays."""
+    away = {'name': None, 'node': None, 'rules': [{'call': 'log', 'errno': 'ENODEV'}]}
+    return {**adapter(), **moments[0], 'then': [away if x is None else x for x in moments[1:]]}
+
+
+def recorders():
+    """The device is lost and replaced, and the recorders go on; then the driver is bound anew, with
+    other recorders, which may have more entries by then, or fewer."""
+    old = reset(0, 1_000, 0, 0), event(0, 90_000, 17)
+    first = device(0, 1_000, *old)
+    loss = reset(1, 93_000, 1, 0, b'the function was reset'), reset(2, 94_000, 2, 1)
+    later = event(1, 92_000, 18), *loss, event(2, 94_500, 19)
+    anew = reset(0, 95_000, 0, 0), event(0, 95_100, 31), event(1, 95_200, 32), event(2, 95_300, 33)
+    last = event(3, 99_000, 99)
+    replaced_once = [first, {**device(0, 1_000, *old, later[0])}, None, None,
+                     device(1, 94_000, *old, *later)]
+    LIVE['log'] = scenario(recorded(
+        *replaced_once, device(1, 94_000, *old, *later), None, None, device(0, 95_000, *anew),
+        {}, device(0, 95_000, *anew, last)))
+    # Bound anew, and lost once more, before somebody looked
+    LIVE['log-anew'] = scenario(recorded(
+        *replaced_once, None, device(2, 96_000, *anew[:2]), {}, device(2, 96_000, *anew, last)))
+    # It went to another namespace and came back
+    LIVE['log-moved'] = scenario(recorded(
+        first, None, first, {}, device(0, 1_000, *old, event(1, 99_000, 99))))
+    # There is no device yet
+    LIVE['log-later'] = scenario({'pci': adapter()['pci']})
+
+
 # --- what is waited for ----------------------------------------------------------
 
 def later(n, **kw):
@@ -141,6 +187,7 @@ def waited_for():
 def main():
     counters()
     queue_pairs()
+    recorders()
     waited_for()
     out = sys.argv[1] if len(sys.argv) > 1 else OUT
     for name, data in LIVE.items():

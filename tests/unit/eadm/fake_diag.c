@@ -519,7 +519,7 @@ static int call_log(json_object *a, struct erdma_diag_log *l)
 	json_object *entries = get(a, "log"), *o;
 	uint8_t *buf = (uint8_t *)(uintptr_t)l->buf, body[256];
 	size_t i, n = entries ? json_object_array_length(entries) : 0, size;
-	uint64_t seq;
+	uint64_t seq, end = 0;
 
 	l->out_len = l->out_count = l->out_more = 0;
 	l->out_lost = 0;
@@ -530,6 +530,7 @@ static int call_log(json_object *a, struct erdma_diag_log *l)
 			continue;
 		size = from_hex(fake_string(o, "data"), body, sizeof(body));
 		memcpy(&seq, body, sizeof(seq));
+		end = seq + 1;
 		if (seq < l->seq)
 			continue;
 		l->out_lost += seq - l->out_next;
@@ -538,7 +539,8 @@ static int call_log(json_object *a, struct erdma_diag_log *l)
 					 (uint16_t)fake_number(o, "rec_flags", 0), body, size);
 		l->out_count++;
 	}
-	return 0;
+	/* As the driver: a number that no call gave */
+	return l->seq > end ? -EINVAL : 0;
 }
 
 static int dispatch(json_object *a, unsigned int cmd, void *arg)
