@@ -20,7 +20,7 @@
 #include "shell_history.h"
 
 #define EVENTS_AGAIN_NS	5000000000ULL	/* after this time they are followed again */
-#define EVENT_LINE	512
+#define EVENTS_ROOM	4096	/* what is longer than this becomes several lines */
 
 const char *const shell_words[] = { "use", "set", "history", "exit", "quit", NULL };
 
@@ -33,6 +33,8 @@ const char *const shell_words[] = { "use", "set", "history", "exit", "quit", NUL
  * @events: process that follows them, 0 = none
  * @events_fd: its output
  * @events_ns: when it was started
+ * @event_text: what it wrote that was not shown
+ * @event_len: bytes of that
  * @interrupts: of line_catch_interrupts()
  * @leave: no more lines
  * @prompting: readline has the terminal; signals that end or stop this process wait
@@ -45,6 +47,8 @@ static struct shell {
 	pid_t events;
 	int events_fd;
 	uint64_t events_ns;
+	char event_text[EVENTS_ROOM];
+	size_t event_len;
 	int interrupts;
 	bool leave;
 	bool prompting;
@@ -70,23 +74,35 @@ static void events_stop(void)
 	waitpid(sh.events, NULL, 0);
 	close(sh.events_fd);
 	sh.events = 0;
+	sh.event_len = 0;
 }
 
-/* Of a file there are none that are new */
+/* Time left until they may be followed again, 0: now */
+static uint64_t events_wait_ns(void)
+{
+	uint64_t past = clock_ns(CLOCK_MONOTONIC) - sh.events_ns;
+
+	return sh.events_ns && past < EVENTS_AGAIN_NS ? EVENTS_AGAIN_NS - past : 0;
+}
+
+/* Are there any that nobody follows? Of a file there are none that are new */
+static bool events_wanted(void)
+{
+	return sh.follow && !sh.events && !sh.opt.from;
+}
+
 static void events_start(void)
 {
 	static const char *const words[] = {
 		"eadm", "log", "--follow", "--count", "0", "--kind", "event,fail,reset,link",
 		"--no-header", "--columns", "TIME,KIND,WHAT,OBJECT,RESULT,DETAILS",
 	};
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct opts opt = sh.opt;
 	struct pool p = { NULL };
 	struct line l = { 0 };
 	size_t i;
 
-	if (!sh.follow || sh.events || opt.from ||
-	    (sh.events_ns && now - sh.events_ns < EVENTS_AGAIN_NS))
+	if (!events_wanted() || events_wait_ns())
 		return;
 	opt.format = FMT_TEXT;
 	opt.color = false;
@@ -94,27 +110,44 @@ static void events_start(void)
 	for (i = 0; i < COUNT_OF(words); i++)
 		line_add(&p, &l, words[i]);
 	sh.events = line_start(&l, &opt, &sh.events_fd);
-	sh.events_ns = now;
+	sh.events_ns = clock_ns(CLOCK_MONOTONIC);
 	if (sh.events < 0)
 		sh.events = 0;
 	pool_free(&p);
 }
 
+/* Bytes of whole lines */
+static size_t events_whole(void)
+{
+	size_t n = sh.event_len;
+
+	while (n && sh.event_text[n - 1] != '\n')
+		n--;
+	return n || sh.event_len < sizeof(sh.event_text) ? n : sh.event_len;
+}
+
 /* The line that is being written moves down */
 static void events_show(void)
 {
-	char text[EVENT_LINE];
-	ssize_t n = read(sh.events_fd, text, sizeof(text));
+	ssize_t n = read(sh.events_fd, sh.event_text + sh.event_len,
+			 sizeof(sh.event_text) - sh.event_len);
+	size_t whole;
 
 	if (n <= 0) {
 		events_stop();
 		return;
 	}
+	sh.event_len += (size_t)n;
+	whole = events_whole();
+	if (!whole)
+		return;
 	rl_clear_visible_line();
-	fwrite(text, 1, (size_t)n, stdout);
-	if (text[n - 1] != '\n')
+	fwrite(sh.event_text, 1, whole, stdout);
+	if (sh.event_text[whole - 1] != '\n')
 		fputc('\n', stdout);
 	fflush(stdout);
+	sh.event_len -= whole;
+	memmove(sh.event_text, sh.event_text + whole, sh.event_len);
 	rl_on_new_line();
 	rl_redisplay();
 }
@@ -302,6 +335,12 @@ static int on_signal(void)
 	return 0;
 }
 
+/* Devices come and go while nobody writes a line: milliseconds, or -1 */
+static int wait_limit(void)
+{
+	return events_wanted() ? (int)(events_wait_ns() / 1000000 + 1) : -1;
+}
+
 static void wait_for_input(void)
 {
 	struct pollfd fds[] = {
@@ -309,7 +348,7 @@ static void wait_for_input(void)
 		{ .fd = sh.events ? sh.events_fd : -1, .events = POLLIN },
 		{ .fd = sh.interrupts, .events = POLLIN },
 	};
-	int ret = poll(fds, COUNT_OF(fds), -1);
+	int ret = poll(fds, COUNT_OF(fds), wait_limit());
 
 	if (line_held_signal()) {
 		let_signal();
@@ -319,6 +358,7 @@ static void wait_for_input(void)
 		drop_line();
 		return;
 	}
+	events_start();
 	if (ret <= 0)
 		return;
 	if (fds[1].revents)

@@ -2,11 +2,14 @@
 """eadm shell on a pseudo terminal, eadm batch on files. Which lines there are is in the table of
 commands, which other tests are about; here: words, completion, history, interrupts, statuses.
 """
+import json
 import os
+import pathlib
 import re
 import signal
 import stat
 import subprocess
+import time
 
 import pexpect
 import pytest
@@ -17,6 +20,7 @@ pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
 
 BUILD = os.path.join(TOP, 'eadm/build')
 FAKE = os.path.join(BUILD, 'eadm-fake')
+SCENARIOS = pathlib.Path(BUILD) / 'scenarios'
 NOBODY = 65534
 
 
@@ -144,6 +148,73 @@ def test_the_key_of_sigquit_ends_it(shell):
     shell.term.expect(pexpect.EOF, timeout=10)
     shell.term.close()
     assert shell.term.signalstatus == signal.SIGQUIT
+
+
+# ---- events above the prompt ----------------------------------------------------------
+
+SLOW = {'EADM_FAKE_STEP_MS': '300'}
+
+
+def events(term, *words):
+    """What comes above the prompt: lines with these words, in this order."""
+    for word in words:
+        term.expect(rf'\S+Z +(event|reset) [^\n]*\b{word}\b[^\n]*\n')
+    return term
+
+
+def test_events_of_a_device_and_of_the_one_that_replaces_it(tmp_path):
+    shell = Shell(tmp_path, scenario='live-log', **SLOW)
+    shell.term.send('list p')
+    # The second time the driver was bound anew
+    events(shell.term, 'qp/18', 'lost', 'recovered', 'qp/19', 'probed', 'qp/31', 'qp/32', 'qp/33', 'qp/99')
+    shell.term.expect_exact('eadm> list p')
+    shell.term.send('d\r')
+    assert 'PD' in shell.prompt()
+    assert shell.end() == 0
+
+
+def test_the_line_that_is_written_stays(tmp_path):
+    shell = Shell(tmp_path, scenario='live-log', **SLOW)
+    shell.term.send('list p')
+    events(shell.term, 'qp/18')
+    shell.term.expect_exact('eadm> list p', timeout=1)
+    shell.term.close(force=True)
+
+
+def test_events_begin_when_there_is_a_device(tmp_path):
+    """Without a line or a key."""
+    path = tmp_path / 'scenario.json'
+    scenarios = {x: (SCENARIOS / f'live-{x}.json').read_text() for x in ('log-later', 'log')}
+    path.write_text(scenarios['log-later'])
+    shell = Shell(tmp_path, EADM_SCENARIO=str(path), **SLOW)
+    time.sleep(1)
+    path.write_text(scenarios['log'])
+    events(shell.term, 'qp/18', 'recovered')
+    assert shell.end() == 0
+
+
+def test_many_events_at_once_are_whole_lines(tmp_path):
+    scenario = json.loads((SCENARIOS / 'live-log.json').read_text())
+    moment = scenario['adapters'][0]['then'][0]
+    event = next(x for x in moment['log'] if x['kind'] == 4)
+    moment['log'] += [{**event, 'data': n.to_bytes(8, 'little').hex() + event['data'][16:]}
+                      for n in range(2, 62)]
+    path = tmp_path / 'scenario.json'
+    path.write_text(json.dumps(scenario))
+    shell = Shell(tmp_path, EADM_SCENARIO=str(path), **SLOW)
+    events(shell.term, *['qp/17'] * 60)
+    shell.term.close(force=True)
+
+
+@pytest.mark.parametrize('line', ['set events off', 'use erdma_0'])
+def test_events_that_are_off_or_of_another_run(tmp_path, line):
+    shell = Shell(tmp_path, scenario='live-log', EADM_FAKE_STEP_MS='1500')
+    shell.run(line, 'erdma_0' if 'use' in line else None)
+    if 'use' in line:
+        events(shell.term, 'qp/18')
+    else:
+        assert shell.term.expect(['qp/18', pexpect.TIMEOUT], timeout=7) == 1
+    shell.term.close(force=True)
 
 
 # ---- history --------------------------------------------------------------------------
