@@ -90,6 +90,8 @@ void answer_text(struct ctx *c, const struct obj *o)
 	f = obj_val(o, WY_VERDICT)->o;
 	put_finding(c, "VERDICT", f);
 	fprintf(c->out, "%-8s %s\n", "NEXT", obj_get_str(f, WV_NEXT, ""));
+	if (obj_has(f, WV_RUNBOOK))
+		fprintf(c->out, "%-8s %s\n", "RUNBOOK", obj_get_str(f, WV_RUNBOOK, ""));
 	if (o->schema == &schema_watch && obj_has(o, WY_SNAPSHOT))
 		fprintf(c->out, "%-8s %s\n", "FILE", obj_get_str(o, WY_SNAPSHOT, ""));
 }

@@ -63,7 +63,7 @@ node()
 	show
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"VERDICT  the process of qp 4, ib_send_bw[$pid], is stopped (state T)"* ]]
-	[[ "$output" == *"NEXT     kill -CONT $pid" ]]
+	[[ "$output" == *"NEXT     kill -CONT $pid"$'\n'"RUNBOOK  runbooks/application.md" ]]
 	run --separate-stderr node why why 4
 	kill $pid
 	[[ "$output" == *"[$pid] S "*"VERDICT  neither application posted anything to send"* ]]

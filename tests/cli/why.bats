@@ -362,8 +362,27 @@ once() { take "$1" && "$BATS_TEST_DIRNAME/onemoment.py" "$BATS_TEST_TMPDIR/file"
 }
 @test "text has one verdict for each subject, and what to do next behind it" {
 	[ "$(fake why-process-stopped why | grep -c '^VERDICT')" = 1 ]
-	fake why-process-stopped why | tail -1 | grep -qx 'NEXT     kill -CONT 143'
+	[ "$(fake why-process-stopped why | tail -2)" = "NEXT     kill -CONT 143
+RUNBOOK  runbooks/application.md" ]
 	run ! grep -q '[{}]' <(fake why-process-stopped why)
+}
+# runbooks WORD...: the runbook of each verdict, as JSON and as text have it
+runbooks()
+{
+	local json text
+	json=$(fake "$@" -j | jq -r '.data[].verdict.runbook // "none"') || true
+	text=$(fake "$@" | awk '/^NEXT/ { if (n++) print book; book = "none" } /^RUNBOOK/ { book = $2 }
+		END { print book }') || true
+	diff <(echo "$json") <(echo "$text") && echo "$json"
+}
+@test "the runbook of a verdict is behind its next step, if it has one" {
+	[ "$(runbooks why-cm-refused why)" = runbooks/connections.md ]
+	[ "$(runbooks why-link-down doctor | sort -u)" = runbooks/interface.md ]
+	[ "$(runbooks why-idle-both why)" = none ]
+	[ "$(EADM_FAKE_ONE=1 runbooks live-link-down watch --until link-down | sort -u)" = runbooks/interface.md ]
+	# Of 40 columns
+	grep -q '^RUNBOOK  runbooks/interrupt-affinity.md$' "$BATS_TEST_DIRNAME/golden/why/irqs-one-cpu.txt"
+	run ! grep -rE '^RUNBOOK.{34}' "$BATS_TEST_DIRNAME/golden/why"
 }
 @test "no sentence has a word that was not found" {
 	local file
