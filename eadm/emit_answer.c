@@ -70,6 +70,19 @@ static void put_finding(struct ctx *c, const char *label, const struct obj *f)
 	fprintf(c->out, "%-8s %s\n", label, strcmp(level, "fault") ? text : red_text(c, text));
 }
 
+static void put_step(struct ctx *c, const struct obj *f)
+{
+	fprintf(c->out, "%-8s %s\n", "NEXT", obj_get_str(f, WV_NEXT, ""));
+}
+
+/* Of a note beside the verdict there is nothing to do */
+static void put_also(struct ctx *c, const struct obj *f)
+{
+	put_finding(c, "ALSO", f);
+	if (strcmp(obj_get_str(f, WV_LEVEL, ""), "note"))
+		put_step(c, f);
+}
+
 /**
  * answer_text - an object of schema_why as text
  * @c: run
@@ -84,12 +97,12 @@ void answer_text(struct ctx *c, const struct obj *o)
 	if (ends->kind == V_LIST)
 		put_ends(c, ends->l);
 	for (f = also->kind == V_LIST ? also->l->first : NULL; f; f = f->next)
-		put_finding(c, "ALSO", f);
+		put_also(c, f);
 	if (!obj_has(o, WY_VERDICT))
 		return;
 	f = obj_val(o, WY_VERDICT)->o;
 	put_finding(c, "VERDICT", f);
-	fprintf(c->out, "%-8s %s\n", "NEXT", obj_get_str(f, WV_NEXT, ""));
+	put_step(c, f);
 	if (obj_has(f, WV_RUNBOOK))
 		fprintf(c->out, "%-8s %s\n", "RUNBOOK", obj_get_str(f, WV_RUNBOOK, ""));
 	if (o->schema == &schema_watch && obj_has(o, WY_SNAPSHOT))

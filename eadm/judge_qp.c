@@ -81,6 +81,15 @@ static void judge_exited(struct inquiry *q, const struct end *e, struct findings
 				       holders_text(q, why_dev_of(q, e->dev)), NULL), e);
 }
 
+/* Nobody posts, takes or connects: that nothing is known to be wrong with it is no answer */
+static void explain_by_exit(struct findings *f)
+{
+	struct finding *n;
+
+	for (n = is_found(f, RULE_OWNER_EXITED) ? f->first : NULL; n; n = n->next)
+		n->explained |= n->rule->level == LEVEL_NOTE;
+}
+
 static const char *cm_state_text(uint32_t state)
 {
 	static const char *const texts[] = {
@@ -214,4 +223,5 @@ void judge_pair(struct inquiry *q, const struct pair *p, struct findings *f)
 	if (!stopped && !down)
 		judge_state(q, p, f);
 	judge_cqs(q, p, stopped, f);
+	explain_by_exit(f);
 }

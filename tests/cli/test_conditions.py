@@ -507,3 +507,43 @@ case('a process without a limit', pins(8192, 'unlimited unlimited bytes'), '', '
      'doctor')
 case('nothing pinned of nothing', pins(0, '0 0 bytes'), '', 'pinned-near', 'doctor')
 del sge, log, flushing, both, adapter, received, apart, one, now, coming, posting, three, unasked
+
+
+# ---- which of several is the verdict ---------------------------------------------------
+
+def orphaned(adapter, i=0):
+    """The process of a queue pair has exited."""
+    a = copy.deepcopy(adapter)
+    a['qp'][i].update({'owner.pid': 0, 'owner.comm': '', 'owner_more.flags': 1})
+    return a
+
+
+def recorded(rule):
+    """The device of why.bats on which this rule holds."""
+    with open(os.path.join(TOP, f'eadm/build/scenarios/why-{rule}.json'), encoding='ascii') as f:
+        return json.load(f)['adapters'][0]
+
+
+VERDICTS = {
+    'idle': (m.base(), 'idle-both'),
+    'a risk of an idle queue pair: its CQ': ('cq-overrun', 'idle-both'),
+    'a risk of an idle queue pair: MTUs': ('mtu-differs', 'idle'),
+    'idle because its owner exited': (orphaned(m.base()), 'owner-exited'),
+    "idle because the peer's owner exited": (orphaned(m.base(), 1), 'owner-exited'),
+    'not connected, and nobody will': (orphaned(m.unconnected()), 'owner-exited'),
+    'a risk beside an owner that exited': ('cq-overrun orphaned', 'owner-exited'),
+    'closed, and nobody destroys it': ('closed orphaned', 'owner-exited'),
+    'moves data of an owner that exited': ('works orphaned', 'owner-exited'),
+    'a card without contexts, and an owner that exited': ('unknown orphaned', 'owner-exited'),
+    'a fault is worse than an owner that exited': (orphaned(m.stuck()), 'no-receive'),
+}
+
+
+@pytest.mark.parametrize('name', VERDICTS)
+def test_verdict(name, tmp_path):
+    adapter, rule = VERDICTS[name]
+    if isinstance(adapter, str):
+        of, *exited = adapter.split()
+        adapter = orphaned(recorded(of)) if exited else recorded(of)
+    rows = [x for x in said(tmp_path, [adapter], 'why') if x.get('qpn')]
+    assert rows[0]['verdict']['rule'] == rule, rows[0]

@@ -108,6 +108,7 @@ erdma_0 has no doorbell pages of applications left: 24 of 24 are in use; three f
 }
 @test "a queue pair of a process that exited; who holds it" {
 	verdict owner-exited
+	first owner-exited why-owner-exited why
 	# Several, one that made queue pairs itself, nobody
 	held '[{"pid": 143, "comm": "x"}, {"pid": 5, "comm": "a"}, {"pid": 6, "comm": "b"}]' ': one of a[5], b[6]'
 	held '[range(7) | {pid: (10 + .), comm: "w"}]' ': one of w[10], w[11], w[12], w[13] and 3 more'
@@ -371,9 +372,18 @@ runbooks()
 {
 	local json text
 	json=$(fake "$@" -j | jq -r '.data[].verdict.runbook // "none"') || true
-	text=$(fake "$@" | awk '/^NEXT/ { if (n++) print book; book = "none" } /^RUNBOOK/ { book = $2 }
+	text=$(fake "$@" | awk '/^VERDICT/ { if (n++) print book; book = "none" } /^RUNBOOK/ { book = $2 }
 		END { print book }') || true
 	diff <(echo "$json") <(echo "$text") && echo "$json"
+}
+@test "a risk of an idle queue pair is not the verdict, and has its next step" {
+	first idle-both why-cq-overrun why
+	first idle why-mtu-differs why
+	first idle-both why-cq-small why
+	[ "$(fake why-cq-overrun why | grep -A1 '^ALSO' | tail -1)" = \
+		'NEXT     the application has to create it with at least 8 entries' ]
+	# Of what is not wrong there is none
+	[ "$(fake why-process-stopped why | grep -c '^NEXT')" -eq 1 ]
 }
 @test "the runbook of a verdict is behind its next step, if it has one" {
 	[ "$(runbooks why-cm-refused why)" = runbooks/connections.md ]
