@@ -55,7 +55,8 @@ static bool scope_is_opener(const struct erdma_diag_who *who)
 {
 	const struct cred *mine = current_cred();
 
-	return who->opener && uid_eq(who->opener->uid, mine->uid) && uid_eq(who->opener->euid, mine->euid);
+	return who->opener && uid_eq(who->opener->uid, mine->uid) &&
+	       uid_eq(who->opener->euid, mine->euid);
 }
 
 /**
