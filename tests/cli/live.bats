@@ -70,6 +70,7 @@ export TZ=UTC
 follow()
 {
 	local file=$BATS_TEST_TMPDIR/followed pid i
+	: > "$file"
 	EADM_FAKE_STEP_MS=5 EADM_SCENARIO=$SCENARIOS/$1.json "$FAKE" log --follow \
 		--kind event,reset -o jsonl "${@:2}" > "$file" 2> /dev/null 3>&- &
 	pid=$!
