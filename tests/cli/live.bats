@@ -60,7 +60,7 @@ export TZ=UTC
 @test "log --follow: a reader that is too slow learns how much it lost" {
 	jq '.adapters[0].rules = [{call: "log", obj: 5, id: 2, set: {out_lost: 7}}]' "$SCENARIOS/basic.json" \
 		> "$BATS_TEST_TMPDIR/s.json"
-	EADM_SCENARIO=$BATS_TEST_TMPDIR/s.json run timeout -s INT 3 "$FAKE" log --follow -n 1 --kind cm -o jsonl
+	EADM_SCENARIO=$BATS_TEST_TMPDIR/s.json run timeout --foreground -s INT 3 "$FAKE" log --follow -n 1 --kind cm -o jsonl
 	show
 	[ "$(jq -r '.what' <<< "${lines[0]}")" = connect ]
 	jq -e '.kind == "cm" and .what == "lost" and (.text | test("^7 entries were replaced"))' <<< "${lines[1]}"
@@ -99,7 +99,7 @@ follow()
 }
 @test "log --follow: what is gone, and back, in text" {
 	EADM_FAKE_STEP_MS=5 EADM_SCENARIO=$SCENARIOS/live-log.json run --separate-stderr \
-		timeout -s INT 3 "$FAKE" log --follow --kind reset --columns WHAT,OBJECT
+		timeout --foreground -s INT 3 "$FAKE" log --follow --kind reset --columns WHAT,OBJECT
 	show
 	[ "$(tr -s ' \n' ' ' <<< "$output")" = 'WHAT OBJECT probed lost recovered probed ' ]
 	[ "$(grep -c 'note: the device is gone; this goes on' <<< "$stderr")" -eq 2 ]
