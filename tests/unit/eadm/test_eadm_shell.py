@@ -15,6 +15,7 @@ import pexpect
 import pytest
 
 from lib.paths import TOP
+from lib.signals import DEFAULT_SIGNALS
 
 pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
 
@@ -34,7 +35,7 @@ class Shell:
     """A shell on a terminal."""
 
     def __init__(self, tmp_path, *words, prefix=(), **more):
-        program, *rest = [*prefix, FAKE, 'shell', *words]
+        program, *rest = [*DEFAULT_SIGNALS, *prefix, FAKE, 'shell', *words]
         self.term = pexpect.spawn(program, rest, env=environment(tmp_path, **more), timeout=30,
                                   dimensions=(40, 200), encoding='utf-8')
         self.prompt()

@@ -16,6 +16,7 @@ import time
 import pytest
 
 from lib.paths import TOP
+from lib.signals import DEFAULT_SIGNALS
 
 pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
 
@@ -151,13 +152,14 @@ HOME, REST, SHOW = '\x1b[H', '\x1b[J', '\x1b[?25h\x1b[?7h'
 class Terminal:
     """eadm with a terminal as standard input and output; an interval takes 50 ms."""
 
-    def __init__(self, *words, rows=24, width=160, scenario='live-busy', **more):
+    def __init__(self, *words, rows=24, width=160, scenario='live-busy', prefix=DEFAULT_SIGNALS,
+                 **more):
         self.mine, self.its = pty.openpty()
         self.resize(rows, width)
         self.before = termios.tcgetattr(self.its)
         self.out, self.seen = '', 0
         self.proc = subprocess.Popen(
-            [os.path.join(BUILD, 'eadm-fake'), *words],
+            [*prefix, os.path.join(BUILD, 'eadm-fake'), *words],
             env=environment(scenario, EADM_FAKE_STEP_MS='50', TZ='UTC', **more), stdin=self.its,
             stdout=self.its, stderr=subprocess.PIPE, process_group=0)
 
@@ -328,16 +330,12 @@ def test_a_signal_during_a_question_of_the_prompt(tmp_path):
 
 
 def test_a_signal_that_was_ignored_stays_so_at_the_prompt(tmp_path):
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with prompt(tmp_path) as t:
-            t.proc.send_signal(signal.SIGHUP)
-            os.write(t.mine, b'list pd\r')
-            t.wait_text('eadm> ')
-            os.write(t.mine, b'exit\r')
-            assert t.end() == 0
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    with prompt(tmp_path, prefix=('env', '--ignore-signal=HUP')) as t:
+        t.proc.send_signal(signal.SIGHUP)
+        os.write(t.mine, b'list pd\r')
+        t.wait_text('eadm> ')
+        os.write(t.mine, b'exit\r')
+        assert t.end() == 0
 
 
 def test_the_prompt_stops_and_goes_on_with_its_line(tmp_path):
