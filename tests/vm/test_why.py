@@ -56,7 +56,8 @@ def test_stopped_receiver(vm):
         with stopped(vm, server):
             is_verdict(vm, 'process-stopped', 'application', '--comm', 'ib_send_bw')
             text = eadm(vm, 'why', '--comm', 'ib_send_bw').out
-            assert f'kill -CONT {server}' in text.splitlines()[-1], text
+            assert text.splitlines()[-2:] == [f'NEXT     kill -CONT {server}',
+                                              'RUNBOOK  runbooks/application.md'], text
         vm.wait_until('data to move again', lambda: 'works' in rules(vm, '--comm', 'ib_send_bw'),
                       60)
 
