@@ -88,6 +88,10 @@ START_FAILS = {
     'QUERY_DEVICE refused': ('corrupt command status=22 opcode=query_device',
                              'erdma.*error|failed'),
     'no queue pairs': ('corrupt command resp1=0 opcode=query_device', 'no queue pairs'),
+    # As the loopback interface has it.
+    'a MAC address of zeros': ('corrupt register offset=0x18 value=0; '
+                               'corrupt register offset=0x1c value=0',
+                               'expected that of its network interface'),
     'CREATE_EQ refused': ('corrupt command status=12 opcode=create_eq', 'completion EQs'),
     'CREATE_EQ never answered': ('drop command opcode=create_eq count=1', 'completion EQs'),
 }
