@@ -6,7 +6,7 @@ import pytest
 
 from lib.programs import eadm_data
 from lib.tap import passed
-from vm.lib.verdicts import has, is_verdict, why
+from vm.lib.verdicts import has, why
 
 pytestmark = [
     pytest.mark.group('long'),
@@ -47,13 +47,3 @@ def test_kernel_consumer_takes_no_completion(vm):
         assert 'has 1 completion that' in finding['text'], finding
         vm.wait_until('the completion to be taken', lambda: not found(vm, 'cq-not-taken'), 60)
         assert p.running and len(kernel_qps(vm)) == 2
-
-
-def test_card_does_not_execute_what_needs_no_peer(vm):
-    """The first request of the group registers a region."""
-    vm.card.fault('stall sq')
-    with group(vm, 'memory', patience_ms=120000):
-        vm.wait_until('the request to wait', lambda: found(vm, 'local-stuck'), 60)
-        is_verdict(vm, 'local-stuck', 'card', *sorted(str(x['qpn']) for x in kernel_qps(vm))[:1])
-        vm.card.clear_faults()
-    assert not found(vm, 'local-stuck')
