@@ -48,16 +48,14 @@ static bool lost_is_first(struct erdma_dev *dev, enum erdma_lost_reason reason)
 	return first;
 }
 
-/* Return: the reason is this one. */
-static bool lost_mark(struct erdma_dev *dev, enum erdma_lost_reason reason)
+static void lost_mark(struct erdma_dev *dev, enum erdma_lost_reason reason)
 {
 	if (!lost_is_first(dev, reason))
-		return false;
+		return;
 	erdma_stat_inc(&dev->stats, lost_reasons[reason].stat);
 	dev_err(&dev->pdev->dev, "the device is lost: %s\n", lost_reasons[reason].text);
 	erdma_rec_reset(dev->rec, ERDMA_DIAG_RESET_LOST, lost_reasons[reason].text, 0);
 	trace_erdma_reset(dev->pdev, ERDMA_DIAG_RESET_LOST, lost_reasons[reason].text, 0);
-	return true;
 }
 
 /**
@@ -73,8 +71,9 @@ static bool lost_mark(struct erdma_dev *dev, enum erdma_lost_reason reason)
  */
 void erdma_device_lost(struct erdma_dev *dev, enum erdma_lost_reason reason)
 {
-	if (lost_mark(dev, reason))
-		erdma_cmdq_kill(&dev->cmdq);
+	/* Whoever comes second relies on it, too, and may be faster */
+	lost_mark(dev, reason);
+	erdma_cmdq_kill(&dev->cmdq);
 }
 
 /**
