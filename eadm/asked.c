@@ -3,8 +3,6 @@
  * Which queue pairs are looked at if a question is about more than can be: those first of which
  * the driver's record says that something is wrong.
  */
-#include <string.h>
-
 #include "erdma/erdma_hw.h"
 
 #include "asked.h"
@@ -27,15 +25,7 @@ static enum qp_interest interest_of(const struct erdma_diag_qp *qp)
  */
 void asked_add(struct asked_qps *a, struct dev *dev, const struct erdma_diag_qp *qp)
 {
-	struct asked_qp *grown;
-
-	if (a->n == a->cap) {
-		a->cap = a->cap ? 2 * a->cap : 64;
-		grown = pool_alloc(a->pool, a->cap * sizeof(*grown));
-		if (a->n)
-			memcpy(grown, a->v, a->n * sizeof(*grown));
-		a->v = grown;
-	}
+	a->v = pool_grow(a->pool, a->v, a->n, &a->cap, sizeof(*a->v));
 	a->v[a->n++] = (struct asked_qp){ .dev = dev, .qpn = qp->qpn, .interest = interest_of(qp) };
 }
 

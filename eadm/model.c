@@ -94,6 +94,27 @@ void *pool_alloc(struct pool *p, size_t size)
 }
 
 /**
+ * pool_grow - room for one more in an array
+ * @p: pool
+ * @v: array, NULL at first
+ * @n: what is in it
+ * @cap: its room, which grows
+ * @size: bytes of each
+ *
+ * Return: the array; elsewhere if it was full.
+ */
+void *pool_grow(struct pool *p, void *v, size_t n, size_t *cap, size_t size)
+{
+	void *grown;
+
+	if (n < *cap)
+		return v;
+	*cap = *cap ? 2 * *cap : 64;
+	grown = pool_alloc(p, *cap * size);
+	return n ? memcpy(grown, v, n * size) : grown;
+}
+
+/**
  * pool_strdup - copy of a string
  * @p: pool
  * @s: string

@@ -30,6 +30,7 @@ struct pool {
 };
 
 void *pool_alloc(struct pool *p, size_t size);
+void *pool_grow(struct pool *p, void *v, size_t n, size_t *cap, size_t size);
 char *pool_strdup(struct pool *p, const char *s);
 char *pool_printf(struct pool *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *pool_vprintf(struct pool *p, const char *fmt, va_list ap);

@@ -65,16 +65,9 @@ struct found_ids {
 static void note_id(void *arg, uint32_t id, const struct rec *rec)
 {
 	struct found_ids *f = arg;
-	uint32_t *grown;
 
 	(void)rec;
-	if (f->n == f->cap) {
-		f->cap = f->cap ? 2 * f->cap : 64;
-		grown = pool_alloc(f->pool, f->cap * sizeof(*grown));
-		if (f->n)
-			memcpy(grown, f->id, f->n * sizeof(*grown));
-		f->id = grown;
-	}
+	f->id = pool_grow(f->pool, f->id, f->n, &f->cap, sizeof(*f->id));
 	f->id[f->n++] = id;
 }
 

@@ -58,18 +58,10 @@ static struct peer_end end_of_qp(const struct dev *dev, const struct erdma_diag_
 void peers_add(struct peers *p, const struct dev *dev, const struct erdma_diag_qp *qp,
 	       struct obj *o)
 {
-	struct peer_end *grown;
-
 	if (qp->family != AF_INET)
 		return;
 	p->sorted = false;
-	if (p->n == p->cap) {
-		p->cap = p->cap ? 2 * p->cap : 64;
-		grown = pool_alloc(p->pool, p->cap * sizeof(*grown));
-		if (p->n)
-			memcpy(grown, p->end, p->n * sizeof(*grown));
-		p->end = grown;
-	}
+	p->end = pool_grow(p->pool, p->end, p->n, &p->cap, sizeof(*p->end));
 	p->end[p->n++] = end_of_qp(dev, qp, o, p->by_ports);
 }
 

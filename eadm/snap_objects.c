@@ -11,15 +11,7 @@
 
 static void push(struct objects *o, struct numbers *to, uint32_t id)
 {
-	uint32_t *grown;
-
-	if (to->n == to->cap) {
-		to->cap = to->cap ? 2 * to->cap : 64;
-		grown = pool_alloc(&o->t->c->pool, to->cap * sizeof(*grown));
-		if (to->n)
-			memcpy(grown, to->id, to->n * sizeof(*grown));
-		to->id = grown;
-	}
+	to->id = pool_grow(&o->t->c->pool, to->id, to->n, &to->cap, sizeof(*to->id));
 	to->id[to->n++] = id;
 }
 
