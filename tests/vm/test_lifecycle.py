@@ -11,7 +11,7 @@ from vm.lib.recovery import network_up
 pytestmark = [
     pytest.mark.group('vm'),
     pytest.mark.on('kcsan', 'kernels'),
-    pytest.mark.needs('driver', 'model', 'progs'),
+    pytest.mark.needs('driver', 'model', 'progs', 'kverbs'),
     pytest.mark.vms(),
     pytest.mark.expects_verdict('no-driver', 'no-rdma'),
 ]
@@ -173,6 +173,29 @@ def test_network_interface_visits_another_namespace(bare_vm):
         bare_vm.driver.wait_device()
         short_traffic(bare_vm)
     # Nothing waits for an interface any more.
+    bare_vm.driver.unload()
+
+
+@pytest.mark.expects_verdict('link-down', 'no-address')
+def test_network_interface_moves_while_the_device_is_registered(bare_vm, namespace):
+    """No device stays with an interface of another namespace: the move came before its notifier."""
+    bare_vm.driver.insert()
+    bare_vm.driver.wait_device()
+    bare_vm.card.unbind()
+    bare_vm.run('insmod /erdma/build/kverbs/kverbs.ko register_ms=3000')
+    bind = bare_vm.popen(['timeout', '60', 'sh', '-c',
+                          f'echo {bare_vm.card.bdf} >{BUS}/drivers/erdma/bind'])
+    bare_vm.wait_until('the registration', 'dmesg | grep -q "kverbs: .* is registered for"', 20)
+    bare_vm.run('ip link set eth0 netns other')
+    assert bind.running, 'the registration ended before the interface moved'
+    bind.wait()
+    bare_vm.driver.wait_gone(20)
+    bare_vm.run('echo 0 >/sys/module/kverbs/parameters/register_ms')
+    bare_vm.run([*namespace, 'ip', 'link', 'set', 'eth0', 'netns', '1'])
+    network_up(bare_vm)
+    bare_vm.driver.wait_device()
+    short_traffic(bare_vm)
+    bare_vm.run('rmmod kverbs')
     bare_vm.driver.unload()
 
 

@@ -100,6 +100,9 @@ void kv_fill(u8 *buf, u32 len, u8 seed);
 #define kv_fails(cq, wr_id, status, wc) \
 	kv_completes(__func__, __LINE__, cq, wr_id, status, 0, wc)
 
+int kv_client_init(void);
+void kv_client_exit(void);
+
 /* The groups */
 void kv_sends(struct ib_device *dev);
 void kv_memory(struct ib_device *dev);

@@ -79,8 +79,6 @@ static u16 last_port = 30000;
 static struct dentry *dir;
 
 /**
- * kv_say - adds to what the file of the running group shows
- * @fmt: text
  * kv_say - adds to the text of the group that runs
  * @fmt: whole lines of TAP
  */
@@ -244,17 +242,24 @@ static const struct file_operations group_fops = {
 
 static int __init kverbs_init(void)
 {
-	int i;
+	int i, err;
 
+	err = kv_client_init();
+	if (err)
+		return err;
 	dir = debugfs_create_dir("kverbs", NULL);
 	for (i = 0; i < ARRAY_SIZE(groups); i++)
 		debugfs_create_file(groups[i].name, 0400, dir, &groups[i], &group_fops);
-	return PTR_ERR_OR_ZERO(dir);
+	if (!IS_ERR(dir))
+		return 0;
+	kv_client_exit();
+	return PTR_ERR(dir);
 }
 
 static void __exit kverbs_exit(void)
 {
 	debugfs_remove_recursive(dir);
+	kv_client_exit();
 }
 
 module_init(kverbs_init);
