@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 
 #include "erdma_recovery.h"
+#include "erdma_trace.h"
 #include "fake_dev.h"
 #include "suites.h"
 
@@ -14,11 +15,15 @@
  * @adapter: adapter, whose work only counts
  * @f: device
  * @scheduled: how often the work ran
+ * @reports: how often a loss was reported
+ * @reports_early: how often nothing was queued by then
  */
 struct recovery_setup {
 	struct erdma_adapter adapter;
 	struct fake_dev *f;
 	int scheduled;
+	int reports;
+	int reports_early;
 };
 
 static struct recovery_setup *setup_of(struct kunit *test)
@@ -202,6 +207,33 @@ static void lost_device_is_removed_before_its_qps_stop(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, dev->flushing);
 	flush_delayed_work(&s->adapter.recover);
 	KUNIT_EXPECT_EQ(test, s->scheduled, 1);
+}
+
+static void notice_loss(void *data, const struct pci_dev *pdev, u32 event, const char *reason,
+			int err)
+{
+	struct recovery_setup *s = data;
+	struct erdma_dev *dev = s->f->dev;
+
+	if (event != ERDMA_DIAG_RESET_LOST)
+		return;
+	s->reports++;
+	if (!READ_ONCE(dev->dma_off) && !work_busy(&dev->stop_work.work))
+		s->reports_early++;
+}
+
+/* Whoever comes second waits for the work that stops the device: it has to be queued by then */
+static void loss_is_reported_after_its_work_is_queued(struct kunit *test)
+{
+	struct recovery_setup *s = setup_of(test);
+
+	KUNIT_ASSERT_EQ(test, register_trace_erdma_reset(notice_loss, s), 0);
+	erdma_device_lost(s->f->dev, ERDMA_LOST_CMDQ_DEAD);
+	erdma_device_lost(s->f->dev, ERDMA_LOST_PCI_RESET);
+	unregister_trace_erdma_reset(notice_loss, s);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_EQ(test, s->reports, 1);
+	KUNIT_EXPECT_EQ(test, s->reports_early, 0);
 }
 
 /* Who frees memory meanwhile needs no more than the end of DMA */
@@ -607,6 +639,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(error_of_the_bus_stops_and_is_a_try),
 	KUNIT_CASE(permanent_error_is_the_end),
 	KUNIT_CASE(lost_device_is_removed_before_its_qps_stop),
+	KUNIT_CASE(loss_is_reported_after_its_work_is_queued),
 	KUNIT_CASE(what_is_freed_in_a_reset_does_not_stop_the_qps),
 	KUNIT_CASE(stopped_device_retains_nothing),
 	KUNIT_CASE(lost_device_that_does_not_stop_retains_all),
