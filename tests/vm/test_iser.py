@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""iSER: the kernel's own iSCSI target in VM 1, its initiator in VM 2, data verified by fio."""
+"""iSER: the kernel's own iSCSI target in VM 1, its initiator in VM 2, data verified by fio.
+
+The initiator connects again by itself when its card has been reset, and requests wait for that.
+Of a target's card the kernel removes the portal, and does not listen again by itself.
+"""
 import pytest
 
 from vm.lib import fio
 from vm.lib.iser import Session, Target
+from vm.lib.recovery import reset, wait_recovered
 from vm.lib.steps import Steps
 
 pytestmark = [
     pytest.mark.group('hosts'),
     pytest.mark.needs('driver', 'model'),
     pytest.mark.vms(2, shared=True),
+    pytest.mark.expects_verdict('card-reset'),
 ]
 OBJECTS = ('qp', 'cm_id', 'mr')
 FIO = {
@@ -42,6 +48,21 @@ def test_data_is_verified(two_vms, name):
 def test_data_went_over_rdma(two_vms):
     """More than what was written above went through the card."""
     assert two_vms[1].counters()['tx_bytes'] > 32 << 20
+
+
+def test_initiator_is_reset(two_vms):
+    """No request fails: the session is there again, and its disk."""
+    b = two_vms[1]
+    session = steps.need('session')
+    disk = session.disk()
+    for _ in range(3):
+        load = b.popen(fio.verified('load', disk, *FIO['read and write mixed'], seconds=20))
+        b.wait_until('fio to run', 'pgrep -x fio', 20)
+        wait_recovered(b, reset(b))
+        b.wait_until('the session', session.logged_in, 60)
+        load.wait(200)
+    assert session.disk() == disk
+    fio.run(b, 'again', disk, *FIO['read and write mixed'])
 
 
 def test_logout(two_vms):

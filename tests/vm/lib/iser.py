@@ -91,6 +91,10 @@ class Session:
         self._vm.wait_until('iscsid to end', '! pgrep -x iscsid', 20)
         run('modprobe -r ib_iser')
 
+    def logged_in(self):
+        """Is the session usable, or does it wait for its connection?"""
+        return self._vm.out('cat /sys/class/iscsi_session/session*/state') == 'LOGGED_IN'
+
     def find_disk(self):
         """/dev/sda or so; '' when there is none."""
         return self._vm.out('for d in /sys/class/iscsi_session/session*/device/target*/*/block/*; '
