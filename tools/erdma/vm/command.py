@@ -3,20 +3,23 @@
 import os
 
 
+def _netdev(vm, card):
+    """What is behind an interface: those of the same number in the other VMs, or nobody."""
+    me, count = vm.index - 1, len(vm.hosts.specs)
+    if count == 1:
+        # Link up, nobody there: all traffic stays in the guest.
+        return f'hubport,id=n{card},hubid={card}'
+    remote = f'net{1 - me}' if count == 2 else f'switch{me}'
+    return (f'dgram,id=n{card},local.type=unix,local.path={vm.hosts.path(f"net{me}-{card}")},'
+            f'remote.type=unix,remote.path={vm.hosts.path(f"{remote}-{card}")}')
+
+
 def _network(vm):
     """A virtio-net per card; the card finds its partner by the MAC."""
     cmd, spec, count = [], vm.spec, len(vm.hosts.specs)
-    me = vm.index - 1
     for card in range(1, max(1, spec.cards) + 1):
-        if card == 1 and count > 1:
-            remote = f'net{1 - me}' if count == 2 else f'switch{me}'
-            cmd += ['-netdev', f'dgram,id=n{card},local.type=unix,'
-                    f'local.path={vm.hosts.path(f"net{me}")},'
-                    f'remote.type=unix,remote.path={vm.hosts.path(remote)}']
-        else:
-            # Link up, nobody there: all traffic stays in the guest.
-            cmd += ['-netdev', f'hubport,id=n{card},hubid={card}']
-        cmd += ['-device', f'virtio-net-pci,netdev=n{card},mac={vm.mac(card)},romfile=']
+        cmd += ['-netdev', _netdev(vm, card),
+                '-device', f'virtio-net-pci,netdev=n{card},mac={vm.mac(card)},romfile=']
     for card in range(1, spec.cards + 1):
         props = spec.card_props(card - 1)
         more = ',' + props if props else ''

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One VM or several, joined by a network, their cards in one fabric.
+"""One VM or several, joined by a network per card, their cards in one fabric.
 
     with Hosts(site, 'try', VmSpec(), count=2) as (a, b):
         a.driver.load(), b.driver.load()
@@ -53,7 +53,8 @@ class Hosts:
             raise VmError(f'{len(self.specs)} VMs; possible are 1 to {MAX_VMS}')
         self.image = self.tree = self.accelerator = None
         self.dir = os.path.join(site.runs, name)
-        self._switch = self._lock = self._sockets = None
+        self._lock = self._sockets = None
+        self._switches = []
         self.vms = []
 
     def __iter__(self):
@@ -94,7 +95,9 @@ class Hosts:
             self.vms = [Vm(self, i + 1, os.path.join(self.dir, f'vm{i + 1}') if many else self.dir)
                         for i in range(len(self.specs))]
             if len(self.vms) > 2:
-                self._switch = Switch(self._sockets, len(self.vms))
+                cards = max(1, *(spec.cards for spec in self.specs))
+                self._switches = [Switch(self._sockets, len(self.vms), card)
+                                  for card in range(1, cards + 1)]
             for vm in self.vms:
                 vm.start(tty)
             for vm in self.vms:
@@ -141,9 +144,8 @@ class Hosts:
         """End all of them. May be called in any state. remove: their folder, too."""
         for vm in self.vms:
             vm.stop()
-        if self._switch:
-            self._switch.close()
-            self._switch = None
+        while self._switches:
+            self._switches.pop().close()
         if self._sockets:
             shutil.rmtree(self._sockets, ignore_errors=True)
             self._sockets = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The network of more than two VMs: a switch that learns MAC addresses.
+"""A network of more than two VMs: a switch that learns MAC addresses.
 
 Each VM has a "-netdev dgram" whose remote end is a socket of its own here, so
 that the sender of a frame is known. Two VMs need none: they are each other's
@@ -14,11 +14,11 @@ MAX_FRAME = 70000               # with offloads a frame can be 64 KiB long
 
 
 class Switch:
-    """Frames between the sockets FOLDER/net0, net1, ... of the VMs."""
+    """Frames between the sockets FOLDER/net0-CARD, net1-CARD, ... of the VMs."""
 
-    def __init__(self, folder, ports):
-        self.vm_path = [os.path.join(folder, f'net{i}') for i in range(ports)]
-        self.path = [os.path.join(folder, f'switch{i}') for i in range(ports)]
+    def __init__(self, folder, ports, card):
+        self.vm_path = [os.path.join(folder, f'net{i}-{card}') for i in range(ports)]
+        self.path = [os.path.join(folder, f'switch{i}-{card}') for i in range(ports)]
         self.where = {}                 # MAC -> port
         self.stop_read, self.stop_write = os.pipe()
         self.sockets = []
