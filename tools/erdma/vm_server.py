@@ -171,11 +171,14 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
 
 def load_drivers(hosts, kind):
-    """The driver in all guests."""
+    """The driver in all guests, and a device for each of its cards. Soft-RoCE needs no card."""
     for vm in hosts:
         vm.driver.kind = kind
-        if vm.spec.cards:
-            vm.driver.load()
+        if vm.spec.cards or kind == 'rxe':
+            vm.driver.insert()
+    for vm in hosts:
+        for card in vm.cards:
+            vm.driver.wait_device(card.number)
 
 
 def end_by_signal():

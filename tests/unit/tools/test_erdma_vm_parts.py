@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import types
 from pathlib import Path
 
 import pytest
@@ -421,6 +422,32 @@ def test_what_does_not_start_is_reported_and_leaves_nothing(state, monkeypatch):
         vm_server.start(hosts, 'none')
     assert sorted(p.name for p in state.iterdir()) == ['root.squashfs', 'x.failed']
     assert not vm_state.is_up('x')
+
+
+class Loaded(Vm):
+    """A VM that remembers what was done for its drivers."""
+
+    kind = None
+
+    def __init__(self, spec):
+        super().__init__(1, '')
+        self.spec, self.done = spec, []
+        self.cards = [types.SimpleNamespace(number=n + 1) for n in range(spec.cards)]
+
+    def insert(self):
+        self.done.append(self.kind)
+
+    def wait_device(self, card):
+        self.done.append(card)
+
+
+@pytest.mark.parametrize('kind, cards, done', (
+    ('erdma', 1, ['erdma', 1]), ('erdma', 2, ['erdma', 1, 2]), ('erdma', 0, []),
+    ('rxe', 0, ['rxe']), ('rxe', 2, ['rxe', 1, 2])))
+def test_drivers_that_are_loaded_and_devices_that_are_waited_for(kind, cards, done):
+    vms = [Loaded(VmSpec(cards=cards)) for _ in range(2)]
+    vm_server.load_drivers(vms, kind)
+    assert [vm.done for vm in vms] == [done] * 2
 
 
 @pytest.mark.parametrize('number', vm_server.SIGNALS)
