@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shutil
 import signal
 import sys
 import time
@@ -183,11 +184,12 @@ def cmd_up(args, place) -> int:
                   append=args.append, boot_limit=args.limit,
                   writable=((SHARE, args.share),) if args.share else ())
     hosts = Hosts(guest.site(place, root, ready), args.name, spec, args.count)
+    logs = f'{hosts.dir}.failed'
+    shutil.rmtree(logs, ignore_errors=True)     # of another time
     say(f'Booting {args.count} VMs.')
     try:
         facts = vm_server.start(hosts, args.driver)
     except VmError as e:
-        logs = f'{hosts.dir}.failed'
         raise Failure(str(e), f'logs are in {logs}' if os.path.isdir(logs) else '') from e
     print(document('status', networks=[facts]) if args.json else table(facts))
     return 0

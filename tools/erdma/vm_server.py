@@ -203,7 +203,8 @@ def serve(network, report):
 
 
 def live(hosts, driver, report):
-    """Boot, say so, serve until the end. A signal ends it at any time, and nothing is left.
+    """Boot, say so, serve until the end. A signal ends it at any time, and nothing is left; of what
+    fails the logs are.
 
     report: a function for one line of JSON.
     """
@@ -214,6 +215,9 @@ def live(hosts, driver, report):
         if driver != 'none':
             load_drivers(hosts, driver)
         serve(network, report)
+    except VmError:
+        hosts.stop(failed=True)
+        raise
     finally:
         hosts.stop(remove=True)
 

@@ -405,6 +405,17 @@ def test_up_names_the_logs_of_what_did_not_boot(state, capsys, monkeypatch, logs
     assert (f'logs are in {state}/default.failed' in err) == ('Hint' in err) == logs
 
 
+def test_logs_of_another_time_are_not_named(state, capsys, monkeypatch):
+    def start(*_):
+        raise VmError('no driver')
+    monkeypatch.setattr(guest, 'prepare', lambda _: ('image', 'tree'))
+    monkeypatch.setattr(vm_server, 'start', start)
+    (vm_state.make_root() / 'default.failed').mkdir()
+    assert cli.main(PLACE, ['up', '1']) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == 'erdma-vm: no driver'
+    assert list(state.iterdir()) == []
+
+
 # ---- the process of the VMs -------------------------------------------------------------------
 
 def hosts_that(root, qemu, monkeypatch):
@@ -448,6 +459,24 @@ def test_drivers_that_are_loaded_and_devices_that_are_waited_for(kind, cards, do
     vms = [Loaded(VmSpec(cards=cards)) for _ in range(2)]
     vm_server.load_drivers(vms, kind)
     assert [vm.done for vm in vms] == [done] * 2
+
+
+@pytest.mark.parametrize('error, left', ((VmError, ['x.failed']), (KeyboardInterrupt, [])))
+def test_logs_stay_of_vms_whose_driver_does_not_load(state, monkeypatch, error, left):
+    hosts = Hosts(guest.site(PLACE, vm_state.make_root(), ('', '')), 'x', VmSpec())
+
+    def start(**_):
+        hosts._take_lock()
+        os.mkdir(hosts.dir)
+
+    def load(*_):
+        raise error('no driver')
+    monkeypatch.setattr(hosts, 'start', start)
+    monkeypatch.setattr(vm_server, 'load_drivers', load)
+    monkeypatch.setattr(vm_server, 'end_by_signal', lambda: None)
+    with pytest.raises(error):
+        vm_server.live(hosts, 'erdma', None)
+    assert [p.name for p in state.iterdir()] == left
 
 
 @pytest.mark.parametrize('number', vm_server.SIGNALS)

@@ -106,8 +106,7 @@ class Hosts:
             self.stop(remove=True)
             raise
         except BaseException:
-            self.stop()
-            self._retain()
+            self.stop(failed=True)
             raise
 
     def _take_lock(self):
@@ -134,14 +133,16 @@ class Hosts:
             self._sockets = tempfile.mkdtemp(prefix='erdma-vm-')
 
     def _retain(self):
-        """The folder of VMs that did not boot, as NAME.failed: the next start empties NAME."""
+        """The folder as NAME.failed: the next start empties NAME."""
         failed = self.dir + '.failed'
         shutil.rmtree(failed, ignore_errors=True)
         if os.path.isdir(self.dir):
             os.rename(self.dir, failed)
 
-    def stop(self, remove=False):
-        """End all of them. May be called in any state. remove: their folder, too."""
+    def stop(self, remove=False, failed=False):
+        """End all of them. May be called in any state. remove: their folder, too. failed: their
+        folder gets the name NAME.failed.
+        """
         for vm in self.vms:
             vm.stop()
         while self._switches:
@@ -149,6 +150,8 @@ class Hosts:
         if self._sockets:
             shutil.rmtree(self._sockets, ignore_errors=True)
             self._sockets = None
+        if self._lock and failed:
+            self._retain()
         if self._lock and remove:
             shutil.rmtree(self.dir, ignore_errors=True)
         if self._lock:
