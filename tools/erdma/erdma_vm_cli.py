@@ -16,6 +16,8 @@ from .vm.spec import MAX_VMS
 EXIT_FAILED, EXIT_USAGE, EXIT_LATE, EXIT_NO_VM, EXIT_INTERRUPTED = 1, 2, 8, 125, 130
 #: Folder of the guests that --share is.
 SHARE = 'share'
+#: Of numbers that QEMU, or who waits, may find too large.
+MOST = 1 << 20
 #: For what is asked of VMs that live.
 DOWN_SECONDS = 60
 
@@ -29,10 +31,21 @@ def folder(text) -> str:
     return os.path.abspath(text)
 
 
-def existing(text) -> str:
-    """A path of something that is there."""
-    if not os.path.exists(text):
-        raise argparse.ArgumentTypeError(f'"{text}" does not exist')
+def file(text) -> str:
+    """A file of the host."""
+    if not os.path.isfile(text):
+        raise argparse.ArgumentTypeError(f'"{text}" is not a file')
+    return os.path.abspath(text)
+
+
+def kernel(text) -> str:
+    """A kernel: a file, or a folder with what a boot needs of it."""
+    if not os.path.isdir(text):
+        return file(text)
+    has = set(os.listdir(text))
+    for files in ('bzImage', 'vmlinux'), ('initrd.img',):
+        if not has.intersection(files):
+            raise argparse.ArgumentTypeError(f'"{text}" has no ' + ' or '.join(files))
     return os.path.abspath(text)
 
 
@@ -54,9 +67,9 @@ def add_up(a) -> None:
       help='ERDMA cards of each (default 1)')
     a('--share', type=folder, metavar='DIR', help=f'a folder of the host: /{SHARE} in all of '
       'them, writable')
-    a('--image', type=existing, metavar='FILE', help="a disk image (raw or qcow2) with a root of "
+    a('--image', type=file, metavar='FILE', help="a disk image (raw or qcow2) with a root of "
       "one's own on ext4 or squashfs; it is not changed")
-    a('--kernel', type=existing, metavar='PATH', help='another kernel: a file, or a folder with '
+    a('--kernel', type=kernel, metavar='PATH', help='another kernel: a file, or a folder with '
       'bzImage or vmlinux, initrd.img and modules')
     a('--append', default='', metavar='ARGS', help='more kernel arguments')
     a('--driver', choices=('erdma', 'rxe', 'none'), default='erdma',
@@ -108,6 +121,11 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def memory() -> int:
+    """MB of this machine. A guest of more would take all of it, by its lists of pages alone."""
+    return os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') >> 20
+
+
 def options(argv=None) -> argparse.Namespace:
     """The options, checked."""
     p = parser()
@@ -128,9 +146,9 @@ def options(argv=None) -> argparse.Namespace:
         p.error('which PROGRAM?')
     if args.command == 'ssh' and not terminal.is_there():
         p.error('ssh needs a terminal on stdin and stdout; "run" does not')
-    for name in ('mem', 'smp', 'limit'):
-        if getattr(args, name, 1) < 1:
-            p.error(f'--{name} must be 1 or more')
+    for name, most in (('mem', memory()), ('smp', MOST), ('limit', MOST)):
+        if not 1 <= getattr(args, name, 1) <= most:
+            p.error(f'--{name} must be 1 to {most}')
     return args
 
 
@@ -170,6 +188,16 @@ def write(which, data) -> None:
 
 # ---- commands ---------------------------------------------------------------
 
+def check_driver(args, image) -> None:
+    """Failure if the driver, built for the image's kernel, has no place on that of --kernel."""
+    modules = os.path.join(args.kernel or '', 'modules')
+    if args.driver == 'erdma' and args.cards and args.kernel and os.path.isdir(modules):
+        release = guest.release(image)
+        if release not in os.listdir(modules):
+            raise Failure(f'the driver is built for Linux {release}, of which {modules} has nothing',
+                          'up with --driver none, or rxe')
+
+
 def cmd_up(args, place) -> int:
     """Boot VMs."""
     root = vm_state.make_root()
@@ -178,9 +206,10 @@ def cmd_up(args, place) -> int:
                       f'erdma-vm down --name {args.name}, or up with another --name')
     vm_state.folder(args.name)
     ready = guest.prepare(place)
+    check_driver(args, ready[0])
     # A root of the user's gets the modules of the kernel that it runs on.
-    kernel = args.kernel or (ready[0] if args.image else None)
-    spec = VmSpec(mem=args.mem, smp=args.smp, cards=args.cards, kernel=kernel, root=args.image,
+    kernel_path = args.kernel or (ready[0] if args.image else None)
+    spec = VmSpec(mem=args.mem, smp=args.smp, cards=args.cards, kernel=kernel_path, root=args.image,
                   append=args.append, boot_limit=args.limit,
                   writable=((SHARE, args.share),) if args.share else ())
     hosts = Hosts(guest.site(place, root, ready), args.name, spec, args.count)

@@ -66,6 +66,8 @@ def test_name_of_the_environment(monkeypatch):
     [], ['boot'], ['up', '0'], ['up', '9'], ['up', '--name', 'a/b'], ['up', '--name', ''],
     ['up', '--name', 'x' * 33], ['up', '--cards', '3'], ['up', '--share', '/nonexistent'],
     ['up', '--kernel', '/nonexistent'], ['up', '--image', '/nonexistent'], ['up', '--mem', '0'],
+    ['up', '--mem', '9' * 9], ['up', '--mem', '9' * 30], ['up', '--smp', '0'], ['up', '--limit', '9' * 30],
+    ['up', '--image', '/'], ['up', '--mem', 'x'], ['up', '--append'],
     ['up', '--driver', 'x'], ['run', '1'], ['run', 'x', 'true'],
     ['ssh', '1'], ['fault', '1', 'a', 'b'], ['log'], ['down', '1']])
 def test_refused(argv, capsys, monkeypatch):
@@ -414,6 +416,39 @@ def test_logs_of_another_time_are_not_named(state, capsys, monkeypatch):
     assert cli.main(PLACE, ['up', '1']) == 1
     assert capsys.readouterr().err.splitlines()[-1] == 'erdma-vm: no driver'
     assert list(state.iterdir()) == []
+
+
+def kernel_folder(path, *names):
+    """A folder with these, for --kernel."""
+    for name in names:
+        (path / name).mkdir(parents=True)
+    return str(path)
+
+
+@pytest.mark.parametrize('names, lacks', (
+    (('initrd.img',), 'bzImage or vmlinux'), (('vmlinux',), 'initrd.img'),
+    (('bzImage', 'modules'), 'initrd.img')))
+def test_kernel_that_lacks_something(tmp_path, capsys, names, lacks):
+    folder = kernel_folder(tmp_path, *names)
+    with pytest.raises(SystemExit):
+        cli.options(['up', '--kernel', folder])
+    assert f'"{folder}" has no {lacks}' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('release, words, good', (
+    ('6.1.0-1', (), True), ('6.12', (), False), ('6.12', ('--driver', 'rxe'), True),
+    ('6.12', ('--driver', 'none'), True), ('6.12', ('--cards', '0'), True)))
+def test_driver_on_a_kernel_that_it_is_not_for(state, tmp_path, capsys, monkeypatch, release, words, good):
+    """It is said before anything boots."""
+    folder = kernel_folder(tmp_path / 'k', 'vmlinux', 'initrd.img', f'modules/{release}')
+    (tmp_path / 'release').write_text('6.1.0-1\n', encoding='ascii')
+    started = []
+    monkeypatch.setattr(guest, 'prepare', lambda _: (str(tmp_path), 'tree'))
+    monkeypatch.setattr(vm_server, 'start', lambda *_: started.append(1))
+    monkeypatch.setattr(cli, 'table', lambda _: '')
+    assert cli.main(PLACE, ['up', '1', '--kernel', folder, *words]) == (0 if good else 1)
+    assert started == [1] * good
+    assert ('is built for Linux 6.1.0-1, of which' in capsys.readouterr().err) != good
 
 
 # ---- the process of the VMs -------------------------------------------------------------------
