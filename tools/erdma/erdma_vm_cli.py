@@ -198,6 +198,13 @@ def check_driver(args, image) -> None:
                           'up with --driver none, or rxe')
 
 
+def kernel_fields(args, image) -> dict:
+    """The kernel, as fields of VmSpec. A root of the user's has no modules of it."""
+    if args.image and args.kernel and os.path.isfile(args.kernel):
+        return {'kernel': args.kernel, 'shares': (('modules', os.path.join(image, 'modules')),)}
+    return {'kernel': args.kernel or (image if args.image else None)}
+
+
 def cmd_up(args, place) -> int:
     """Boot VMs."""
     root = vm_state.make_root()
@@ -207,10 +214,8 @@ def cmd_up(args, place) -> int:
     vm_state.folder(args.name)
     ready = guest.prepare(place)
     check_driver(args, ready[0])
-    # A root of the user's gets the modules of the kernel that it runs on.
-    kernel_path = args.kernel or (ready[0] if args.image else None)
-    spec = VmSpec(mem=args.mem, smp=args.smp, cards=args.cards, kernel=kernel_path, root=args.image,
-                  append=args.append, boot_limit=args.limit,
+    spec = VmSpec(mem=args.mem, smp=args.smp, cards=args.cards, root=args.image,
+                  append=args.append, boot_limit=args.limit, **kernel_fields(args, ready[0]),
                   writable=((SHARE, args.share),) if args.share else ())
     hosts = Hosts(guest.site(place, root, ready), args.name, spec, args.count)
     logs = f'{hosts.dir}.failed'
