@@ -171,10 +171,9 @@ def table(facts) -> str:
     lines += [f'  {x["host"]} is {x["guest"]} in all of them' for x in facts['shares']]
     lines.append('  VM  STATE    ADDRESS      DEVICE    FAULTS  PID')
     for vm in facts['vms']:
-        for card in vm['cards'] or [{}]:
-            lines.append(f'  {vm["vm"]:<3} {vm["state"]:<8} '
-                         f'{card.get("address") or vm["address"]:<12} '
-                         f'{card.get("device") or "-":<9} {len(card.get("faults", ())):<7} '
+        for card in vm['cards'] or [vm]:
+            lines.append(f'  {vm["vm"]:<3} {vm["state"]:<8} {card["address"]:<12} '
+                         f'{card["device"] or "-":<9} {len(card.get("faults", ())):<7} '
                          f'{vm["pid"]}')
     return '\n'.join(lines)
 
@@ -243,8 +242,9 @@ def cmd_status(args, _place) -> int:
 
 
 def facts_of(args) -> dict:
-    """status of the VMs that the command is for; Absent if there are not so many."""
-    facts = vm_client.ask(args.name, do='status')
+    """status of the VMs that the command is for, but what they must be asked for: one that
+    hangs is in nobody's way. Absent if there are not so many."""
+    facts = vm_client.ask(args.name, do='status', brief=True)
     if not 1 <= args.vm <= len(facts['vms']):
         raise vm_state.Absent(f'no VM {args.vm} of "{args.name}"; there are '
                               f'1 to {len(facts["vms"])}', 'erdma-vm status')

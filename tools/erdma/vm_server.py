@@ -18,6 +18,8 @@ from .vm import QmpError, Timeout, VmError
 
 #: Bytes of output that wait for who asked for them; more ends the command.
 MAX_WAITING = 64 << 20
+#: Seconds after which a VM that was asked is silent.
+SILENT = 20
 #: They end the VMs.
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
@@ -45,25 +47,37 @@ class Network:
             raise VmError(f'VM {vm.index} has no card {number}')
         return vm.cards[number - 1]
 
-    def describe(self, vm):
-        """The facts about one VM."""
-        alive = vm.running and not vm.agent.gone
-        cards = []
-        for card in vm.cards if alive else ():
-            cards.append({'card': card.number, 'address': vm.address(card.number),
-                          'device': vm.driver.find_device(card.number),
-                          'faults': card.get('faults')})
-        return {'vm': vm.index, 'state': 'running' if alive else 'ended', 'pid': vm.proc.pid,
-                'address': vm.address(), 'cards': cards, 'log': vm.console}
+    @staticmethod
+    def ask(vm):
+        """What one VM must be asked for: its devices, of its cards or of its only interface."""
+        facts = {'state': 'ended', 'device': None, 'cards': []}
+        if not vm.running or vm.agent.gone:
+            return facts
+        try:
+            for card in vm.cards:
+                facts['cards'].append({'card': card.number, 'address': vm.address(card.number),
+                                       'device': vm.driver.find_device(card.number, SILENT),
+                                       'faults': card.get('faults')})
+            facts['device'] = facts['cards'][0]['device'] if vm.cards else \
+                vm.driver.find_device(1, SILENT)
+            facts['state'] = 'running'
+        except VmError:
+            facts['state'] = 'silent' if vm.running and not vm.agent.gone else 'ended'
+        return facts
 
-    def status(self, _request):
+    def describe(self, vm, brief):
+        """The facts about one VM; brief: those for which it need not be asked."""
+        return {'vm': vm.index, 'pid': vm.proc.pid, 'address': vm.address(), 'log': vm.console,
+                **({} if brief else self.ask(vm))}
+
+    def status(self, request):
         """All facts."""
-        hosts = self.hosts
+        hosts, brief = self.hosts, request.get('brief')
         return {'name': hosts.name, 'pid': os.getpid(), 'accelerator': hosts.accelerator,
                 'seconds': int(time.monotonic() - self.begin), 'folder': hosts.dir,
                 'shares': [{'guest': '/' + name, 'host': path}
                            for name, path in hosts.specs[0].writable],
-                'vms': [self.describe(vm) for vm in hosts]}
+                'vms': [self.describe(vm, brief) for vm in hosts]}
 
     def fault(self, request):
         """Set a fault, or clear all; the faults then in force."""
@@ -196,7 +210,7 @@ def serve(network, report):
     with Server(os.path.join(network.hosts.dir, 'control'), network) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            report(network.status(None))
+            report(network.status({}))
             network.over.wait()
         finally:
             server.shutdown()

@@ -17,7 +17,7 @@ from erdma import erdma_vm_cli as cli
 from erdma import guest, vm_client, vm_server, vm_state
 from erdma.paths import TOP
 from erdma.step import Failure
-from erdma.vm import Hosts, VmError, VmSpec, machine
+from erdma.vm import Hosts, Timeout, VmError, VmSpec, machine
 
 pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(60)]
 PLACE = guest.Place(TOP / 'tools/guest', TOP, TOP / 'none.so')
@@ -197,12 +197,16 @@ class Vm:
         self.proc, self.agent, self.driver, self.card = self, self, self, self
         self.pid, self.gone, self.number, self.faults = 4000 + index, None, 1, []
         self.cards = [self]
+        self.asked = self.hangs = False
         self.console = f'{folder}/vm{index}/console.log'
 
     def address(self, card=1):
         return f'10.77.{card - 1}.{self.index}'
 
-    def find_device(self, _card):
+    def find_device(self, _card, _timeout):
+        self.asked = True
+        if self.hangs:
+            raise Timeout('waited')
         return 'erdma_0'
 
     def get(self, _name):
@@ -281,6 +285,25 @@ def test_status(net, capsys):
     out = capsys.readouterr().out
     assert re.search(r'(?m)^  2   ended ', out)
     assert re.search(r'(?m)^  1   running +10\.77\.0\.1 +erdma_0 +0 ', out)
+
+
+def test_status_of_a_device_without_a_card(net, capsys):
+    net[1].cards = []
+    assert cli.main(PLACE, ['status']) == 0
+    assert re.search(r'(?m)^  2   running +10\.77\.0\.2 +erdma_0 +0 ', capsys.readouterr().out)
+
+
+def test_a_vm_that_hangs_is_in_nobodys_way(net, capsysbinary):
+    net[1].hangs = True
+    assert cli.main(PLACE, ['status']) == 0
+    out = capsysbinary.readouterr().out
+    assert re.search(rb'(?m)^  1   running ', out) and re.search(rb'(?m)^  2   silent  ', out)
+    os.mkdir(os.path.dirname(net[1].console))
+    Path(net[1].console).write_text('words\n', encoding='ascii')
+    net[0].asked = net[1].asked = False
+    for argv in (['log', '2'], ['run', '1', 'true', '0'], ['fault', '2']):
+        assert run_cli(capsysbinary, *argv)[0] == 0
+    assert not net[0].asked and not net[1].asked
 
 
 def test_a_name_is_up_once(net, capsys, monkeypatch):

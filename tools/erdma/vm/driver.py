@@ -71,14 +71,14 @@ class Driver:
         """Names of all RDMA devices."""
         return self._vm.out('ls /sys/class/infiniband 2>/dev/null || true').split()
 
-    def find_device(self, card=1):
+    def find_device(self, card=1, timeout=120):
         """The device whose interface is that of card @card, or None. Names can change."""
         want = f'eth{card - 1}'
         out = self._vm.out(
             'for d in /sys/class/infiniband/*; do [ -e "$d" ] || continue; '
             f'if [ "$(cat $d/ports/1/gid_attrs/ndevs/0 2>/dev/null)" = {want} ] || '
             f'rdma link show ${{d##*/}}/1 2>/dev/null | grep -qw "netdev {want}"; then '
-            'echo ${d##*/}; break; fi; done')
+            'echo ${d##*/}; break; fi; done', timeout)
         return out or None
 
     def device(self, card=1):
