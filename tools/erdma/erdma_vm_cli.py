@@ -16,6 +16,8 @@ from .vm.spec import MAX_VMS
 EXIT_FAILED, EXIT_USAGE, EXIT_LATE, EXIT_NO_VM, EXIT_INTERRUPTED = 1, 2, 8, 125, 130
 #: Folder of the guests that --share is.
 SHARE = 'share'
+#: MB with which a guest boots.
+LEAST = 128
 #: Of numbers that QEMU, or who waits, may find too large.
 MOST = 1 << 20
 #: For what is asked of VMs that live.
@@ -146,9 +148,9 @@ def options(argv=None) -> argparse.Namespace:
         p.error('which PROGRAM?')
     if args.command == 'ssh' and not terminal.is_there():
         p.error('ssh needs a terminal on stdin and stdout; "run" does not')
-    for name, most in (('mem', memory()), ('smp', MOST), ('limit', MOST)):
-        if not 1 <= getattr(args, name, 1) <= most:
-            p.error(f'--{name} must be 1 to {most}')
+    for name, least, most in (('mem', LEAST, memory()), ('smp', 1, MOST), ('limit', 1, MOST)):
+        if not least <= getattr(args, name, least) <= most:
+            p.error(f'--{name} must be {least} to {most}')
     return args
 
 
