@@ -45,11 +45,16 @@ class Tool:
                     'ERDMA_ACCEL': os.environ.get('ERDMA_ACCEL', 'tcg')}
         self.env.pop('ERDMA_VM', None)
 
+    @contextlib.contextmanager
     def start(self, *words):
-        """It with these words, in the background."""
-        return subprocess.Popen([f'{TOP}/tools/erdma-vm', *words], env=self.env, text=True,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE)
+        """It with these words, in the background; it does not outlive the block."""
+        with subprocess.Popen([f'{TOP}/tools/erdma-vm', *words], env=self.env, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as p:
+            try:
+                yield p
+            finally:
+                p.kill()
 
     def run(self, *words, timeout=400):
         """The same to its end: (status, all that it printed)."""
@@ -85,14 +90,11 @@ class Tool:
         port = next(self.ports)
         there, here = ((str(vm), '--', *x.format(port=port).split()) for vm, x in (server, client))
         with self.start('run', '--name', name, *there) as p:
-            try:
-                self.guest(name, server[0], LISTENS.format(port), timeout=60)
-                status, text = self.run('run', '--name', name, *here, timeout=120)
-                if not status:
-                    p.communicate(timeout=60)
-                    status = p.returncode
-            finally:
-                p.terminate()
+            self.guest(name, server[0], LISTENS.format(port), timeout=60)
+            status, text = self.run('run', '--name', name, *here, timeout=120)
+            if not status:
+                p.communicate(timeout=60)
+                status = p.returncode
         return status, text
 
     def rping(self, name, server, client, address, count=20):
