@@ -323,7 +323,10 @@ WRONG = {
 def test_refused_and_nothing_is_left(tool, what):
     words, status, message = WRONG[what]
     words = [products.build('kernel-6.12') if x == '6.12' else x for x in words]
-    text = tool('up', '1', '--name', 'wrong', *words, status=status)
+    found, text = tool.run('up', '1', '--name', 'wrong', *words)
+    if not found:
+        tool('down', '--name', 'wrong')
+    assert found == status, text
     assert re.search(message, text) and 'Traceback' not in text, text
     assert len(text) < 3000 and leftovers(tool, 'wrong') == []
     tool('status', '--name', 'wrong', status=3)
