@@ -19,13 +19,13 @@ import pytest
 from lib import products
 from lib.paths import TOP
 
-from vm.lib import pages
+from vm.lib import packages, pages
 from vm.lib.terminal import Terminal
 
 #: Seconds from up to data that was verified.
 TARGET = 120
-USER = 'erdma-vm-test'
-NEEDED = ('useradd', 'userdel', 'runuser', 'dpkg-buildpackage', 'dpkg-deb')
+USER, QEMU = 'erdma-vm-test', 'qemu-system-x86_64-erdma'
+NEEDED = ('useradd', 'userdel', 'runuser', 'dpkg-buildpackage', 'dpkg-deb', 'strace')
 MISSING = [x for x in NEEDED if not shutil.which(x)]
 PROMPT = r'# $'
 
@@ -63,6 +63,19 @@ class User:
         assert not good or done.returncode == 0, f'{words}: {done.returncode}\n{done.stderr}'
         return done
 
+    def traced(self, name, *words, program=None):
+        """argv of erdma-vm, or another PROGRAM, under strace, which writes the file NAME."""
+        return self.words('env', 'PATH=/usr/bin:/bin', *packages.TRACE, '-o', name,
+                          program or self.program, *words)
+
+    def not_brought(self, name, *fields):
+        """What it used, and what does not come with these fields of its package."""
+        deb = next(Path(products.build('debs')).glob('erdma-qemu-model_*.deb'))
+        wanted = [subprocess.run(['dpkg-deb', '-f', deb, x], check=True, text=True, timeout=60,
+                                 stdout=subprocess.PIPE).stdout for x in fields]
+        return packages.not_brought((self.home / name).read_text(encoding='utf-8'),
+                                    packages.names(','.join(wanted)))
+
     def processes(self):
         """What runs as the user."""
         done = subprocess.run(['ps', '-u', USER, '-o', 'pid=,stat=,args='], text=True, check=False,
@@ -92,7 +105,8 @@ def user():
                 os.chown(home / folder, me.pw_uid, me.pw_gid)
             (home / 'run').chmod(0o700)
             made = User(home)
-            made.vm('image', timeout=1800)
+            subprocess.run(made.traced('image.trace', 'image'), check=True, timeout=1800,
+                           stdin=subprocess.DEVNULL)
             yield made
             made.vm('down', '--all', good=False)
         finally:
@@ -124,6 +138,40 @@ def test_newcomers_four_commands(user):
 def test_down_leaves_no_process_and_no_file(user):
     assert user.processes() == [] and list((user.home / 'run').iterdir()) == []
     assert user.vm('down', good=False).returncode == 3
+
+
+def test_programs_that_make_the_image_come_with_the_package(user):
+    trace = (user.home / 'image.trace').read_text(encoding='utf-8')
+    assert [x for x in ('mmdebstrap', 'mksquashfs', 'ld', 'depmod') if f'/{x}"' not in trace] == []
+    assert user.not_brought('image.trace', 'Depends', 'Recommends') == {}
+    # A trace that says nothing would not do.
+    assert {'/usr/bin/mmdebstrap', '/usr/bin/mksquashfs'} <= set(user.not_brought('image.trace', 'Depends'))
+
+
+def test_programs_of_every_day_come_with_the_package(user):
+    """What it only recommends is for the image."""
+    with subprocess.Popen(user.traced('up.trace', 'up', '1', '--name', 'traced', '--mem', '512'),
+                          text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as p:
+        for line in p.stdout:
+            if ' running ' in line:
+                break
+        commands = [('run', '1', 'true'), ('status',), ('fault', '1'), ('log', '1'), ('down',)]
+        for word, *more in commands:
+            subprocess.run(user.traced(f'{word}.trace', word, '--name', 'traced', *more), check=True,
+                           timeout=120, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        assert p.wait(60) == 0
+    assert '/usr/bin/qemu-system-x86_64' in user.not_brought('up.trace')
+    assert [user.not_brought(f'{x}.trace', 'Depends') for x in ('up', *(x[0] for x in commands))] == \
+        [{}] * 6
+
+
+def test_programs_of_qemu_with_the_card_come_with_the_package(user):
+    program = f'{user.home}/root/usr/bin/{QEMU}'
+    subprocess.run(user.traced('qemu.trace', '-version', program=program), check=True, timeout=60,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert '/usr/bin/qemu-system-x86_64' in user.not_brought('qemu.trace')
+    assert user.not_brought('qemu.trace', 'Depends') == {}
 
 
 @pytest.fixture(scope='module')

@@ -28,6 +28,7 @@ CHECK = DEMO + '''
     python3-pytest python3-pytest-timeout python3-pytest-xdist python3-jsonschema python3-pexpect python3-yaml
     ccache meson ninja-build libpixman-1-dev libfdt-dev zlib1g-dev libattr1-dev libcap-ng-dev
     libslirp-dev flex bison bc libelf-dev zstd gdb pylint sosreport
+    strace
 '''.split()
 #: Which lines the tests run.
 COVERAGE = CHECK + ['lcov']
