@@ -17,6 +17,7 @@ everyday = pytest.mark.group('vm')
 
 MODULES = '/lib/modules/$(uname -r)'
 UPDATES = f'{MODULES}/updates/dkms'
+OPTIONS = '/etc/modprobe.d/erdma.conf'
 RECORDERS = '/sys/module/erdma/parameters/recorders'
 
 
@@ -98,9 +99,11 @@ def test_provider_is_old(vm):
 
 def test_parameter_of_the_vendors_driver(vm):
     vm.driver.unload()
+    vm.write(OPTIONS, 'options erdma compat_mode=Y\n')
     vm.driver.load('compat_mode=Y')
     doctor_has(vm, 'compat-mode', 'admin')
     vm.driver.unload()
+    vm.run(['rm', OPTIONS])
     vm.driver.load()
     doctor_has_not(vm, 'compat-mode')
 

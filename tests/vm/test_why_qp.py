@@ -238,7 +238,7 @@ def test_connection_that_was_closed(vm):
 def test_completion_that_nobody_sees(vm):
     vm.card.fault('wrong-owner cqe count=1')
     with Cause(vm, 'idle') as idle:
-        p = vm.popen(command(vm, 'send', 15000))
+        p = vm.popen(command(vm, 'send', 60000))
         qpns = p.expect(r'^open qp (\d+) (\d+)')
         wait_struck(vm)
         has(vm, 'completion-hidden', 'card', qpns[2])

@@ -116,9 +116,9 @@ def test_no_route_behind_the_peer(two_vms):
     b.run('echo 1 >/proc/sys/net/ipv4/ip_forward; ip route add unreachable 10.99.0.0/16')
     a.run(f'ip route add 10.99.0.0/16 via {b.address()}')
     pid = rping_to(a, 7174, '10.99.0.1')
+    has(a, 'cm-unreachable', 'path', '--pid', pid)
     a.run('ip route del 10.99.0.0/16')
     b.run('ip route del unreachable 10.99.0.0/16')
-    has(a, 'cm-unreachable', 'path', '--pid', pid)
     cured(a, 'cm-unreachable')
 
 
