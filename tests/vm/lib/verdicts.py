@@ -9,14 +9,19 @@ import json
 import re
 
 from lib.programs import PROGS, eadm, eadm_data
+from vm.lib.replay import replay
 
 HEALTHY, WARNING, FAULT = 0, 10, 11         # exit status of doctor
 
 
+def _with_rows(rows):
+    """All findings in the data of why or doctor, each behind its element: (row, finding)."""
+    return [(row, finding) for row in rows for finding in (row['verdict'], *row.get('also', []))]
+
+
 def findings_of(rows):
-    """All findings in the data of why or doctor: (subject, finding)."""
-    return [(row['subject'], finding) for row in rows
-            for finding in (row['verdict'], *row.get('also', []))]
+    """The same: (subject, finding)."""
+    return [(row['subject'], finding) for row, finding in _with_rows(rows)]
 
 
 def why(vm, *words):
@@ -24,31 +29,38 @@ def why(vm, *words):
     return findings_of(eadm_data(vm, 'why', *words))
 
 
-def doctor(vm):
-    """Findings of eadm doctor."""
+def _doctor(vm):
+    """The data of eadm doctor."""
     done = eadm(vm, '-j', 'doctor', check=False)
     assert done.status in (HEALTHY, WARNING, FAULT), done
-    return findings_of(json.loads(done.out)['data'])
+    return json.loads(done.out)['data']
 
 
-def _pick(found, rule, side):
-    """Of these findings the first that is of the rule, and of the side."""
-    rows = [(subject, f) for subject, f in found if f['rule'] == rule]
-    assert rows, f'no {rule}, but ' + '; '.join(f'{f["rule"]}: {f["text"]}' for _, f in found)
-    subject, finding = rows[0]
+def doctor(vm):
+    """Findings of eadm doctor."""
+    return findings_of(_doctor(vm))
+
+
+def _pick(vm, rows, rule, side):
+    """Of these findings the first that is of the rule, and of the side. Its runbook is of use."""
+    found = [(row, f) for row, f in _with_rows(rows) if f['rule'] == rule]
+    assert found, f'no {rule}, but ' + '; '.join(f'{f["rule"]}: {f["text"]}'
+                                                for _, f in findings_of(rows))
+    row, finding = found[0]
     assert finding['side'] == side, f'{rule} names the side {finding["side"]}, not {side}'
     assert '{' not in finding['text'] + finding.get('next', ''), finding
-    return subject, finding
+    replay(vm, row, finding)
+    return row['subject'], finding
 
 
 def has(vm, rule, side, *words):
     """eadm why finds the rule, which names the side; returns (subject, finding)."""
-    return _pick(why(vm, *words), rule, side)
+    return _pick(vm, eadm_data(vm, 'why', *words), rule, side)
 
 
 def doctor_has(vm, rule, side):
     """The same of eadm doctor."""
-    return _pick(doctor(vm), rule, side)
+    return _pick(vm, _doctor(vm), rule, side)
 
 
 def is_verdict(vm, rule, side, *words):
@@ -56,7 +68,7 @@ def is_verdict(vm, rule, side, *words):
     rows = eadm_data(vm, 'why', *words)
     assert rows and all(x['verdict']['rule'] == rule for x in rows), \
         {x['subject']: x['verdict']['rule'] for x in rows}
-    return _pick(findings_of(rows), rule, side)
+    return _pick(vm, rows, rule, side)
 
 
 def has_not(vm, rule, *words):
