@@ -122,9 +122,14 @@ static void work_of_a_connection_does_not_wait_for_io(struct kunit *test)
 static void work_of_a_later_state_has_another_queue(struct kunit *test)
 {
 	struct erdma_ep *ep = setup_of(test)->ep;
+	int i;
 
 	mutex_lock(&ep->lock);
 	erdma_ep_queue(ep);
+	/* It has seen the state of the set-up, and waits for the lock */
+	for (i = 0; i < 2000 && work_busy(&ep->setup_work) != WORK_BUSY_RUNNING; i++)
+		usleep_range(500, 1000);
+	msleep(20);
 	erdma_ep_set_state(ep, ERDMA_EP_WAIT_REPLY);
 	mutex_unlock(&ep->lock);
 	flush_work(&ep->setup_work);
