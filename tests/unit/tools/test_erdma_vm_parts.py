@@ -65,8 +65,9 @@ def test_name_of_the_environment(monkeypatch):
 @pytest.mark.parametrize('argv', [
     [], ['boot'], ['up', '0'], ['up', '9'], ['up', '--name', 'a/b'], ['up', '--name', ''],
     ['up', '--name', 'x' * 33], ['up', '--cards', '3'], ['up', '--share', '/nonexistent'],
-    ['up', '--kernel', '/nonexistent'], ['up', '--image', '/nonexistent'], ['up', '--mem', '0'], ['up', '--mem', '127'],
-    ['up', '--mem', '9' * 9], ['up', '--mem', '9' * 30], ['up', '--smp', '0'], ['up', '--limit', '9' * 30],
+    ['up', '--kernel', '/nonexistent'], ['up', '--image', '/nonexistent'],
+    ['up', '--mem', '0'], ['up', '--mem', '127'], ['up', '--mem', '9' * 9],
+    ['up', '--mem', '9' * 30], ['up', '--smp', '0'], ['up', '--limit', '9' * 30],
     ['up', '--image', '/'], ['up', '--mem', 'x'], ['up', '--append'],
     ['up', '--driver', 'x'], ['run', '1'], ['run', 'x', 'true'],
     ['ssh', '1'], ['fault', '1', 'a', 'b'], ['log'], ['down', '1']])
