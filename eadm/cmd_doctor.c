@@ -86,11 +86,16 @@ static int list_rules(struct ctx *c)
 	return ret;
 }
 
-/* One that is bound to another driver, as for pass-through, will not get a device */
+/*
+ * One that is bound to another driver, as for pass-through, will not get a device. The node
+ * comes after the RDMA device, and goes before it: while an adapter is unbound, there is still
+ * the device, and neither its node nor the name of its driver.
+ */
 static bool may_get_device(const struct dev *d)
 {
-	return d->state == DEV_NO_DRIVER ||
-	       (d->state == DEV_NO_RDMA && !strcmp(d->driver, "erdma"));
+	if (d->state == DEV_NO_RDMA || d->state == DEV_NO_NODE)
+		return !*d->driver || !strcmp(d->driver, "erdma");
+	return d->state == DEV_NO_DRIVER;
 }
 
 static bool any_may_get_device(const struct ctx *c)
