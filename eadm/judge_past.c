@@ -161,6 +161,12 @@ static bool said_by_attempt(const struct findings *f, uint32_t verb)
 	return f->first && connects(verb);
 }
 
+/* Nothing was sent to a device that is lost: card-reset and its like say that */
+static bool said_by_loss(const struct erdma_diag_log_fail *l)
+{
+	return l->err == ENODEV && l->cmd && !l->syndrome;
+}
+
 static void say_verb(struct inquiry *q, const struct dev *dev, const struct log_entry *e,
 		     struct findings *f)
 {
@@ -186,7 +192,7 @@ static void owner_verbs(struct inquiry *q, const struct why_dev *d,
 
 	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_FAIL, i)); i++)
 		if (same_owner(&e->head.owner, owner) && wanted_owner(q, d->dev, e) &&
-		    !said_by_attempt(f, e->fail.verb))
+		    !said_by_attempt(f, e->fail.verb) && !said_by_loss(&e->fail))
 			say_verb(q, d->dev, e, f);
 }
 

@@ -170,6 +170,8 @@ for name, adapter in (('it pins nothing', verb_failed(2)),
     case(f'no limit of locked memory: {name}', adapter, 'verb-failed', 'pinned-limit')
 case('the card did not answer', verb_failed(6, errno.ETIMEDOUT, cmd=1), 'verb-failed',
      text='the card did not answer')
+case('nothing is sent to a lost device', verb_failed(9, errno.ENODEV, cmd=1), '', 'verb-failed')
+case('no such device, but not of a command', verb_failed(6, errno.ENODEV), 'verb-failed')
 case('a verb that connects says less than the attempt', m.base(log=[
     m.attempt(0, 95_000, 1, 1, errno.ECONNREFUSED, 200, qpn=99),
     entry(6, 0, 95_001, m.CLIENT, 'ib_send_bw', le('IIIIIIII', 12, errno.ECONNREFUSED, 0, 1, 0, 0, 0,
