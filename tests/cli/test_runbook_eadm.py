@@ -4,37 +4,19 @@ knows their words, and the objects that they name are there. In a guest, with th
 are for, they run in tests/vm/lib/replay.py.
 """
 import json
-import os
 import re
-import subprocess
 
 import pytest
 
 from lib import runbooks
-from lib.paths import TOP
+from lib.recorded import run
 
 pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
 
-BUILD = os.path.join(TOP, 'eadm/build')
-SCENARIOS = os.path.join(BUILD, 'scenarios')
 USAGE = 2
 ANSWERS = (0, 10, 11)
 #: Of recorded devices that cannot answer: may not be asked; without a ring of the command queue.
 OTHERWISE = {'no-access': (4, 7), 'why-cmdq-full': (3,), 'why-cmdq-stuck': (3,)}
-
-
-def run(command, scenario, folder):
-    """Run a command line with eadm on a scenario."""
-    program = folder / 'eadm'
-    if not program.exists():
-        program.write_text(f'#!/bin/sh\nexec {BUILD}/eadm-fake "$@"\n', encoding='utf-8')
-        program.chmod(0o755)
-    env = {k: v for k, v in os.environ.items() if not k.startswith('EADM')}
-    env |= {'PATH': f'{folder}:{env["PATH"]}',
-            'EADM_SCENARIO': os.path.join(SCENARIOS, f'{scenario}.json')}
-    return subprocess.run(['bash', '-c', f'set -o pipefail; {command}'], env=env, cwd=folder,
-                          text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
-                          check=False)
 
 
 def answers(done, scenario):
