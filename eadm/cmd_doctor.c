@@ -91,19 +91,19 @@ static int list_rules(struct ctx *c)
  * comes after the RDMA device, and goes before it: while an adapter is unbound, there is still
  * the device, and neither its node nor the name of its driver.
  */
-static bool may_get_device(const struct dev *d)
+static bool may_come_up(const struct dev *d)
 {
 	if (d->state == DEV_NO_RDMA || d->state == DEV_NO_NODE)
 		return !*d->driver || !strcmp(d->driver, "erdma");
 	return d->state == DEV_NO_DRIVER;
 }
 
-static bool any_may_get_device(const struct ctx *c)
+static bool any_may_come_up(const struct ctx *c)
 {
 	const struct dev *d;
 
 	for (d = c->src.devs; d; d = d->next)
-		if (may_get_device(d))
+		if (may_come_up(d))
 			return true;
 	return false;
 }
@@ -114,7 +114,7 @@ static int find_devices(struct ctx *c)
 	int ret = ctx_devices(c);
 	size_t i;
 
-	for (i = 0; !ret && !c->src.ops->fixed && any_may_get_device(c) &&
+	for (i = 0; !ret && !c->src.ops->fixed && any_may_come_up(c) &&
 	     i < COUNT_OF(sampler_gaps_ns); i++) {
 		source_pass(&c->src, sampler_gaps_ns[i]);
 		ctx_forget_devices(c);

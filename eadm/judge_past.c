@@ -161,7 +161,7 @@ static bool said_by_attempt(const struct findings *f, uint32_t verb)
 	return f->first && connects(verb);
 }
 
-/* Nothing was sent to a device that is lost: card-reset and its like say that */
+/* Of a lost device nothing is answered, and most is not sent: card-reset and its like say so */
 static bool said_by_loss(const struct erdma_diag_log_fail *l)
 {
 	return l->err == ENODEV && l->cmd && !l->syndrome;
