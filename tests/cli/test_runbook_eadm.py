@@ -48,7 +48,7 @@ def test_commands_of_a_page(page, tmp_path):
 def rules():
     """Of which there is a recorded device, and which have a runbook."""
     return sorted({rule for page in runbooks.pages()
-                   for rule in runbooks.rules_of(runbooks.page(page))})
+                   for rule in runbooks.named(runbooks.page(page), 'Rules')})
 
 
 @pytest.mark.parametrize('rule', rules())

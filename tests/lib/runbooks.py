@@ -70,9 +70,10 @@ def section(text, title):
     return re.search(rf'(?ms)^## {re.escape(title)}$(.*?)(?=^## |\Z)', text)[1]
 
 
-def rules_of(text):
-    """Rules that a page names."""
-    return re.findall(r'`([\w-]+)`', re.search(r'(?m)^Rules: (.*)$', text)[1])
+def named(text, word):
+    """What the line "Rules" or "Alerts" of a page lists: `a`, `b`; or "none"."""
+    line = re.search(rf'(?m)^{word}: (.*)$', text)
+    return re.findall(r'`([\w-]+)`', line[1]) if line else []
 
 
 def _split(line):

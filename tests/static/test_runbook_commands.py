@@ -75,7 +75,7 @@ def test_each_part_of_next_is_a_command_or_prose():
 @pytest.mark.parametrize('page', PAGES)
 def test_page_is_replayed(page):
     """By a test in which its trouble is real."""
-    made = set(runbooks.rules_of(PAGES[page])) & called_for()
+    made = set(runbooks.named(PAGES[page], 'Rules')) & called_for()
     assert bool(made) != (page in NOT_REPLAYED), made
 
 

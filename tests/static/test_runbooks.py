@@ -9,6 +9,8 @@ import yaml
 from test_text import silent
 from tree import TOP, text
 
+from lib import runbooks
+
 pytestmark = [pytest.mark.group('static')]
 
 FOLDER = 'docs/runbooks'
@@ -24,14 +26,7 @@ def rules():
 
 def pages():
     """Name -> text."""
-    return {x.name: text(TOP, f'{FOLDER}/{x.name}') for x in sorted((TOP / FOLDER).glob('*.md'))
-            if x.name != 'README.md'}
-
-
-def named(page, word):
-    """What a line of a page lists: `a`, `b`; or "none"."""
-    line = re.search(rf'(?m)^{word}: (.*)$', page)
-    return re.findall(r'`([\w-]+)`', line[1]) if line else []
+    return {f'{x}.md': runbooks.page(x) for x in runbooks.pages()}
 
 
 def table():
@@ -67,7 +62,7 @@ def test_rule_without_a_runbook_is_found():
 
 
 def test_pages_and_the_table_name_the_same_rules():
-    said = {(rule, page) for page, body in pages().items() for rule in named(body, 'Rules')}
+    said = {(rule, page) for page, body in pages().items() for rule in runbooks.named(body, 'Rules')}
     silent([f'{FOLDER}/{page}: {rule}: not so in eadm/runbooks.c'
             for rule, page in sorted(said - set(table().items()))] +
            [f'eadm/runbooks.c: {rule}: not named by {FOLDER}/{page}'
@@ -76,7 +71,7 @@ def test_pages_and_the_table_name_the_same_rules():
 
 def test_pages_and_alerts_name_each_other():
     said = {(alert, f'runbooks/{page}') for page, body in pages().items()
-            for alert in named(body, 'Alerts')}
+            for alert in runbooks.named(body, 'Alerts')}
     silent([f'{alert}: {page}' for alert, page in sorted(said ^ set(alerts().items()))])
     assert len(said) > 20
 
