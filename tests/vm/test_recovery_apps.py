@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """NVMe and NFS over RDMA while the card of one machine is reset again and again.
 
-The server, or NVMe's target, is in VM 1, the client in VM 2. Requests may fail while there is no
-RDMA device; what is written afterwards is verified. The kernel does not listen again by itself on
-a port of NVMe's target whose device went away, so the test does that; initiator and NFS client
-connect again by themselves. An NFS client that is connecting again when its device goes crashes
-Linux 6.1 (rpcrdma_cm_event_handler); the driver therefore announces the removal first. (Of an
-initiator's device the kernel deletes the NVMe controllers. Its NFS server can free a PD after the
-device when a reset meets a connection that is being accepted.)
+The server, or NVMe's target, is in VM 1, the client in VM 2. One fio runs through all resets: its
+requests wait while there is no RDMA device, none fails, and what it wrote is verified. The kernel
+does not listen again by itself on a port of NVMe's target whose device went away, so the test does
+that; initiator and NFS client connect again by themselves. An NFS client that is connecting again
+when its device goes crashes Linux 6.1 (rpcrdma_cm_event_handler); the driver therefore announces
+the removal first. (Of an initiator's device the kernel deletes the NVMe controllers. Its NFS server
+can free a PD after the device when a reset meets a connection that is being accepted.)
 """
 import pytest
 
@@ -24,12 +24,12 @@ pytestmark = [
     # Clients while their server is reset
     pytest.mark.expects_verdict('cm-refused', 'card-reset'),
 ]
+FOR_EVER = 7200         # seconds
 RESETS = [pytest.param(2, id='2 resets'),
           pytest.param(50, id='50 resets on a test kernel',
                        marks=(pytest.mark.group('debug'), pytest.mark.limit(4000))),
           pytest.param(200, id='200 resets', marks=(pytest.mark.group('long'),
                                                     pytest.mark.limit(7200)))]
-FORTH_AND_BACK = ('--rw=randrw', '--bsrange=4k-32k', '--iodepth=8')
 
 
 def test_vms_see_each_other(two_vms):
@@ -37,16 +37,14 @@ def test_vms_see_each_other(two_vms):
     b.wait_until('the network', ['ping', '-c', '1', '-W', '1', a.address()])
 
 
-def reset_under_load(vm, client, file, recovered=lambda: None):
-    """Reset the card of @vm while fio of @client runs. recovered(): makes its server listen again;
-    fio's requests end only then.
+def reset_under(load, vm, limit, recovered=lambda: None):
+    """Reset the card of @vm under this load, which moves verified data again within @limit seconds
+    of the request. recovered(): makes the server of the load listen again.
     """
-    load = client.popen(fio.verified('load', file, *FORTH_AND_BACK, '--size=4m', seconds=60))
-    client.wait_until('fio to run', 'pgrep -x fio', 20)
-    wait_recovered(vm, reset(vm))
-    recovered()
-    load.stop()
-    client.wait_until('fio to end', '! pgrep -x fio', 60)
+    with seconds('verified data, from the request of the reset', limit):
+        wait_recovered(vm, reset(vm))
+        recovered()
+        load.wait_moved(limit + 20)
 
 
 @pytest.mark.parametrize('times', RESETS)
@@ -56,11 +54,10 @@ def test_nvme_target_is_reset(two_vms, times):
     target.start(megabytes=64)
     disk = Initiator(b)
     disk.connect(target)
+    load = fio.Load(b, disk.disk(), FOR_EVER)
     for _ in range(times):
-        reset_under_load(a, b, disk.disk(), target.listen_again)
-        with seconds('verified data after the reset', works_within(b)):
-            b.wait_until('the controller to be live', lambda: disk.state() == 'live', 30)
-            fio.run(b, 'again', disk.disk(), *FORTH_AND_BACK, '--size=1m')
+        reset_under(load, a, works_within(b), target.listen_again)
+    load.stop()
     disk.disconnect()
     target.stop()
 
@@ -72,10 +69,10 @@ def test_nfs_client_is_reset(two_vms, times):
     server.start()
     mount = Mount(b, '4.2')
     mount.mount(server)
+    load = fio.Load(b, f'{FOLDER}/fio', FOR_EVER)
     for _ in range(times):
-        reset_under_load(b, b, f'{FOLDER}/fio')
-        with seconds('verified data after the reset', works_within(b)):
-            fio.run(b, 'again', f'{FOLDER}/fio', *FORTH_AND_BACK, '--size=1m')
+        reset_under(load, b, works_within(b))
+    load.stop()
     mount.unmount()
     server.stop()
 
