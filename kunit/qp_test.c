@@ -228,6 +228,65 @@ static void query_says_err_before_the_work_ran(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)attr.qp_state, (int)IB_QPS_ERR);
 }
 
+static const struct {
+	enum erdma_qp_state state;
+	enum ib_qp_state reported;
+} query_cases[] = {
+	{ ERDMA_QPS_IDLE, IB_QPS_INIT },
+	{ ERDMA_QPS_RTR, IB_QPS_RTR },
+	{ ERDMA_QPS_RTS, IB_QPS_RTS },
+	{ ERDMA_QPS_CLOSING, IB_QPS_ERR },
+	{ ERDMA_QPS_TERMINATE, IB_QPS_ERR },
+	{ ERDMA_QPS_ERROR, IB_QPS_ERR },
+};
+
+static void query_reports_each_state(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+	int i;
+
+	static_assert(ARRAY_SIZE(query_cases) == ERDMA_QPS_COUNT);
+	for (i = 0; i < ARRAY_SIZE(query_cases); i++) {
+		t->qp.state = query_cases[i].state;
+		KUNIT_EXPECT_EQ(test, erdma_query_qp(&t->qp.ibqp, &attr, 0, &init), 0);
+		KUNIT_EXPECT_EQ(test, (int)attr.qp_state, (int)query_cases[i].reported);
+		KUNIT_EXPECT_EQ(test, (int)attr.cur_qp_state, (int)query_cases[i].reported);
+	}
+}
+
+static void query_has_what_the_qp_was_made_with(struct kunit *test)
+{
+	static struct ib_cq scq, rcq;
+	struct qp_test *t = test->priv;
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+
+	t->qp.cap = (struct ib_qp_cap){ .max_send_wr = 16, .max_recv_wr = 32, .max_send_sge = 3,
+					.max_recv_sge = 1, .max_inline_data = 64 };
+	t->qp.sig_all = true;
+	t->qp.ibqp.qp_type = IB_QPT_RC;
+	t->qp.ibqp.qp_context = t;
+	t->qp.ibqp.send_cq = &scq;
+	t->qp.ibqp.recv_cq = &rcq;
+	memset(&attr, 0xff, sizeof(attr));
+	memset(&init, 0xff, sizeof(init));
+	KUNIT_EXPECT_EQ(test, erdma_query_qp(&t->qp.ibqp, &attr, 0, &init), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(&attr.cap, &t->qp.cap, sizeof(attr.cap)), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(&init.cap, &t->qp.cap, sizeof(init.cap)), 0);
+	KUNIT_EXPECT_EQ(test, (int)init.sq_sig_type, (int)IB_SIGNAL_ALL_WR);
+	KUNIT_EXPECT_EQ(test, (int)init.qp_type, (int)IB_QPT_RC);
+	KUNIT_EXPECT_PTR_EQ(test, init.qp_context, (void *)t);
+	KUNIT_EXPECT_PTR_EQ(test, init.send_cq, &scq);
+	KUNIT_EXPECT_PTR_EQ(test, init.recv_cq, &rcq);
+	KUNIT_EXPECT_EQ(test, attr.port_num, 1);
+	/* What has no meaning here holds nothing of the caller's memory */
+	KUNIT_EXPECT_EQ(test, attr.dest_qp_num, 0);
+	KUNIT_EXPECT_EQ(test, attr.pkey_index, 0);
+	KUNIT_EXPECT_EQ(test, init.create_flags, 0);
+}
+
 static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_of_an_application_belongs_to_its_process),
 	KUNIT_CASE(qp_of_an_application_is_not_for_ids_with_a_qp),
@@ -238,6 +297,8 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(lost_device_reports_each_qp_once),
 	KUNIT_CASE(qp_that_left_the_table_gets_no_work),
 	KUNIT_CASE(query_says_err_before_the_work_ran),
+	KUNIT_CASE(query_reports_each_state),
+	KUNIT_CASE(query_has_what_the_qp_was_made_with),
 	{}
 };
 
