@@ -29,10 +29,10 @@ pytestmark = [
     pytest.mark.allow_log('VM_FAULT_OOM leaked'),
     # Memory that fails in it costs ib_uverbs nodes of its radix tree.
     pytest.mark.allow_log('uapi_add_get_elm'),
-    # The core makes the files of an interrupt in /proc/irq without a look at the result, and removes
-    # them all. The driver has no file in /proc.
-    pytest.mark.allow_log('WARNING.*remove_proc_entry'),
 ]
+#: The core makes the files of an interrupt in /proc/irq without a look at the result, and removes them
+#: all. The driver has no file in /proc.
+interrupts_without_files = pytest.mark.allow_log('WARNING.*remove_proc_entry')
 
 DEBUG = '/sys/kernel/debug'
 BUS = '/sys/bus/pci'
@@ -210,6 +210,7 @@ def test_the_module_loads(no_module, depth):
     assert no_module.driver.devices() == []
 
 
+@interrupts_without_files
 @both_depths
 def test_probe_every_fault(no_device, visited, depth):
     every_fault(no_device, visited, depth.seconds, '-s', depth.step, 'probe', no_device.card.bdf)
@@ -289,6 +290,7 @@ def test_reset_every_fault(balanced, visited, depth):
                 balanced.card.bdf, balanced.address())
 
 
+@interrupts_without_files
 @both_depths
 def test_recovery_every_fault(balanced, visited, depth):
     """Of the work that brings up a fresh device."""
