@@ -167,21 +167,46 @@ static bool said_by_loss(const struct erdma_diag_log_fail *l)
 	return l->err == ENODEV && l->cmd && !l->syndrome;
 }
 
+/*
+ * Who has to act. No memory and no room are matters of the host, whoever says so. Of what an
+ * application asks for, the driver refuses what it can; the card may still refuse a value. Other
+ * words of the card, and none at all, are no answer to anything that the application did.
+ */
+static enum rule_side verb_side(const struct erdma_diag_log_fail *l)
+{
+	uint32_t word = l->cmd && l->syndrome ? l->syndrome : l->err;
+
+	if (word == ENOMEM || word == ENOSPC)
+		return SIDE_ADMIN;
+	if (!l->cmd || (l->syndrome && word == EINVAL))
+		return SIDE_APPLICATION;
+	return SIDE_CARD;
+}
+
+/* That the words of a card are numbers of errno is not proven: erdma-hardware.md, 17 no. 7 */
+static enum rule_sure verb_sure(const struct erdma_diag_log_fail *l)
+{
+	return l->cmd && l->syndrome ? SURE_LIKELY : SURE_CERTAIN;
+}
+
 static void say_verb(struct inquiry *q, const struct dev *dev, const struct log_entry *e,
 		     struct findings *f)
 {
 	const struct erdma_diag_log_fail *l = &e->fail;
 	struct ctx *c = q->c;
+	struct finding *n;
 
 	if (say_pinned(q, dev, e, f))
 		return;
-	found(f, RULE_VERB_FAILED, "verb", verb_name(c, l->verb), "who",
-	      text_owner(c, &e->head.owner), "age", text_ago(c, dev, e->head.time_ns), "errno",
-	      errno_name((int)l->err), "times", l->count == 1 ? "once" :
-	      text_n(c, l->count, "time"), "error",
-	      !l->cmd ? "" : l->syndrome ?
-	      pool_printf(&c->pool, ": the card refused with status %u", l->syndrome) :
-	      ": the card did not answer", NULL);
+	n = found(f, RULE_VERB_FAILED, "verb", verb_name(c, l->verb), "who",
+		  text_owner(c, &e->head.owner), "age", text_ago(c, dev, e->head.time_ns), "errno",
+		  errno_name((int)l->err), "times", l->count == 1 ? "once" :
+		  text_n(c, l->count, "time"), "error",
+		  !l->cmd ? "" : l->syndrome ?
+		  pool_printf(&c->pool, ": the card refused with status %u", l->syndrome) :
+		  ": the card did not answer", NULL);
+	n->side = verb_side(l);
+	n->sure = verb_sure(l);
 }
 
 static void owner_verbs(struct inquiry *q, const struct why_dev *d,
@@ -300,6 +325,7 @@ static struct log_entry *newest_verb(struct inquiry *q, const struct why_dev *d,
 
 	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_FAIL, i)); i++)
 		if (wanted_owner(q, d->dev, e) && !(attempts && connects(e->fail.verb)) &&
+		    !said_by_loss(&e->fail) &&
 		    (!last || e->head.time_ns > last->head.time_ns))
 			last = e;
 	return last;

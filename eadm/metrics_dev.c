@@ -231,24 +231,33 @@ static void add_qps(struct metrics_dev *d)
 
 /* ---- rules -------------------------------------------------------------------- */
 
-/* Several processes or queues may be found by one rule: that is one series */
+static void add_finding(struct metrics_dev *d, const struct rule *r, enum rule_sure sure,
+			enum rule_side side, uint64_t n)
+{
+	if (n)
+		metric_add(d->m, METRIC_FINDINGS, metric_u64(d->c, n), "device", d->name, "rule",
+			   r->name, "level", rule_level_name(r->level), "confidence",
+			   rule_sure_name(sure), "side", rule_side_name(side), NULL);
+}
+
+/*
+ * Several processes or queues may be found by one rule: that is one series for each side that they
+ * name, and each confidence
+ */
 static void add_findings(struct metrics_dev *d)
 {
+	uint64_t n[RULE_COUNT][SURE_CERTAIN + 1][SIDE_ADMIN + 1] = { 0 };
 	struct findings f = { .c = d->c };
-	uint64_t n[RULE_COUNT] = { 0 };
 	const struct finding *found;
-	size_t i;
+	size_t i, sure, side;
 
 	judge_now(d->c, d->dev, &f);
 	for (found = f.first; found; found = found->next)
-		n[found->rule - rules]++;
+		n[found->rule - rules][found->sure][found->side]++;
 	for (i = 0; i < RULE_COUNT; i++)
-		if (n[i])
-			metric_add(d->m, METRIC_FINDINGS, metric_u64(d->c, n[i]), "device", d->name,
-				   "rule", rules[i].name, "level",
-				   rule_level_name(rules[i].level), "confidence",
-				   rule_sure_name(rules[i].sure), "side",
-				   rule_side_name(rules[i].side), NULL);
+		for (sure = 0; sure <= SURE_CERTAIN; sure++)
+			for (side = 0; side <= SIDE_ADMIN; side++)
+				add_finding(d, &rules[i], sure, side, n[i][sure][side]);
 }
 
 /* ---- counters ----------------------------------------------------------------- */

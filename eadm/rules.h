@@ -480,7 +480,10 @@ enum rule_side {
 	X(VERB_FAILED, "verb-failed", WARNING, CERTAIN, APPLICATION, \
 	  "{verb} of {who} failed {age} ago with {errno}, {times} so far{error}", \
 	  "eadm log --kind fail,cmd", \
-	  "The recorder has the last failure of each verb and process.") \
+	  "The recorder has the last failure of each verb and process. The reason says the side: " \
+	  "no memory and no room are the administrator's, no answer and most of the card's status " \
+	  "codes are the card's. That these are errno numbers is not proven: a refusal by the card " \
+	  "is LIKELY.") \
 	X(CQ_OVERRUN, "cq-overrun", WARNING, CERTAIN, APPLICATION, \
 	  "cq {cq} can overrun: {n} requests that are all signaled, and room for {max} " \
 	  "completions", \

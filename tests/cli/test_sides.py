@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Who has to act, as seen from the end that eadm why is asked about; of two files, on which host."""
 import copy
+import errno
 
 import mkwhy as m
 import pytest
 from mkscenario import queue
-from test_conditions import said
+from test_conditions import SECOND, document, said, verb_failed
 from test_match import eadm, snapshot
 
 pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
@@ -67,6 +68,56 @@ def test_by_process(tmp_path):
     adapter = [m.stuck()]
     assert side(said(tmp_path, adapter, 'why', '--pid', str(m.CLIENT)), 'no-receive') == 'peer'
     assert side(said(tmp_path, adapter, 'why', '--pid', str(m.SERVER)), 'no-receive') == 'application'
+
+
+#: Errno of the verb, whether its command failed, status of the card -> confidence, side.
+OF_VERB = {
+    'the driver refuses': (errno.EINVAL, 0, 0, 'CERTAIN', 'application'),
+    'memory that is not mapped': (errno.EFAULT, 0, 0, 'CERTAIN', 'application'),
+    'no memory': (errno.ENOMEM, 0, 0, 'CERTAIN', 'admin'),
+    'no room': (errno.ENOSPC, 0, 0, 'CERTAIN', 'admin'),
+    'no answer': (errno.ETIMEDOUT, 1, 0, 'CERTAIN', 'card'),
+    'the card refuses a value': (errno.EIO, 1, errno.EINVAL, 'LIKELY', 'application'),
+    'the card has no more': (errno.EIO, 1, errno.ENOMEM, 'LIKELY', 'admin'),
+    'the card has no room': (errno.EIO, 1, errno.ENOSPC, 'LIKELY', 'admin'),
+    'the card fails': (errno.EIO, 1, errno.EIO, 'LIKELY', 'card'),
+    'the card knows another state': (errno.EIO, 1, errno.EEXIST, 'LIKELY', 'card'),
+    'the card says what nobody knows': (errno.EIO, 1, 200, 'LIKELY', 'card'),
+}
+
+
+@pytest.mark.parametrize('name', OF_VERB)
+def test_verb_that_failed(tmp_path, name):
+    """Who has to act is in the reason. Metrics say the same."""
+    err, cmd, status, *want = OF_VERB[name]
+    adapter = verb_failed(2, err, cmd, status)          # it pins no memory
+    found = [f for row in said(tmp_path, [adapter], 'why') for f in (row['verdict'], *row['also'])
+             if f['rule'] == 'verb-failed']
+    assert [[f['confidence'], f['side']] for f in found] == [want], found
+    assert labels(tmp_path, [adapter], 'verb-failed') == [(*want, 1)]
+
+
+def labels(tmp_path, adapters, rule):
+    """Confidence, side and value of each series of erdma_findings that is about a rule."""
+    found = [({x['name']: x['value'] for x in sample['labels']}, int(sample['value']))
+             for metric in document(tmp_path, adapters, 'metrics')['data']
+             if metric['name'] == 'erdma_findings' for sample in metric['samples']]
+    return [(of['confidence'], of['side'], n) for of, n in found if of['rule'] == rule]
+
+
+def test_metrics_have_a_series_for_each_side(tmp_path):
+    log = [verb_failed(2, errno.EINVAL)['log'][0],
+           verb_failed(2, errno.ETIMEDOUT, 1, pid=m.SERVER)['log'][0]]
+    assert labels(tmp_path, [m.base(log=log)], 'verb-failed') == [
+        ('CERTAIN', 'application', 1), ('CERTAIN', 'card', 1)]
+
+
+@pytest.mark.parametrize('cmd, last', [(0, 'verb-failed'), (1, 'card-reset')])
+def test_last_failure_of_a_device_that_was_lost(tmp_path, cmd, last):
+    """Its commands fail because of that, later; the card was not asked."""
+    adapter = m.with_info(verb_failed(2, errno.ENODEV, cmd), lost_ns=93 * SECOND, last_loss=5,
+                          probed_ns=94 * SECOND)
+    assert [x['last_failure']['rule'] for x in said(tmp_path, [adapter])] == [last]
 
 
 def test_the_card_is_nobodys_application(tmp_path):

@@ -3,13 +3,13 @@
 import pytest
 
 from lib.programs import PROGS, eadm_data
-from vm.lib.faults import clear, command, wait_struck
+from vm.lib.faults import clear, command, run_ops, wait_struck
 from vm.lib.verdicts import Cause, has, has_not, is_verdict, why
 
 pytestmark = [
     pytest.mark.group('long'),
     pytest.mark.limit(200),
-    pytest.mark.allow_log('erdma.*refused, syndrome'),
+    pytest.mark.allow_log('erdma.*(refused, syndrome|was not answered within)'),
     pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
     pytest.mark.vms(props='hold-ms=20000'),
 ]
@@ -202,14 +202,35 @@ def test_memory_that_may_not_be_pinned(vm):
 
 
 @everyday
-def test_verb_that_fails(vm):
+@pytest.mark.parametrize('status, side', [(12, 'admin'), (5, 'card'), (22, 'application')])
+def test_verb_that_the_card_refuses(vm, status, side):
+    """Who has to act is in the card's word: no memory, its own error, a bad value."""
     with Cause(vm, 'idle') as idle:
-        vm.card.fault('corrupt command status=12 opcode=reg_mr count=1')
+        vm.card.fault(f'corrupt command status={status} opcode=reg_mr count=1')
         failed = vm.run(command(vm, 'send', 2000), 60, check=False)
         clear(vm.card)
         assert failed.status == 2, failed
-        _, found = has(vm, 'verb-failed', 'application', '--comm', 'verbs_fault')
-        assert 'status 12' in found['text'] and 'reg_user_mr' in found['text'], found
+        _, found = has(vm, 'verb-failed', side, '--comm', 'verbs_fault')
+        assert f'status {status}' in found['text'] and 'reg_user_mr' in found['text'], found
+        has_not(vm, 'verb-failed', '--pid', idle.pid)
+
+
+def test_verb_that_the_card_does_not_answer(vm):
+    vm.card.fault('drop command opcode=reg_mr count=1')
+    run_ops(vm, 'send')
+    clear(vm.card)
+    _, found = has(vm, 'verb-failed', 'card', '--comm', 'verbs_fault')
+    assert 'ETIMEDOUT' in found['text'] and found['confidence'] == 'CERTAIN', found
+    with Cause(vm, 'idle') as idle:
+        has_not(vm, 'verb-failed', '--pid', idle.pid)
+
+
+def test_verb_that_the_driver_refuses(vm):
+    """The application asks for what there is not; the card is not asked."""
+    vm.run([f'{PROGS}/verbs_errors', vm.address(), 'impossible objects are refused'], 60)
+    _, found = has(vm, 'verb-failed', 'application', '--comm', 'verbs_errors')
+    assert 'create_cq' in found['text'] and 'EINVAL' in found['text'], found
+    with Cause(vm, 'idle') as idle:
         has_not(vm, 'verb-failed', '--pid', idle.pid)
 
 

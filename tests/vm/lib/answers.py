@@ -61,7 +61,7 @@ SHOWS = {
         'qp-stopped': ' %(qpn)s +RC +DEAD', 'cq-broken': ' %(qpn)s +RC +DEAD'},
     'eadm log --kind event': {'qp-stopped': r'qp/%(qpn)s ', 'cq-broken': 'CQ_ERR .*cq/%(cqn)s'},
     'eadm dump qp {qpn} --sq': {'card-stuck': 'WRITE'},
-    'eadm log --kind fail,cmd': {'verb-failed': r'(?m)  fail  .*reg_user_mr'},
+    'eadm log --kind fail,cmd': {'verb-failed': r'(?m)  fail  .*(?:reg_user_mr|create_cq)'},
     'eadm explain cmd {status}': {'verb-failed': r'cmd-status +%(status)s '},
     'eadm info qp {qpn} -v': {'cq-*': r'send requests asked for +\d'},
     'eadm info qp {qpn}': {'not-acknowledged': r'retransmission timeouts +[1-9]'},
@@ -107,6 +107,7 @@ LEFT_OUT = {
     'eadm why --pid {pid}': {'cq-not-taken': 'the same'},
     'ping -c 3 -M do -s 8972 {ip}': {'mtu-refused': 'it is about no peer'},
     'ls -l /proc/{pid}/ns/net /proc/self/ns/net': {'netns-hidden': 'it is about no process'},
+    'eadm explain cmd {status}': {'verb-failed': 'the card did not refuse it'},
     'eadm info cq {cqn}': {
         'irq-lost*': 'it is about no completion queue', 'event-hidden': 'the same',
         'cq-event-lost-found': 'it does not know which'},
