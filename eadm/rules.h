@@ -272,19 +272,24 @@ enum rule_side {
 	  "The driver compares the namespace of the process with that of the caller, and so it " \
 	  "does with the interface. rdma_cm finds a device by its interface only in the " \
 	  "namespace of the process.") \
-	X(CM_REFUSED, "cm-refused", FAULT, CERTAIN, PEER, \
-	  "{peer} refused the connection {age} ago: nobody listens there", \
-	  "start the server, or check address and port", \
-	  "TCP answered the SYN with a reset: the host is there, and has no listener on the " \
-	  "port. A firewall that rejects in place of dropping looks the same.") \
+	X(CM_REFUSED, "cm-refused", FAULT, LIKELY, PEER, \
+	  "{peer} refused the connection {age} ago: nobody listens there, or a firewall rejects it", \
+	  "start the server, or check address and port; check firewalls for a rule that rejects " \
+	  "the port", \
+	  "The SYN was answered by a reset, as of a host without a listener on the port, or by an " \
+	  "ICMP message that the port is unreachable, as of a firewall whose rule says REJECT. The " \
+	  "errno is the same.") \
 	X(CM_NO_SYN, "cm-no-syn", FAULT, CERTAIN, PATH, \
 	  "{peer} did not answer the TCP connection of {age} ago, within {took}", \
 	  "ping {ip}; check firewalls and security groups for the port", \
 	  "The SYN got no answer at all: a firewall drops it, or there is no such host.") \
-	X(CM_UNREACHABLE, "cm-unreachable", FAULT, CERTAIN, PATH, \
-	  "there was no route to {peer} {age} ago: {errno}", \
-	  "ip route get {ip}", \
-	  "The host or a router on the way reports that the address cannot be reached.") \
+	X(CM_UNREACHABLE, "cm-unreachable", FAULT, LIKELY, PATH, \
+	  "{peer} could not be reached {age} ago: there is no route, or a firewall rejects the " \
+	  "connection ({errno})", \
+	  "ip route get {ip}; check firewalls for a rule that rejects the port", \
+	  "This host, a router on the way or the peer reports that the address cannot be reached. " \
+	  "A firewall that rejects what is prohibited, as firewalld does, is reported with the same " \
+	  "errno, and the route is good then.") \
 	X(CM_NO_REPLY, "cm-no-reply", FAULT, CERTAIN, PEER, \
 	  "{peer} took the TCP connection of {age} ago and sent no MPA reply within {took}", \
 	  "check that an RDMA server, not a TCP server, listens there, and that it accepts", \

@@ -21,6 +21,7 @@ ABSENT = {
     'journalctl': 'systemd',
     'lspci': 'pciutils',
     'nc': 'netcat-openbsd',
+    'nft': 'nftables',
     'systemctl': 'systemd',
 }
 #: dpkg comes with the image's packages, and has no list of them there.

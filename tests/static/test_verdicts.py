@@ -16,7 +16,6 @@ EXCEPT = {
     'cm-qp-stopped': 'a queue pair that stops between two steps is a matter of chance',
     'cm-device-gone': 'an attempt in its command as the device is lost is a matter of chance',
     'cm-no-memory': 'nothing makes the kernel run out of memory in one place',
-    'cm-failed': 'what is left is what ICMP says, which nothing in the VM does',
     'local-stuck': 'the model executes what needs no peer at once, whatever is stalled',
     'one-moment': 'a snapshot of eadm has three: tests/cli/why.bats leaves two out',
     'unknown': 'test_eadm.py: a card without contexts of queue pairs',

@@ -5,6 +5,7 @@ import contextlib
 import pytest
 
 from erdma.vm import Traffic
+from lib.programs import PROGS
 from vm.lib.verdicts import has, has_not
 from vm.test_why_connect import cured, rping_to
 
@@ -120,6 +121,36 @@ def test_no_route_behind_the_peer(two_vms):
     a.run('ip route del 10.99.0.0/16')
     b.run('ip route del unreachable 10.99.0.0/16')
     cured(a, 'cm-unreachable')
+
+
+@contextlib.contextmanager
+def rejecting(vm, way):
+    """The firewall of a VM rejects TCP that comes to it."""
+    vm.run('modprobe -a iptable_filter ipt_REJECT')
+    vm.run([f'{PROGS}/firewall', way])
+    yield
+    vm.run([f'{PROGS}/firewall', 'none'])
+
+
+@pytest.mark.parametrize('way, rule, side', [
+    ('port-unreachable', 'cm-refused', 'peer'), ('tcp-reset', 'cm-refused', 'peer'),
+    ('host-prohibited', 'cm-unreachable', 'path'), ('proto-unreachable', 'cm-failed', 'application')])
+def test_firewall_rejects_the_attempt(two_vms, way, rule, side):
+    """A server listens, and there is a route: the two look the same from here, and the verdict has both.
+    Without the firewall the connection comes about.
+    """
+    a, b = two_vms
+    port = b.next_port()
+    server = b.popen(['rping', '-s', '-a', b.address(), '-p', port, '-P'])
+    b.wait_until('the server', lambda: b.driver.listening(port))
+    with rejecting(b, way):
+        pid = rping_to(a, port, b.address())
+    _, found = has(a, rule, side, '--pid', pid)
+    if rule != 'cm-failed':
+        assert 'or a firewall rejects' in found['text'] and 'firewalls' in found['next'], found
+        assert found['confidence'] == 'LIKELY', found
+    a.run(['rping', '-c', '-a', b.address(), '-p', port, '-C', '1'], 60)
+    server.stop()
 
 
 def test_firewall_drops_the_attempt(two_vms):

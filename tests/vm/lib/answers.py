@@ -17,7 +17,7 @@ SHOWS = {
     'eadm log --kind cm,fail': {'cm-*': r'(?m)  cm  .* [A-Z]+ .* %(pid)s  '},
     'eadm stat --group cm --nonzero': {'cm-*': r'cm_(?:connect|accept)_failed '},
     'ss -tln': {'cm-*-request': r':%(listener)s '},
-    'ip route get {ip}': {'cm-no-syn': 'dev %(netdev)s ', 'cm-unreachable': ' via '},
+    'ip route get {ip}': {'cm-no-syn': 'dev %(netdev)s ', 'cm-unreachable': 'dev %(netdev)s '},
     'ping -c 3 -M do -s 8972 {ip}': {'mtu-*': r'message too long, mtu=\d+'},
     'ip -br address show dev {netdev}': {
         'link-down': r'DOWN', 'no-address': r'(?m)^%(netdev)s +UP *$'},
