@@ -68,7 +68,9 @@ static void info_fill_netdev(const struct erdma_dev *dev, struct erdma_diag_info
 	if (!netdev)
 		return;
 	info->mtu = READ_ONCE(netdev->mtu);
-	info->link_up = netif_running(netdev) && netif_carrier_ok(netdev);
+	info->netdev_flags = (netif_running(netdev) ? ERDMA_DIAG_NETDEV_UP : 0) |
+			     (netif_carrier_ok(netdev) ? ERDMA_DIAG_NETDEV_CARRIER : 0);
+	info->link_up = info->netdev_flags == (ERDMA_DIAG_NETDEV_UP | ERDMA_DIAG_NETDEV_CARRIER);
 	if (!net_eq(dev_net(netdev), current->nsproxy->net_ns))
 		return;
 	info->netdev_ifindex = netdev->ifindex;

@@ -128,7 +128,8 @@ static void judge_interface(struct inquiry *q, const struct dev *dev, struct fin
 	struct ctx *c = q->c;
 
 	if (!info->link_up)
-		found(f, RULE_LINK_DOWN, "dev", dev_title(dev), "netdev", dev->netdev, NULL);
+		found(f, info->netdev_flags & ERDMA_DIAG_NETDEV_UP ? RULE_NO_CARRIER :
+		      RULE_LINK_DOWN, "dev", dev_title(dev), "netdev", dev->netdev, NULL);
 	/* Of another network namespace nothing is known here */
 	if (info->netdev_ifindex && !c->src.ops->addresses(&c->src, dev))
 		found(f, RULE_NO_ADDRESS, "dev", dev_title(dev), "netdev", dev->netdev, NULL);
@@ -187,7 +188,7 @@ static bool is_down(const struct why_dev *d, const struct rule *rule)
 	if (rule == &rules[RULE_CARD_RESET] || rule == &rules[RULE_CARD_REPLACED])
 		return !is_replaced(&d->dev->info);
 	return rule == &rules[RULE_CARD_GONE] || rule == &rules[RULE_CMDQ_DEAD] ||
-	       rule == &rules[RULE_LINK_DOWN];
+	       rule == &rules[RULE_LINK_DOWN] || rule == &rules[RULE_NO_CARRIER];
 }
 
 /* ---- limits ------------------------------------------------------------------- */

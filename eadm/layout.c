@@ -391,7 +391,7 @@ static const struct layout_field info_fields[] = {
 	ONE(erdma_diag_info, peak_mr, FC_PLAIN),
 	ONE(erdma_diag_info, peak_pd, FC_PLAIN),
 	ONE(erdma_diag_info, peak_ctx, FC_PLAIN),
-	ONE(erdma_diag_info, rsvd, FC_PLAIN),
+	ONE(erdma_diag_info, netdev_flags, FC_PLAIN),
 };
 
 static const struct layout_field debug_fields[] = {

@@ -147,7 +147,14 @@ enum rule_side {
 	X(LINK_DOWN, "link-down", FAULT, CERTAIN, ADMIN, \
 	  "the port of {dev} is down, and so is every connection through {netdev}", \
 	  "ip link set {netdev} up", \
-	  "The port of the RDMA device follows its network interface.") \
+	  "The port of the RDMA device follows its network interface, which is not set up. A " \
+	  "driver older than eadm says the same of one without a carrier.") \
+	X(NO_CARRIER, "no-carrier", FAULT, CERTAIN, ADMIN, \
+	  "{netdev} of {dev} has no carrier: its port is down, and so is every connection through " \
+	  "it", \
+	  "ip -br link show dev {netdev}; check that the instance has the network interface attached, " \
+	  "or cable and switch: to set it up does not help", \
+	  "The network interface is set up, and what is behind it says that nothing is connected.") \
 	X(NO_ADDRESS, "no-address", FAULT, CERTAIN, ADMIN, \
 	  "{netdev} of {dev} has no IPv4 address: nothing can connect", \
 	  "ip address add ADDRESS/PREFIX dev {netdev}", \

@@ -30,6 +30,7 @@ static const char *const runbooks[RULE_COUNT] = {
 	[RULE_CMDQ_SLOW] = "command-queue",
 	[RULE_CMDQ_UNANSWERED] = "command-queue",
 	[RULE_LINK_DOWN] = "interface",
+	[RULE_NO_CARRIER] = "interface",
 	[RULE_NO_ADDRESS] = "interface",
 	[RULE_CARD_REPLACED] = "device-lost",
 	[RULE_CARD_RESET] = "device-lost",

@@ -576,6 +576,10 @@ struct erdma_diag_hw {
 #define ERDMA_DIAG_ABI_LIST_HW		(1 << 1)	/* LIST knows ERDMA_DIAG_LIST_HW */
 #define ERDMA_DIAG_ABI_LOG_OFF		(1 << 2)	/* recorders are off: LOG has old entries */
 
+/* The interface, in INFO; the port is active if it has both */
+#define ERDMA_DIAG_NETDEV_UP		(1 << 0)	/* somebody has set it up */
+#define ERDMA_DIAG_NETDEV_CARRIER	(1 << 1)
+
 /* erdma_diag_info.last_loss */
 #define ERDMA_DIAG_LOSS_NONE		0
 #define ERDMA_DIAG_LOSS_CMDQ_DEAD	1	/* the command queue is dead */
@@ -671,7 +675,7 @@ struct erdma_diag_hw {
  * @peak_mr: see @peak_qp
  * @peak_pd: see @peak_qp
  * @peak_ctx: see @peak_qp
- * @rsvd: 0
+ * @netdev_flags: ERDMA_DIAG_NETDEV_*: why the port is down; 0 from a driver that does not say
  */
 struct erdma_diag_info {
 	__u32 size;
@@ -745,7 +749,7 @@ struct erdma_diag_info {
 	__u32 peak_mr;
 	__u32 peak_pd;
 	__u32 peak_ctx;
-	__u32 rsvd;
+	__u32 netdev_flags;
 };
 
 /* ---- ERDMA_DIAG_LIST, scope S1 ------------------------------------------ */

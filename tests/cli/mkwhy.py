@@ -182,7 +182,9 @@ def devices():
             for n, pid in enumerate((CLIENT, SERVER, CLIENT))]
     rule('cmdq-full', with_cmdq(base(log=sent), in_flight=126, quarantined=2),
          with_cmdq(base(log=sent), in_flight=126, quarantined=2, then=[{}, {'in_flight': 125}]))
-    rule('link-down', with_info(base(), link_up=0))
+    rule('link-down', with_info(base(), link_up=0, netdev_flags=2))
+    rule('no-carrier', with_info(base(), link_up=0, netdev_flags=1),
+         with_info(base(), link_up=0, netdev_flags=2))
     rule('no-address', base(addresses=0))
     rule('card-replaced', with_info(base(log=[entry(8, 1, 93_000, 0, '', le(
         'IIII48s', 1, 0, 0, 0, b'a QP could not be stopped'))]), lost_ns=93_000_000_000,

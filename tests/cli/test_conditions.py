@@ -109,7 +109,12 @@ for name, states in (('is dead for a moment', (3, 3, 3, 1)), ('died just now', (
          then=[{'state': x} for x in states[1:]]), '', 'cmdq-dead')
 case('a dead command queue is not full', m.with_cmdq(
     m.base(), dead_reason=4, in_flight=126, quarantined=2, **dead), 'cmdq-dead', 'cmdq-full')
+case('a driver that does not say why the port is down', m.with_info(m.base(), link_up=0, netdev_flags=0),
+     'link-down', 'no-carrier')
+case('a cable, and nobody set it up', m.with_info(m.base(), link_up=0, netdev_flags=2), 'link-down',
+     'no-carrier', text='ip link set eth0 up')
 for rule, adapter in (('link-down', m.with_info(m.stuck(), link_up=0)),
+                      ('no-carrier', m.with_info(m.stuck(), link_up=0, netdev_flags=1)),
                       ('cmdq-dead', m.with_cmdq(m.stuck(), dead_reason=3, **dead)),
                       ('card-gone', m.with_info(m.stuck(), reg_status=0xffffffff))):
     case(f'{rule} explains why requests stand still', adapter, rule, 'no-receive')

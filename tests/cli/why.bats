@@ -59,8 +59,9 @@ held()
 	verdict cmdq-unanswered
 	verdict cmdq-full
 }
-@test "interface: down, without an address, another MTU than the card's" {
+@test "interface: down, without a carrier, without an address, another MTU than the card's" {
 	verdict link-down
+	verdict no-carrier
 	verdict no-address
 	verdict mtu-refused
 }

@@ -134,6 +134,24 @@ def test_link_is_down(vm):
 
 
 @everyday
+def test_link_without_a_carrier(vm):
+    """What it is connected to is cut: to set it up is no cure."""
+    vm.qmp.execute('set_link', name='n1', up=False)
+    vm.wait_until('the carrier to go', lambda: vm.read('/sys/class/net/eth0/carrier') == '0\n', 20)
+    _, found = doctor_has(vm, 'no-carrier', 'admin')
+    assert 'eth0' in found['text'] and 'ip link set' not in found['next'], found
+    doctor_has_not(vm, 'link-down')
+    vm.run('ip link set eth0 up')
+    doctor_has(vm, 'no-carrier', 'admin')
+    # Down and without a carrier: the first thing to do is to set it up
+    vm.run('ip link set eth0 down')
+    doctor_has(vm, 'link-down', 'admin')
+    vm.run('ip link set eth0 up')
+    vm.qmp.execute('set_link', name='n1', up=True)
+    wait_doctor_has_not(vm, 'no-carrier', 'link-down')
+
+
+@everyday
 def test_interface_without_an_address(vm):
     vm.run('ip address flush dev eth0')
     doctor_has(vm, 'no-address', 'admin')

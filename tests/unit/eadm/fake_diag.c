@@ -125,6 +125,7 @@ static const struct member info_members[] = {
 	N(erdma_diag_info, max_frmr_pages), N(erdma_diag_info, max_private_data),
 	N(erdma_diag_info, page_sizes), N(erdma_diag_info, peak_qp), N(erdma_diag_info, peak_cq),
 	N(erdma_diag_info, peak_mr), N(erdma_diag_info, peak_pd), N(erdma_diag_info, peak_ctx),
+	N(erdma_diag_info, netdev_flags),
 	{ 0 }
 };
 

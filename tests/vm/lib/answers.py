@@ -20,10 +20,11 @@ SHOWS = {
     'ip route get {ip}': {'cm-no-syn': 'dev %(netdev)s ', 'cm-unreachable': 'dev %(netdev)s '},
     'ping -c 3 -M do -s 8972 {ip}': {'mtu-*': r'message too long, mtu=\d+'},
     'ip -br address show dev {netdev}': {
-        'link-down': r'DOWN', 'no-address': r'(?m)^%(netdev)s +UP *$'},
-    'ip -br link show dev {netdev}': {'link-down': r'DOWN', 'no-address': r' UP '},
+        'link-down': r'DOWN', 'no-carrier': 'DOWN', 'no-address': r'(?m)^%(netdev)s +UP *$'},
+    'ip -br link show dev {netdev}': {
+        'link-down': r'DOWN(?!.*NO-CARRIER)', 'no-carrier': 'NO-CARRIER,.*UP', 'no-address': r' UP '},
     'eadm log --kind link': {
-        'link-down': '  down  ', 'no-address': '  up  ', 'mtu-refused': 'MTU 1400'},
+        'link-down': '  down  ', 'no-carrier': '  down  ', 'no-address': '  up  ', 'mtu-refused': 'MTU 1400'},
     'ip link show dev {netdev}': {'mtu-refused': 'mtu 1400', 'mtu-*': r'mtu \d+'},
     'ibv_devices': {'provider-missing': r'\A(?!(?s:.*)%(dev)s)', 'provider-old': '%(dev)s'},
     'grep . /sys/module/erdma/version /sys/module/erdma/srcversion': {
