@@ -18,7 +18,6 @@ EXCEPT = {
     'cm-no-memory': 'nothing makes the kernel run out of memory in one place',
     'local-stuck': 'the model executes what needs no peer at once, whatever is stalled',
     'one-moment': 'a snapshot of eadm has three: tests/cli/why.bats leaves two out',
-    'unknown': 'test_eadm.py: a card without contexts of queue pairs',
 }
 
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from lib.programs import eadm_data
-from vm.lib.verdicts import Cause, doctor_has, doctor_has_not, wait_doctor_has_not
+from lib.programs import eadm, eadm_data
+from vm.lib.verdicts import Cause, doctor_has, doctor_has_not, is_verdict, wait_doctor_has_not
 
 pytestmark = [
     pytest.mark.group('long'),
@@ -149,3 +149,16 @@ def test_process_near_its_limit_of_locked_memory(vm):
 
 def test_nothing_is_wrong(vm):
     doctor_has(vm, 'healthy', 'admin')
+
+
+# ---- other cards -------------------------------------------------------------------------
+
+@pytest.mark.vms(smp=2, props='flags=0xa8')         # without QUERY_QC
+def test_card_without_contexts_of_queue_pairs(vm):
+    """Where it is in a queue nobody knows: that is said, and nothing else."""
+    with Cause(vm, 'no-receive') as c:
+        _, found = is_verdict(vm, 'unknown', 'card', c.qpn)
+        assert 'this card does not show its contexts of queue pairs' in found['text'], found
+        done = eadm(vm, 'info', 'dev')
+        assert 'query-qc' not in done.out, done
+    doctor_has_not(vm, 'unknown')
