@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Verdicts about connections between two hosts, of which one is looked at."""
 import contextlib
+import os
+import shutil
 
 import pytest
 
-from erdma.vm import Traffic
-from lib.programs import PROGS
-from vm.lib.verdicts import has, has_not
+from erdma.vm import Traffic, start_server
+from lib.programs import EADM, PROGS, eadm_data
+from vm.lib.verdicts import has, has_not, why
 from vm.test_why_connect import cured, rping_to
 
 pytestmark = [
@@ -16,6 +18,7 @@ pytestmark = [
     pytest.mark.vms(2, smp=1, mem=512, props='hold-ms=60000'),
 ]
 CLIENT = ('--comm', 'ib_*')
+LATE = f'{PROGS}/late_receive'
 
 
 @contextlib.contextmanager
@@ -97,6 +100,45 @@ def test_path_has_no_room_for_large_packets(two_vms):
             a.card.clear_faults()
     with Traffic(b, client_vm=a):
         has_not(a, 'mtu-stuck', *CLIENT)
+
+
+def take_both(a, b):
+    """A snapshot of each host at the same time; their files, in VM 1."""
+    taking = [vm.popen([EADM, 'snapshot', '--write', f'/results/vm{n}.eadm'])
+              for n, vm in enumerate((a, b), 1)]
+    for p in taking:
+        p.wait(60)
+    shutil.copy(os.path.join(b.dir, 'vm2.eadm'), a.dir)
+    return [f'/results/vm{n}.eadm' for n in (1, 2)]
+
+
+def matched(vm, *files):
+    """Of the connection that has an end in each of two files: rule, confidence, side."""
+    rows = eadm_data(vm, 'match', *files)
+    assert len(rows) == 1, rows
+    return [rows[0]['verdict'][word] for word in ('rule', 'confidence', 'side')]
+
+
+def test_files_of_both_hosts_say_who_posts_no_receive(two_vms):
+    """From one end it is not more than possible."""
+    a, b = two_vms
+    port = b.next_port()
+    server = start_server(b, [LATE, 'listen', b.address(), port], port)
+    client = a.popen([LATE, 'send', b.address(), port])
+    client.expect('^connected')
+    a.wait_until('the send to wait', lambda: 'peer-silent' in {x['rule'] for _, x in why(a)}, 60)
+    of_client, of_server = take_both(a, b)
+    one = eadm_data(a, '--from', of_client, 'why')
+    assert [(x['verdict']['rule'], x['verdict']['confidence']) for x in one] == [
+        ('peer-silent', 'POSSIBLE')]
+    assert matched(a, of_client, of_server) == ['no-receive', 'CERTAIN', 'peer']
+    # The question is about the end in the first file
+    assert matched(a, of_server, of_client) == ['no-receive', 'CERTAIN', 'application']
+    b.run('pkill -USR1 -x late_receive')
+    client.expect('^sent', 30)
+    assert matched(a, *take_both(a, b)) == ['idle-both', 'CERTAIN', 'application']
+    client.stop()
+    server.stop()
 
 
 def test_connection_of_which_one_end_is_here_is_idle(two_vms):
