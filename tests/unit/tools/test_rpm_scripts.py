@@ -8,10 +8,11 @@ import pytest
 
 from erdma.paths import TOP
 
-pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(60)]
+pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(300)]
 
 RUNNING = '9.9-running'
 SITE = 'usr/lib/python3.9/site-packages'
+needs_dkms = pytest.mark.skipif(not shutil.which('dkms'), reason='dkms is not installed')
 
 
 def script(section, root):
@@ -37,20 +38,19 @@ def stub(root, name, text):
 def run(root, section, *args):
     """The script with these programs."""
     return subprocess.run(['sh', script(section, root), *args], capture_output=True, text=True,
-                          timeout=60, check=False, env={'PATH': f'{root}/bin:/usr/bin:/bin'})
+                          timeout=200, check=False, env={'PATH': f'{root}/bin:/usr/bin:/bin'})
 
 
 @pytest.fixture(name='dkms')
 def _dkms(tmp_path):
-    """dkms that does not know erdma and writes down what it is asked for; statuses: kernel ->
-    exit status of "install". Returns the lines.
+    """dkms that writes down what it is asked for; statuses: kernel -> exit status of what is for it;
+    added: of "add". Returns the lines.
     """
-    def install(statuses, known=''):
+    def install(statuses, added=0):
         cases = ''.join(f'*" {kernel}") exit {status} ;; ' for kernel, status in statuses.items())
         stub(tmp_path, 'dkms', f'''
-[ "$1" != status ] || {{ printf '%s' '{known}'; exit 0; }}
 echo "$*" >>{tmp_path}/asked
-case "$*" in {cases}esac''')
+case "$*" in add*) echo Error! >&2; exit {added} ;; {cases}esac''')
         stub(tmp_path, 'uname', f'echo {RUNNING}')
         for kernel in statuses:
             (tmp_path / f'lib/modules/{kernel}/build').mkdir(parents=True)
@@ -68,10 +68,18 @@ def test_every_kernel_with_headers_gets_the_module(dkms, tmp_path):
                             'install -m erdma -v 1.0 -k 1-good', f'install -m erdma -v 1.0 -k {RUNNING}']
 
 
-def test_sources_that_dkms_knows_are_not_added_again(dkms, tmp_path):
-    dkms({RUNNING: 0}, known='erdma/1.0: added')
-    assert run(tmp_path, 'post -n erdma-dkms', '1').returncode == 0
-    assert dkms.asked() == [f'install -m erdma -v 1.0 -k {RUNNING}']
+def test_sources_that_dkms_knows_are_added_again(dkms, tmp_path):
+    """As a lock against the removal of the older package; that they are known is no error."""
+    dkms({RUNNING: 0}, added=3)
+    done = run(tmp_path, 'post -n erdma-dkms', '2')
+    assert (done.returncode, done.stderr) == (0, '')
+    assert dkms.asked() == ['add -m erdma -v 1.0 --rpm_safe_upgrade', f'install -m erdma -v 1.0 -k {RUNNING}']
+
+
+def test_sources_that_dkms_refuses_are_named(dkms, tmp_path):
+    dkms({RUNNING: 0}, added=8)
+    done = run(tmp_path, 'post -n erdma-dkms', '1')
+    assert (done.returncode, done.stderr) == (0, 'erdma-dkms: dkms add failed (exit status 8)\n')
 
 
 def test_a_kernel_without_infiniband_is_no_build_that_failed(dkms, tmp_path):
@@ -88,7 +96,7 @@ def test_a_kernel_without_infiniband_is_no_build_that_failed(dkms, tmp_path):
     assert len(dkms.asked()) == 4
 
 
-@pytest.mark.skipif(not shutil.which('dkms'), reason='dkms is not installed')
+@needs_dkms
 def test_dkms_ends_with_77_where_infiniband_is_missing(tmp_path):
     """What the script takes for it, of the real dkms and our dkms.conf."""
     source = tmp_path / 'src/erdma-1.0'
@@ -105,6 +113,77 @@ def test_dkms_ends_with_77_where_infiniband_is_missing(tmp_path):
                           check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 77, done.stderr
 
+
+# ---- another release of the same version, with the real dkms -------------------------------
+
+#: Both have the version that dkms compares.
+MODULE = '''static const char info[] __attribute__((section(".modinfo"), used)) = "version=1.0\\0release={}";
+'''
+
+
+@pytest.fixture(name='real')
+def _real(tmp_path):
+    """The script of a release of version 1.0 with the real dkms, for one kernel, below a folder.
+    Release: what MODULE has, or text that does not compile.
+    """
+    kernel, source = tmp_path / 'lib/modules' / RUNNING, tmp_path / 'usr/src/erdma-1.0'
+    for folder in (kernel / 'build/include', source / 'driver', tmp_path / 'usr/bin', tmp_path / 'tmp',
+                   tmp_path / 'var/lib/dkms'):
+        folder.mkdir(parents=True)
+    conf = (TOP / 'packaging/dkms/dkms.conf').read_text(encoding='utf-8')
+    (source / 'dkms.conf').write_text(conf.replace('#MODULE_VERSION#', '1.0'))
+    config = re.search('BUILD_EXCLUSIVE_CONFIG="(.*)"', conf)[1].split()
+    (kernel / 'build/.config').write_text(''.join(f'{x}=m\n' for x in config))
+    (source / 'driver/Makefile').write_text('erdma.ko: erdma.c\n\tcc -c -o $@ $<\nclean:\n\trm -f *.ko\n')
+    stub(tmp_path, 'uname', f'[ "$1" != -r ] || {{ echo {RUNNING}; exit; }}; exec /usr/bin/uname "$@"')
+    # In place of the shell, as it is of its parent that dkms makes the lock.
+    stub(tmp_path, 'dkms', f'TMPDIR={tmp_path}/tmp exec {shutil.which("dkms")} "$@" --no-depmod '
+         f'--dkmstree {tmp_path}/var/lib/dkms --sourcetree {tmp_path}/usr/src '
+         f'--installtree {tmp_path}/lib/modules --kernelsourcedir {kernel}/build')
+
+    def post(release, left='2'):
+        for lock in (tmp_path / 'tmp').iterdir():       # of another process of rpm
+            lock.unlink()
+        text = MODULE.format(release) if release.isdigit() else release
+        (source / 'driver/erdma.c').write_text(text)
+        done = run(tmp_path, 'post -n erdma-dkms', left)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    def installed():
+        found = list(kernel.rglob('erdma.ko'))
+        return found and re.search(rb'release=(\d)', found[0].read_bytes())[1].decode()
+    post.installed = installed
+    post.status = lambda: subprocess.run(
+        [tmp_path / 'bin/dkms', 'status', '-m', 'erdma', '-v', '1.0'], capture_output=True, text=True,
+        check=True, timeout=60).stdout
+    return post
+
+
+@needs_dkms
+def test_another_release_of_the_version_is_compiled_and_the_older_package_takes_nothing(real, tmp_path):
+    """As rpm does: %post of the newer package, then %preun of the older one."""
+    assert not real('1', left='1') and real.installed() == '1'
+    assert not real('2') and real.installed() == '2'
+    assert run(tmp_path, 'preun -n erdma-dkms', '1').returncode == 0
+    assert real.installed() == '2' and f'{RUNNING}, ' in real.status() and 'installed' in real.status()
+    assert 'WARNING' not in real.status()
+    assert run(tmp_path, 'preun -n erdma-dkms', '0').returncode == 0
+    assert not real.installed() and not (tmp_path / 'var/lib/dkms/erdma').exists()
+    assert list((tmp_path / 'tmp').iterdir()) == []
+
+
+@needs_dkms
+def test_release_that_does_not_compile_leaves_the_module_of_the_older_one(real, tmp_path):
+    real('1', left='1')
+    assert 'erdma-dkms: no new module for Linux 9.9-running: dkms failed (exit status 10)' in real('#error')
+    assert run(tmp_path, 'preun -n erdma-dkms', '1').returncode == 0
+    assert real.installed() == '1' and 'installed' in real.status()
+    assert run(tmp_path, 'preun -n erdma-dkms', '0').returncode == 0
+    assert not real.installed() and not (tmp_path / 'var/lib/dkms/erdma').exists()
+
+
+# ---- removal -------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('status', (0, 3))
 def test_removal_takes_the_modules_of_all_kernels_and_never_fails(dkms, tmp_path, status):
