@@ -47,6 +47,7 @@ help:
 	@echo 'Install'
 	@echo '  make install      DESTDIR=, PREFIX= (now $(PREFIX)), KVER= (now $(KVER))'
 	@echo '  make uninstall    takes the same variables'
+	@echo '  make install-dkms  the sources of the module for DKMS; uninstall-dkms'
 	@echo '  make dist         build/erdma-$(VERSION).tar.xz'
 	@echo '  make deb          Debian packages from it, into build/deb; make rpm: build/rpm'
 	@echo '  make release-check  do VERSION, changelog, manual pages and tag agree?'

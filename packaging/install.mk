@@ -2,7 +2,7 @@
 #
 # Which file goes where. make install takes what is built; each package takes a part:
 #   install-eadm install-dev install-dkms install-model, install-module
-# DESTDIR=, PREFIX=, KVER= (of the module); uninstall takes the same.
+# DESTDIR=, PREFIX=, KVER= (of the module); uninstall takes the same. Of install-dkms: uninstall-dkms.
 
 LIBDIR ?= $(PREFIX)/lib
 SCHEMAS = $(wildcard eadm/schema/*.json)
@@ -14,6 +14,7 @@ RUNBOOKS = $(wildcard docs/runbooks/*.md)
 UNITS = eadm-metrics.service eadm-metrics.timer
 UNIT_DIR = $(DESTDIR)/usr/lib/systemd/system
 EADM_SHARE = $(DESTDIR)$(PREFIX)/share/eadm
+SOS = $(DESTDIR)$(PYTHON_DIR)/sos
 # Where the system's python looks for modules: Debian's
 PYTHON_DIR ?= /usr/lib/python3/dist-packages
 MODEL_SO = qemu-model/build/erdma-qemu.so
@@ -34,11 +35,17 @@ define install_man
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit; done
 endef
 
-# The same file under two owners: who goes first takes it from the other
+# The same file under two owners: who goes first takes it from the other. OF_PACKAGES: a file of each
+# package that has what is installed or removed. Of modules there can be one.
+OF_PACKAGES = $(UDEV_RULE) $(PREFIX)/include/rdma/erdma_diag.h
+install: OF_PACKAGES += $(if $(wildcard driver/erdma.ko),/usr/src/erdma-*/dkms.conf) \
+	$(if $(wildcard $(MODEL_SO)),$(PREFIX)/bin/erdma-vm)
+uninstall: OF_PACKAGES += $(PREFIX)/share/man/man4/erdma.4* $(PREFIX)/bin/erdma-vm
+uninstall-dkms: OF_PACKAGES = /usr/src/erdma-$(VERSION)/dkms.conf
 not-packaged:
-	@p=$$(dpkg-query -S $(UDEV_RULE) 2>/dev/null || rpm -qf $(UDEV_RULE) 2>/dev/null) || exit 0; \
-	if [ -z '$(DESTDIR)' ]; then \
-		echo "$(UDEV_RULE) belongs to a package ($${p%%:*}): remove that first" >&2; exit 1; fi
+	@[ -z '$(DESTDIR)' ] || exit 0; for f in $(OF_PACKAGES); do \
+		p=$$(dpkg-query -S "$$f" 2>/dev/null || rpm -qf "$$f" 2>/dev/null) || continue; \
+		echo "$$f belongs to a package ($${p%%:*}): remove that first" >&2; exit 1; done
 
 install: not-packaged install-built
 	if [ -e driver/erdma.ko ]; then $(MAKE) install-module; \
@@ -56,7 +63,7 @@ install-eadm:
 	for r in $(UDEV_RULES); do \
 		install -D -m 644 $$r $(DESTDIR)/usr/lib/udev/rules.d/$${r##*/} || exit; done
 	install -D -m 644 packaging/sysusers/eadm.conf $(DESTDIR)/usr/lib/sysusers.d/eadm.conf
-	install -D -m 644 packaging/sos/erdma.py $(DESTDIR)$(PYTHON_DIR)/sos/report/plugins/erdma.py
+	install -D -m 644 packaging/sos/erdma.py $(SOS)/report/plugins/erdma.py
 	for f in $(PROMETHEUS); do \
 		install -D -m 644 $$f $(EADM_SHARE)/prometheus/$${f##*/} || exit; done
 	for f in $(RUNBOOKS); do \
@@ -108,7 +115,7 @@ uninstall: not-packaged
 		$(COMPLETIONS)/erdma-vm \
 		$(DESTDIR)$(PREFIX)/include/rdma/erdma_diag.h \
 		$(DESTDIR)/usr/lib/sysusers.d/eadm.conf \
-		$(DESTDIR)$(PYTHON_DIR)/sos/report/plugins/erdma.py \
+		$(SOS)/report/plugins/erdma.py $(SOS)/report/plugins/__pycache__/erdma.*.pyc \
 		$(addprefix $(UNIT_DIR)/,$(UNITS))
 	rm -rf $(EADM_SHARE)
 	for r in $(UDEV_RULES); do rm -f $(DESTDIR)/usr/lib/udev/rules.d/$${r##*/}; done
@@ -116,6 +123,14 @@ uninstall: not-packaged
 	if [ -e $(MODULE_DIR)/erdma.ko ]; then \
 		rm -f $(MODULE_DIR)/erdma.ko && \
 		if [ -z '$(DESTDIR)' ]; then depmod $(KVER); fi; fi
+# They may be others', too
+	for d in $(addprefix $(DESTDIR)$(PREFIX)/,share/erdma include/rdma) \
+		$(SOS)/report/plugins/__pycache__ $(SOS)/report/plugins $(SOS)/report $(SOS) $(MODULE_DIR); do \
+		[ ! -d $$d ] || rmdir --ignore-fail-on-non-empty $$d || exit; done
+
+uninstall-dkms: not-packaged
+	rm -rf $(DKMS_DIR)
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man4/,erdma.4 erdma_diag.4)
 
 .PHONY: install install-built install-eadm install-dev install-model install-dkms install-module \
-	uninstall not-packaged
+	uninstall uninstall-dkms not-packaged

@@ -414,10 +414,10 @@ def test_debian_11_builds_the_module_from_the_sources():
     module is built for Linux 5.10 from what "make install-dkms" installs, and taken at boot.
     """
     system = distro.System('bullseye', 'bullseye')
-    version, kernel = release.version(), system.releases()[-1]
+    version, kernel, before = release.version(), system.releases()[-1], system.files()
     try:
-        subprocess.run(['make', '-s', 'install-dkms', f'DESTDIR={system.root}', 'PREFIX=/usr'],
-                       cwd=TOP, check=True)
+        made = ['make', '-s', f'DESTDIR={system.root}', 'PREFIX=/usr']
+        subprocess.run([*made, 'install-dkms'], cwd=TOP, check=True)
         system.must('dkms', 'install', f'erdma/{version}', '-k', kernel)
         assert '/updates/dkms/erdma.ko' in module_file(system, kernel)
         with boot(system, kernel) as (vm,):
@@ -426,5 +426,7 @@ def test_debian_11_builds_the_module_from_the_sources():
             assert not vm.complaints()
         system.must('dkms', 'remove', f'erdma/{version}', '--all')
         assert not module_file(system, kernel) and not modules_of_dkms(system)
+        subprocess.run([*made, 'uninstall-dkms'], cwd=TOP, check=True)
+        assert not [x for x in system.files() if re.match('/usr/.*erdma', x) and x not in before]
     finally:
         system.remove()

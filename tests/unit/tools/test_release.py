@@ -170,37 +170,96 @@ def members(debs):
             names = subprocess.run(['tar', '-t'], input=out, stdout=subprocess.PIPE, check=True,
                                    timeout=60).stdout.decode().split()
             found |= {x[1:].removesuffix('.gz') for x in names if not x.endswith('/')}
-    return {x for x in found if not x.startswith(('/usr/share/doc/', '/usr/share/lintian/',
-                                                  '/usr/src/'))}
+    return {x for x in found if not x.startswith(('/usr/share/doc/', '/usr/share/lintian/', '/usr/src/'))}
 
 
-#: They come with the module, or its sources.
-PAGES_OF_MODULE = {'/usr/share/man/man4/erdma.4', '/usr/share/man/man4/erdma_diag.4'}
+#: Folders that every system has, or whose other owners do not look whether they are there.
+OF_ALL = re.compile('/usr/(bin|lib|share/man/man[0-9]|share/doc|share/bash-completion/completions|'
+                    'lib/(sysusers.d|udev/rules.d|systemd/system|python3/dist-packages)|include)|'
+                    '/lib/modules/9.9')
+
+
+def below(root):
+    """Files, and folders that have nothing, as paths of the system that is made there."""
+    return {'/' + str(p.relative_to(root)) for p in root.rglob('*')
+            if not p.is_dir() or not any(p.iterdir())}
 
 
 def test_make_install_has_the_same_files_and_uninstall_leaves_none(debs, tmp_path):
+    """With the module, which DKMS has from no package, and its pages."""
     tree = Path(next(debs.glob('erdma-[0-9]*')))
-    made = tmp_path / 'tree'
+    made, root = tmp_path / 'tree', tmp_path / 'root'
     shutil.copytree(tree, made, symlinks=True)
-    make = ['make', '-C', made, f'DESTDIR={tmp_path}/root', 'PREFIX=/usr']
+    (made / 'driver/erdma.ko').write_text('module')
+    make = ['make', '-C', made, f'DESTDIR={root}', 'PREFIX=/usr', 'KVER=9.9']
     for target in ('install', 'uninstall'):
         done = subprocess.run([*make, target], timeout=400, **QUIET)
         assert done.returncode == 0, done.stdout
-        files = {'/' + str(p.relative_to(tmp_path / 'root'))
-                 for p in (tmp_path / 'root').rglob('*') if not p.is_dir()}
-        assert files == (members(debs) - PAGES_OF_MODULE if target == 'install' else set())
+        if target == 'install':
+            assert below(root) == members(debs) | {'/lib/modules/9.9/updates/erdma.ko'}
+    assert [x for x in below(root) if not OF_ALL.fullmatch(x)] == []
 
 
-def test_make_leaves_files_of_packages_alone(tmp_path):
-    """make uninstall takes no source from DKMS; with the packages there it does nothing."""
+def test_make_uninstall_leaves_what_others_have(tmp_path):
+    """In folders that it removes otherwise."""
+    others = [tmp_path / x for x in (
+        'usr/include/rdma/other.h', 'usr/share/erdma/other', 'lib/modules/9.9/updates/other.ko',
+        'usr/lib/python3/dist-packages/sos/report/plugins/__pycache__/other.cpython-311.pyc')]
+    ours = others[3].with_name('erdma.cpython-311.pyc')
+    for file in (*others, ours):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text('')
+    done = subprocess.run(['make', '-C', TOP, 'uninstall', f'DESTDIR={tmp_path}', 'PREFIX=/usr',
+                           'KVER=9.9'], timeout=60, **QUIET)
+    assert done.returncode == 0, done.stdout
+    assert [x.exists() for x in others] == [True] * len(others) and not ours.exists()
+
+
+def test_sources_for_dkms_are_removed_with_their_pages(tmp_path):
+    for target in ('install-dkms', 'uninstall-dkms'):
+        done = subprocess.run(['make', '-C', TOP, target, f'DESTDIR={tmp_path}', 'PREFIX=/usr'],
+                              timeout=60, **QUIET)
+        assert done.returncode == 0, done.stdout
+        there = below(tmp_path)
+        if target == 'install-dkms':
+            assert {f'/usr/src/erdma-{release.version()}/dkms.conf', '/usr/share/man/man4/erdma.4',
+                    '/usr/share/man/man4/erdma_diag.4'} < there
+    assert there == {'/usr/src', '/usr/share/man/man4'}
+
+
+def test_make_uninstall_takes_no_source_from_dkms(tmp_path):
     done = subprocess.run(['make', '-n', '-C', TOP, 'uninstall', f'DESTDIR={tmp_path}'], timeout=60,
                           **QUIET)
     assert 'erdma_diag.h' in done.stdout and '/usr/src/' not in done.stdout
-    (tmp_path / 'dpkg-query').write_text('#!/bin/sh\necho "eadm: $2"\n')
-    (tmp_path / 'dpkg-query').chmod(0o755)
-    done = subprocess.run(['make', '-s', '-C', TOP, 'not-packaged'], timeout=60, **QUIET,
-                          env={**os.environ, 'PATH': f'{tmp_path}:{os.environ["PATH"]}'})
-    assert done.returncode and 'belongs to a package (eadm): remove that first' in done.stdout
+
+
+@pytest.mark.parametrize('target, package, file', (
+    ('install', 'eadm', '/usr/lib/udev/rules.d/60-erdma-diag.rules'),
+    ('install', 'erdma-dev', '/usr/include/rdma/erdma_diag.h'),
+    ('install', 'erdma-dkms', '/usr/src/erdma-*/dkms.conf'),
+    ('install', 'erdma-qemu-model', '/usr/bin/erdma-vm'),
+    ('uninstall', 'eadm', '/usr/lib/udev/rules.d/60-erdma-diag.rules'),
+    ('uninstall', 'erdma-dev', '/usr/include/rdma/erdma_diag.h'),
+    ('uninstall', 'erdma-dkms', '/usr/share/man/man4/erdma.4*'),
+    ('uninstall', 'erdma-qemu-model', '/usr/bin/erdma-vm'),
+    ('uninstall-dkms', 'erdma-dkms', f'/usr/src/erdma-{release.version()}/dkms.conf')))
+def test_make_leaves_files_of_packages_alone(tmp_path, target, package, file):
+    """What a package has that is there: nothing is installed over it, or removed."""
+    for name in ('packaging/install.mk', 'Makefile', 'VERSION'):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(TOP / name, tmp_path / name)
+    for name in ('driver/erdma.ko', 'qemu-model/build/erdma-qemu.so'):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text('')
+    (tmp_path / 'bin').mkdir()
+    (tmp_path / 'bin/dpkg-query').write_text(
+        f'#!/bin/sh\n[ "$2" = \'{file}\' ] || exit 1\necho "{package}: $2"\n')
+    (tmp_path / 'bin/rpm').write_text('#!/bin/sh\nexit 1\n')
+    for name in ('dpkg-query', 'rpm'):
+        (tmp_path / 'bin' / name).chmod(0o755)
+    done = subprocess.run(['make', '-s', '-C', tmp_path, target, 'PREFIX=/usr'], timeout=60, **QUIET,
+                          env={**os.environ, 'PATH': f'{tmp_path}/bin:{os.environ["PATH"]}'})
+    assert done.returncode and f'belongs to a package ({package}): remove that first' in done.stdout
 
 
 def test_packages_are_built_where_nothing_is_missing(monkeypatch):
