@@ -14,6 +14,7 @@ RUNBOOKS = $(wildcard docs/runbooks/*.md)
 UNITS = eadm-metrics.service eadm-metrics.timer
 UNIT_DIR = $(DESTDIR)/usr/lib/systemd/system
 EADM_SHARE = $(DESTDIR)$(PREFIX)/share/eadm
+EADM_EXAMPLES = $(DESTDIR)$(PREFIX)/share/doc/eadm/examples
 SOS = $(DESTDIR)$(PYTHON_DIR)/sos
 # Where the system's python looks for modules: Debian's
 PYTHON_DIR ?= /usr/lib/python3/dist-packages
@@ -68,6 +69,9 @@ install-eadm:
 		install -D -m 644 $$f $(EADM_SHARE)/prometheus/$${f##*/} || exit; done
 	for f in $(RUNBOOKS); do \
 		install -D -m 644 $$f $(EADM_SHARE)/runbooks/$${f##*/} || exit; done
+	install -d $(EADM_EXAMPLES)
+	install -m 644 packaging/kubernetes/*.yaml $(EADM_EXAMPLES)
+	install -m 755 tools/trace/*.bt $(EADM_EXAMPLES)
 	install -D -m 644 packaging/prometheus/eadm-metrics.timer $(UNIT_DIR)/eadm-metrics.timer
 	sed 's,@BINDIR@,$(PREFIX)/bin,' packaging/prometheus/eadm-metrics.service.in \
 		>$(UNIT_DIR)/eadm-metrics.service
@@ -117,14 +121,14 @@ uninstall: not-packaged
 		$(DESTDIR)/usr/lib/sysusers.d/eadm.conf \
 		$(SOS)/report/plugins/erdma.py $(SOS)/report/plugins/__pycache__/erdma.*.pyc \
 		$(addprefix $(UNIT_DIR)/,$(UNITS))
-	rm -rf $(EADM_SHARE)
+	rm -rf $(EADM_SHARE) $(EADM_EXAMPLES)
 	for r in $(UDEV_RULES); do rm -f $(DESTDIR)/usr/lib/udev/rules.d/$${r##*/}; done
 	rm -rf $(DESTDIR)$(LIBDIR)/erdma $(DESTDIR)$(PREFIX)/share/erdma/schema $(MODEL_DIR)
 	if [ -e $(MODULE_DIR)/erdma.ko ]; then \
 		rm -f $(MODULE_DIR)/erdma.ko && \
 		if [ -z '$(DESTDIR)' ]; then depmod $(KVER); fi; fi
 # They may be others', too
-	for d in $(addprefix $(DESTDIR)$(PREFIX)/,share/erdma include/rdma) \
+	for d in $(addprefix $(DESTDIR)$(PREFIX)/,share/erdma share/doc/eadm include/rdma) \
 		$(SOS)/report/plugins/__pycache__ $(SOS)/report/plugins $(SOS)/report $(SOS) $(MODULE_DIR); do \
 		[ ! -d $$d ] || rmdir --ignore-fail-on-non-empty $$d || exit; done
 

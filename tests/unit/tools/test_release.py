@@ -170,9 +170,11 @@ def members(debs):
             names = subprocess.run(['tar', '-t'], input=out, stdout=subprocess.PIPE, check=True,
                                    timeout=60).stdout.decode().split()
             found |= {x[1:].removesuffix('.gz') for x in names if not x.endswith('/')}
-    return {x for x in found if not x.startswith(('/usr/share/doc/', '/usr/share/lintian/', '/usr/src/'))}
+    return {x for x in found if x.startswith(EXAMPLES) or
+            not x.startswith(('/usr/share/doc/', '/usr/share/lintian/', '/usr/src/'))}
 
 
+EXAMPLES = '/usr/share/doc/eadm/examples/'
 #: Folders that every system has, or whose other owners do not look whether they are there.
 OF_ALL = re.compile('/usr/(bin|lib|share/man/man[0-9]|share/doc|share/bash-completion/completions|'
                     'lib/(sysusers.d|udev/rules.d|systemd/system|python3/dist-packages)|include)|'
@@ -203,7 +205,7 @@ def test_make_install_has_the_same_files_and_uninstall_leaves_none(debs, tmp_pat
 def test_make_uninstall_leaves_what_others_have(tmp_path):
     """In folders that it removes otherwise."""
     others = [tmp_path / x for x in (
-        'usr/include/rdma/other.h', 'usr/share/erdma/other', 'lib/modules/9.9/updates/other.ko',
+        'usr/include/rdma/other.h', 'usr/share/doc/eadm/README', 'lib/modules/9.9/updates/other.ko',
         'usr/lib/python3/dist-packages/sos/report/plugins/__pycache__/other.cpython-311.pyc')]
     ours = others[3].with_name('erdma.cpython-311.pyc')
     for file in (*others, ours):
@@ -279,12 +281,12 @@ def test_dkms_has_every_file_of_the_driver(debs):
 
 
 def test_examples_are_where_the_page_says(debs):
-    """docs/kubernetes.md and the programs for bpftrace."""
+    """docs/kubernetes.md and the programs for bpftrace, which run as they are."""
     listed = subprocess.run(['dpkg-deb', '-c', next(debs.glob('eadm_*.deb'))], timeout=60, **QUIET).stdout
-    for pattern in ('packaging/kubernetes/*.yaml', 'tools/trace/*.bt'):
+    for mode, pattern in (('rw-r--r--', 'packaging/kubernetes/*.yaml'), ('rwxr-xr-x', 'tools/trace/*.bt')):
         names = [x.name for x in TOP.glob(pattern)]
         assert names and not [x for x in names if not re.search(
-            rf'/usr/share/doc/eadm/examples/{re.escape(x)}(\.gz)?$', listed, re.M)]
+            rf'^-{mode} .*{EXAMPLES}{re.escape(x)}$', listed, re.M)]
 
 
 def test_wrapper_finds_the_device(debs, tmp_path):
@@ -326,6 +328,9 @@ def test_rpms_have_files_and_rpmlint_finds_nothing(rpms):
     # Of RHEL 9's python. Debian's own folder is read by no system with rpm.
     assert plugin('3.9') + '/erdma.py' in listed
     assert [x for x in listed if 'dist-packages' in x] == []
+    examples = {EXAMPLES + x.name for pattern in ('packaging/kubernetes/*', 'tools/trace/*.bt')
+                for x in TOP.glob(pattern)}
+    assert {x for x in listed if x.startswith(EXAMPLES)} == examples
     done = subprocess.run(['rpmlint', '-r', release.TOP / 'packaging/rpm/erdma.rpmlintrc', *found],
                           timeout=120, **QUIET)
     assert re.search(r'\b0 errors, 0 warnings', done.stdout), done.stdout
