@@ -2,7 +2,8 @@
 """tools/release: the tarball, packages made from it, and whether a release is consistent.
 
 dist: build/erdma-VERSION.tar.xz from the last commit. deb, rpm: packages from that tarball, into
-build/deb and build/rpm. check: VERSION, CHANGELOG.md, manual pages and the tag agree.
+build/deb and build/rpm. check: VERSION, CHANGELOG.md, manual pages and the tag agree, and all is
+committed.
 """
 import argparse
 import contextlib
@@ -15,6 +16,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+import tempfile
 from pathlib import Path
 
 from . import packages, qemu
@@ -25,11 +27,6 @@ from .step import Failure, report, say
 QEMU_PARTS = ('VERSION', 'include', 'linux-headers', 'qapi', 'scripts/qapi', 'scripts/qapi-gen.py',
               'scripts/tracetool', 'scripts/tracetool.py', 'tcg/i386', 'trace', 'LICENSE', 'COPYING')
 BUILD_LIMIT = 1800
-
-
-def version() -> str:
-    """The version of everything."""
-    return (TOP / 'VERSION').read_text(encoding='ascii').strip()
 
 
 def maintainer(top=TOP) -> str:
@@ -45,6 +42,11 @@ def git(*words) -> str:
     if done.returncode:
         raise Failure(f'git {words[0]} failed: packages are made from a commit')
     return done.stdout.strip()
+
+
+def version() -> str:
+    """The version of everything: of the last commit, which packages are made from."""
+    return git('show', 'HEAD:VERSION')
 
 
 def run(*words, cwd, env=None, log) -> None:
@@ -103,21 +105,21 @@ def wrap(entry, first, rest, width=78) -> str:
     return '\n'.join([*lines, line.rstrip()])
 
 
-def deb_changelog(text, now) -> str:
+def deb_changelog(text, now, top=TOP) -> str:
     """debian/changelog. @now: seconds, of the commit."""
     out = []
     for number, date, entries in releases(text):
         out += [f'erdma ({number}-1) {"unstable" if date else "UNRELEASED"}; urgency=medium', '',
                 *(wrap(x, '  * ', '    ') for x in entries), '',
-                f' -- {maintainer()}  {email.utils.format_datetime(when(date, now))}', '']
+                f' -- {maintainer(top)}  {email.utils.format_datetime(when(date, now))}', '']
     return '\n'.join(out)
 
 
-def rpm_changelog(text, now) -> str:
+def rpm_changelog(text, now, top=TOP) -> str:
     """What follows %changelog in a spec."""
     out = ['%changelog']
     for number, date, entries in releases(text):
-        out += [f'* {when(date, now):%a %b %d %Y} {maintainer()} - {number}-1',
+        out += [f'* {when(date, now):%a %b %d %Y} {maintainer(top)} - {number}-1',
                 *(wrap(x.replace('%', '%%'), '- ', '  ') for x in entries), '']
     return '\n'.join(out)
 
@@ -169,6 +171,12 @@ def qemu_parts(out, when_made) -> None:
 
 # ---- packages -----------------------------------------------------------------------------
 
+def unpack(tarball, where) -> Path:
+    """The source in a tarball of dist(): what is not committed is in no package."""
+    subprocess.run(['tar', '-xf', tarball, '-C', where], check=True, timeout=120)
+    return where / f'erdma-{version()}'
+
+
 @contextlib.contextmanager
 def modes_of_everybody():
     """Files that are made have the same modes, whoever makes them."""
@@ -188,15 +196,21 @@ def deb(where=BUILD / 'deb') -> Path:
     where.mkdir(parents=True)
     shutil.copy(tarball, where / f'erdma_{version()}.orig.tar.xz')
     qemu_parts(where / f'erdma_{version()}.orig-qemu.tar.xz', now)
-    for name in (f'erdma_{version()}.orig.tar.xz', f'erdma_{version()}.orig-qemu.tar.xz'):
-        subprocess.run(['tar', '-xf', where / name, '-C', where], check=True, timeout=120)
-    tree = where / f'erdma-{version()}'
+    tree = unpack(tarball, where)
+    unpack(where / f'erdma_{version()}.orig-qemu.tar.xz', where)
     (where / 'qemu').rename(tree / 'qemu')
     shutil.copytree(tree / 'packaging/debian', tree / 'debian')
     text = (tree / 'CHANGELOG.md').read_text(encoding='utf-8')
-    (tree / 'debian/changelog').write_text(deb_changelog(text, now), encoding='utf-8')
+    (tree / 'debian/changelog').write_text(deb_changelog(text, now, tree), encoding='utf-8')
     run('dpkg-buildpackage', '-us', '-uc', cwd=tree, log=where / 'build.log')
     return where
+
+
+def rpm_spec(tree, now) -> str:
+    """The spec of a source, with version and changelog."""
+    text = (tree / 'CHANGELOG.md').read_text(encoding='utf-8')
+    spec = (tree / 'packaging/rpm/erdma.spec').read_text(encoding='utf-8')
+    return spec.replace('@VERSION@', version()) + '\n' + rpm_changelog(text, now, tree)
 
 
 def rpm(where=BUILD / 'rpm') -> Path:
@@ -207,11 +221,9 @@ def rpm(where=BUILD / 'rpm') -> Path:
     for name in ('SOURCES', 'SPECS'):
         (where / name).mkdir(parents=True)
     shutil.copy(tarball, where / 'SOURCES')
-    text = (TOP / 'CHANGELOG.md').read_text(encoding='utf-8')
-    spec = (TOP / 'packaging/rpm/erdma.spec').read_text(encoding='utf-8')
     path = where / 'SPECS/erdma.spec'
-    path.write_text(spec.replace('@VERSION@', version()) + '\n' + rpm_changelog(text, now),
-                    encoding='utf-8')
+    with tempfile.TemporaryDirectory() as folder:
+        path.write_text(rpm_spec(unpack(tarball, Path(folder)), now), encoding='utf-8')
     # What an rpm system has to build with is unknown to Debian's rpm.
     run('rpmbuild', '-ba', '--nodeps', '--define', f'_topdir {where}', '--define', '_build_id_links none',
         path, cwd=where, log=where / 'build.log', env={'SOURCE_DATE_EPOCH': str(now)})
@@ -261,6 +273,9 @@ def problems(top=TOP, tags=()) -> list:
 def check() -> None:
     """Failure that names what does not agree."""
     found = problems(tags=git('tag', '--points-at', 'HEAD').split())
+    # The files that are looked at are these, the tag is the commit's.
+    if git('status', '--porcelain'):
+        found.append('there are changes that are not committed')
     if found:
         raise Failure('\n'.join(['not ready for a release:', *found]))
     say(f'{version()} is ready')

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tools/release: changelogs, consistency, the tarball, the packages."""
+import functools
 import hashlib
 import os
 import re
@@ -31,6 +32,7 @@ Added
 
 - All.
 '''
+VERSION = (TOP / 'VERSION').read_text(encoding='ascii').strip()
 #: It is not uploaded to Debian.
 NOT_FOR_US = 'initial-upload-closes-no-bugs'
 QUIET = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT, 'text': True, 'check': False}
@@ -112,6 +114,42 @@ def test_this_tree_lacks_nothing_but_its_day_and_tag():
     """The newest entry is of VERSION: packages are named by the one and built by the other."""
     found = release.problems(TOP)
     assert [x for x in found if 'unreleased' not in x and not x.startswith('this commit has')] == []
+
+
+@pytest.fixture(name='repository')
+def _repository(tmp_path, monkeypatch):
+    """A tree that is ready for a release, committed and tagged, in place of this one."""
+    tree = scratch(tmp_path)
+    for words in (['init', '-q'], ['add', '.'], ['commit', '-qm', 'all'], ['tag', 'v0.1.0']):
+        subprocess.run(['git', '-C', tree, '-c', 'user.name=a', '-c', 'user.email=a@example.org', *words],
+                       check=True, timeout=60)
+    monkeypatch.setattr(release, 'TOP', tree)
+    monkeypatch.setattr(release, 'BUILD', tree / 'build')
+    monkeypatch.setattr(release, 'problems', functools.partial(release.problems, tree))
+    return tree
+
+
+def test_what_is_not_committed_is_not_ready(repository, capsys):
+    """The tag is of the commit: of other files it says nothing."""
+    release.check()
+    assert '0.1.0 is ready' in capsys.readouterr().err
+    (repository / 'man/x.8').write_text('.Dd October 30, 2025\n')
+    with pytest.raises(Failure, match='not committed'):
+        release.check()
+
+
+def test_rpm_is_made_of_what_is_committed(repository, monkeypatch):
+    """Its spec and changelog, too, not the tarball alone."""
+    spec = repository / 'packaging/rpm/erdma.spec'
+    for path, text in ((spec, 'Changed\n'), (repository / 'VERSION', '0.2.0\n'), (
+            repository / 'CHANGELOG.md', '# Changes\n\n## 0.2.0 (2025-11-02)\n\nAdded\n\n- More.\n')):
+        path.write_text(text)
+    monkeypatch.setattr(packages, 'install', lambda _: None)
+    monkeypatch.setattr(release, 'run', lambda *_, **__: None)
+    where = release.rpm(repository / 'rpm')
+    text = (where / 'SPECS/erdma.spec').read_text()
+    assert text.startswith('URL: https://example.org/\n') and ' - 0.1.0-1\n- Added: All.' in text
+    assert [x.name for x in (where / 'SOURCES').iterdir()] == ['erdma-0.1.0.tar.xz']
 
 
 # ---- tarball and packages -----------------------------------------------------------------
@@ -224,7 +262,7 @@ def test_sources_for_dkms_are_removed_with_their_pages(tmp_path):
         assert done.returncode == 0, done.stdout
         there = below(tmp_path)
         if target == 'install-dkms':
-            assert {f'/usr/src/erdma-{release.version()}/dkms.conf', '/usr/share/man/man4/erdma.4',
+            assert {f'/usr/src/erdma-{VERSION}/dkms.conf', '/usr/share/man/man4/erdma.4',
                     '/usr/share/man/man4/erdma_diag.4'} < there
     assert there == {'/usr/src', '/usr/share/man/man4'}
 
@@ -244,7 +282,7 @@ def test_make_uninstall_takes_no_source_from_dkms(tmp_path):
     ('uninstall', 'erdma-dev', '/usr/include/rdma/erdma_diag.h'),
     ('uninstall', 'erdma-dkms', '/usr/share/man/man4/erdma.4*'),
     ('uninstall', 'erdma-qemu-model', '/usr/bin/erdma-vm'),
-    ('uninstall-dkms', 'erdma-dkms', f'/usr/src/erdma-{release.version()}/dkms.conf')))
+    ('uninstall-dkms', 'erdma-dkms', f'/usr/src/erdma-{VERSION}/dkms.conf')))
 def test_make_leaves_files_of_packages_alone(tmp_path, target, package, file):
     """What a package has that is there: nothing is installed over it, or removed."""
     for name in ('packaging/install.mk', 'Makefile', 'VERSION'):
