@@ -183,6 +183,23 @@ def test_release_that_does_not_compile_leaves_the_module_of_the_older_one(real, 
     assert not real.installed() and not (tmp_path / 'var/lib/dkms/erdma').exists()
 
 
+# ---- eadm ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('udev', (True, False), ids=['udev', 'no udev'])
+def test_nodes_that_exist_get_the_group(tmp_path, udev):
+    """It is made before udev is asked to apply the rule. In a container there is no udev."""
+    for name in ('systemd-sysusers', 'udevadm'):
+        stub(tmp_path, name, f'echo {name} "$*" >>{tmp_path}/asked; exit 1')
+    if udev:
+        (tmp_path / 'run/udev').mkdir(parents=True)
+        (tmp_path / 'run/udev/control').write_text('')
+    assert run(tmp_path, 'post -n eadm', '1').returncode == 0
+    asked = (tmp_path / 'asked').read_text().splitlines()
+    assert asked.pop(0) == 'systemd-sysusers eadm.conf'
+    deb = (TOP / 'packaging/debian/eadm.postinst').read_text(encoding='utf-8')
+    assert asked == (re.findall(r'udevadm .*(?= \|\| true)', deb) if udev else [])
+
+
 # ---- removal -------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('status', (0, 3))
