@@ -5,6 +5,8 @@
 # DESTDIR=, PREFIX=, KVER= (of the module); uninstall takes the same. Of install-dkms: uninstall-dkms.
 
 LIBDIR ?= $(PREFIX)/lib
+# For programs that read the diagnostics node or a snapshot file
+HEADERS = uapi/erdma_diag.h erdma/erdma_snapshot.h erdma/erdma_size.h
 SCHEMAS = $(wildcard eadm/schema/*.json)
 EADM_PAGES = $(wildcard man/eadm.8 man/eadm-*.[5-8])
 UDEV_RULES = $(wildcard packaging/udev/*.rules)
@@ -78,7 +80,8 @@ install-eadm:
 	chmod 644 $(UNIT_DIR)/eadm-metrics.service
 
 install-dev:
-	install -D -m 644 include/uapi/erdma_diag.h $(DESTDIR)$(PREFIX)/include/rdma/erdma_diag.h
+	for h in $(HEADERS); do \
+		install -D -m 644 include/$$h $(DESTDIR)$(PREFIX)/include/rdma/$${h##*/} || exit; done
 	for s in $(SCHEMAS); do \
 		install -D -m 644 $$s $(DESTDIR)$(PREFIX)/share/erdma/schema/$${s##*/} || exit; done
 
@@ -117,7 +120,7 @@ uninstall: not-packaged
 		man1/qemu-system-x86_64-erdma.1) \
 		$(DESTDIR)$(PREFIX)/bin/qemu-system-x86_64-erdma $(DESTDIR)$(PREFIX)/bin/erdma-vm \
 		$(COMPLETIONS)/erdma-vm \
-		$(DESTDIR)$(PREFIX)/include/rdma/erdma_diag.h \
+		$(addprefix $(DESTDIR)$(PREFIX)/include/rdma/,$(notdir $(HEADERS))) \
 		$(DESTDIR)/usr/lib/sysusers.d/eadm.conf \
 		$(SOS)/report/plugins/erdma.py $(SOS)/report/plugins/__pycache__/erdma.*.pyc \
 		$(addprefix $(UNIT_DIR)/,$(UNITS))

@@ -8,17 +8,11 @@
 
 #include <linux/types.h>
 
+#include "erdma_size.h"
+
 #define ERDMA_MASK(h, l)	(((0xffffffffU) >> (31 - (h))) & ((0xffffffffU) << (l)))
 #define ERDMA_MASK64(h, l)	(((0xffffffffffffffffULL) >> (63 - (h))) & \
 				 ((0xffffffffffffffffULL) << (l)))
-
-#ifdef __cplusplus
-#define ERDMA_SIZE_IS(type, size) \
-	static_assert(sizeof(type) == (size), #type)
-#else
-#define ERDMA_SIZE_IS(type, size) \
-	_Static_assert(sizeof(type) == (size), #type)
-#endif
 
 /* ---- 1. PCI function ---------------------------------------------------- */
 

@@ -15,7 +15,7 @@
 
 #include <linux/types.h>
 
-#include "erdma_reg.h"
+#include "erdma_size.h"
 
 #define ERDMA_SNAP_MAGIC	"ERDMASNP"
 #define ERDMA_SNAP_MAGIC_LEN	8

@@ -267,6 +267,22 @@ def test_sources_for_dkms_are_removed_with_their_pages(tmp_path):
     assert there == {'/usr/src', '/usr/share/man/man4'}
 
 
+@pytest.mark.parametrize('compiler', ('gcc -std=c11', 'g++ -std=c++11'))
+def test_programs_include_the_installed_headers(tmp_path, compiler):
+    """Each of them alone, and without the source."""
+    done = subprocess.run(['make', '-C', TOP, 'install-dev', f'DESTDIR={tmp_path}', 'PREFIX=/usr'],
+                          timeout=60, **QUIET)
+    assert done.returncode == 0, done.stdout
+    names = {x.name for x in (tmp_path / 'usr/include/rdma').iterdir()}
+    assert {'erdma_diag.h', 'erdma_snapshot.h'} < names
+    for name in names:
+        lang = 'c++' if '+' in compiler else 'c'
+        done = subprocess.run([*compiler.split(), '-Wall', '-Wextra', '-pedantic', '-Werror', '-fsyntax-only',
+                               f'-I{tmp_path}/usr/include', f'-x{lang}', '-'], timeout=60, **QUIET,
+                              input=f'#include <rdma/{name}>\nint x;\n')
+        assert done.returncode == 0, f'{name}: {done.stdout}'
+
+
 def test_make_uninstall_takes_no_source_from_dkms(tmp_path):
     done = subprocess.run(['make', '-n', '-C', TOP, 'uninstall', f'DESTDIR={tmp_path}'], timeout=60,
                           **QUIET)
