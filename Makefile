@@ -26,7 +26,7 @@ help:
 	@echo '  make demo         builds everything, boots a VM with the card, shows it at work'
 	@echo '  make shell        the same VM, with a shell on this terminal; GDB=1: gdb may attach to it'
 	@echo 'Test'
-	@echo '  make check        all tests; T=WORDS selects by name, check-list names them'
+	@echo '  make check        static,unit,eadm,kunit,model,vm,quick; T=WORDS selects by name, check-list names all'
 	@echo '  make check-hosts  several VMs, NVMe and NFS over RDMA, the in-tree driver'
 	@echo '  make check-debug  KUnit and VM tests on kernels with KASAN, lockdep, kmemleak and KCSAN'
 	@echo '  make check-kernels  the basic tests on other kernels: 5.10, 6.12, Debian 13, the newest'

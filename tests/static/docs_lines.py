@@ -135,6 +135,37 @@ def unlisted():
             and x != 'docs/README.md']
 
 
+def without_groups():
+    """Who says of "make check" what it runs, and leaves a group of tools/check out or has another;
+    .ci/run, which adds one.
+    """
+    groups = re.search("(?m)^EVERYDAY = '(.*)'$", text('tools/check'))[1]
+    found = {name: re.search(r'  make check  +(?:tests: )?([^; ]*);', text(name))
+             for name in ('Makefile', 'README.md', 'tests/README.md')}
+    found['.ci/run'] = re.search('TEST_GROUPS=(.*),hosts ', text('.ci/run'))
+    return [f'{name}: "make check" is not {groups}' for name, line in found.items()
+            if not line or line[1] != groups]
+
+
+def other_groups():
+    """Tests that the guide to installing names and that are not in "make check", where it does not
+    say in which group they are.
+    """
+    page = 'docs/guide/install.md'
+    intro = ' '.join(text(page).partition('\n## ')[0].split())
+    modules = glob.glob(os.path.join(TOP, 'tests/**/test_*.py'), recursive=True)
+    found = []
+    for name in sorted(set(re.findall('`(test_[a-z0-9_]+)`', text(page)))):
+        path = next(os.path.relpath(x, TOP) for x in modules if f'def {name}(' in text(x))
+        of_all = re.search(r"(?m)^pytestmark = \[\s*pytest\.mark\.group\('(\w+)'\)", text(path))[1]
+        own = re.search(rf"(?m)^@pytest\.mark\.group\('(\w+)'\)\n(?:@.*\n)*def {name}\(", text(path))
+        group = own[1] if own else of_all
+        if group in ('hosts', 'long') and f'`{path}` (`make check-{group}`)' not in intro and not re.search(
+                rf'`{name}`(?:[^;`]|`test_\w+`)* (?:is|are) in `make check-{group}`', intro):
+            found.append(f'{page}: {name} is in make check-{group}')
+    return found
+
+
 def without_help():
     """Targets of the top Makefile that "make help" does not name."""
     out = subprocess.run(['make', '-s', '--no-print-directory', 'help'], cwd=TOP, text=True,

@@ -90,6 +90,14 @@ def test_make_help_names_every_target():
     silent(docs_lines.without_help())
 
 
+def test_who_says_what_make_check_runs_names_its_groups():
+    silent(docs_lines.without_groups())
+
+
+def test_guide_names_the_group_of_each_test():
+    silent(docs_lines.other_groups())
+
+
 def test_links_of_the_documents_lead_somewhere():
     silent(docs_lines.dead_links())
 

@@ -46,7 +46,7 @@ def test_every_section_is_walked():
     assert re.findall(r'(?m)^## (.*)$', PAGE) == SECTIONS
 
 
-# Each builds the driver or the model anew: the first one in make check, all in check-long
+# Each builds the driver or the model anew: the first one in check-hosts, the others in check-long
 @pytest.mark.parametrize('title', [SECTIONS[0], *(
     pytest.param(x, marks=pytest.mark.group('long')) for x in SECTIONS[1:])])
 def test_section(title, copy):
