@@ -270,6 +270,35 @@ def test_upgrade_under_load_leaves_the_running_driver(system, next_debs):
         assert not vm.complaints()
 
 
+def test_purge_on_a_running_system_leaves_nothing(system):
+    """With the timer of the metrics and the driver at work. The system in its folder stays as it is."""
+    with boot(system, system.releases()[-1]) as (vm,):
+        check_device(vm)
+        vm.wait_until('the group of the node', '[ $(stat -c %G /dev/erdma/diag0) = erdma-diag ]', 20)
+        folder = '/var/lib/prometheus/node-exporter'
+        vm.run(f'mkdir -p {folder} && systemctl enable --now eadm-metrics.timer')
+        vm.wait_until('the timer', f'test -s {folder}/erdma.prom', 60)
+        vm.run(f'DEBIAN_FRONTEND=noninteractive apt-get -y purge {" ".join(OURS)}', 600)
+        assert vm.run('systemctl is-active eadm-metrics.timer', check=False).out.strip() == 'inactive'
+        # failed: it ran just then.
+        said = vm.run('systemctl is-active eadm-metrics.service', check=False).out.strip()
+        assert said in ('inactive', 'failed')
+        assert not vm.ok('getent group erdma-diag')
+        # The driver that is loaded serves on.
+        assert vm.out('stat -c "%U:%G %a" /dev/erdma/diag0') == 'root:root 600'
+        assert left_behind(vm) == []
+        assert not vm.complaints()
+
+
+def left_behind(vm):
+    """Files with our names that no package has, nor the test: its agent, the kernel's own driver."""
+    found = vm.out("find /etc /usr /var/lib -name '*erdma*' -o -name '*eadm*'").splitlines()
+    found = [x for x in found if not re.search(r'/erdma-agent\.service$|/modules/[^/]+/kernel/', x)]
+    # Of a merged /usr, packages have files of /lib.
+    return [x for x in found if not vm.ok(['dpkg-query', '-S', x]) and
+            not vm.ok(['dpkg-query', '-S', x.removeprefix('/usr')])]
+
+
 def test_kernel_that_is_locked_down_is_named(system):
     """DKMS signs with a key that the kernel gets by MOK only: eadm says what is to be done."""
     with boot(system, system.releases()[-1], append='lockdown=integrity') as (vm,):

@@ -153,6 +153,20 @@ def test_installation_names_kernels_that_get_no_driver(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, 'debhelper\n', '')
 
 
+@pytest.mark.parametrize('action, stopped', (('remove', True), ('upgrade', False)))
+def test_removal_stops_the_service_that_writes_the_metrics(tmp_path, action, stopped):
+    """Not the timer alone: a file written after the removal would be exported for ever."""
+    (tmp_path / 'run/systemd/system').mkdir(parents=True)
+    (tmp_path / 'deb-systemd-invoke').write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/asked\nexit 1\n')
+    (tmp_path / 'deb-systemd-invoke').chmod(0o755)
+    done = subprocess.run(['sh', script('eadm.prerm', tmp_path, tmp_path), action], timeout=60,
+                          env={'PATH': f'{tmp_path}:/usr/bin:/bin'}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, 'debhelper\n', '')
+    asked = tmp_path / 'asked'
+    assert (asked.read_text() if asked.exists() else '') == (
+        'stop eadm-metrics.timer eadm-metrics.service\n' if stopped else '')
+
+
 # ---- the group -----------------------------------------------------------------------------
 
 def test_group_has_one_name():
