@@ -464,10 +464,28 @@ static void dma_buf_that_breaks_within_a_page_has_no_small_pages(struct kunit *t
 	KUNIT_EXPECT_NE(test, ib_umem_find_best_pgsz(umem, sizes, 0), PAGE_SIZE);
 }
 
+/* Pinned memory of @pages pages from 4 GiB on, in two runs; @sg: two entries */
+static struct ib_umem *large_umem(struct kunit *test, struct scatterlist *sg, u32 pages)
+{
+	struct ib_umem *umem = kunit_kzalloc(test, sizeof(*umem), GFP_KERNEL);
+	u32 first = pages / 2;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, umem);
+	sg_init_table(sg, 2);
+	sg_dma_address(&sg[0]) = SZ_4G;
+	sg_dma_len(&sg[0]) = first << PAGE_SHIFT;
+	sg_dma_address(&sg[1]) = SZ_4G + ((u64)first << PAGE_SHIFT);
+	sg_dma_len(&sg[1]) = (pages - first) << PAGE_SHIFT;
+	umem->length = (size_t)pages << PAGE_SHIFT;
+	umem->sgt_append.sgt.sgl = sg;
+	umem->sgt_append.sgt.nents = 2;
+	umem->sgt_append.sgt.orig_nents = 2;
+	return umem;
+}
+
 /* One entry more than the count of VERSION 0 can say */
 static void region_of_4_gib_needs_tables_of_several_levels(struct kunit *test)
 {
-	struct ib_umem *umem = kunit_kzalloc(test, sizeof(*umem), GFP_KERNEL);
 	struct erdma_dev *dev = fake_of(test)->dev;
 	const u64 len = (u64)PAGE_SIZE << 20;
 	const struct erdma_mr_spec spec = {
@@ -476,19 +494,8 @@ static void region_of_4_gib_needs_tables_of_several_levels(struct kunit *test)
 	};
 	struct erdma_cmd_result res;
 	struct scatterlist sg[2];
+	struct ib_umem *umem = large_umem(test, sg, 1 << 20);
 	struct erdma_mtt mtt;
-	int i;
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, umem);
-	sg_init_table(sg, ARRAY_SIZE(sg));
-	for (i = 0; i < ARRAY_SIZE(sg); i++) {
-		sg_dma_address(&sg[i]) = SZ_4G + i * len / 2;
-		sg_dma_len(&sg[i]) = len / 2;
-	}
-	umem->length = len;
-	umem->sgt_append.sgt.sgl = sg;
-	umem->sgt_append.sgt.nents = ARRAY_SIZE(sg);
-	umem->sgt_append.sgt.orig_nents = ARRAY_SIZE(sg);
 
 	KUNIT_EXPECT_EQ(test, erdma_mtt_init_part(dev, &mtt, umem, 0, len, ERDMA_MTT_MR), -E2BIG);
 	KUNIT_EXPECT_EQ(test, mtt.n_tables, 0);
@@ -501,6 +508,55 @@ static void region_of_4_gib_needs_tables_of_several_levels(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, erdma_mtt_entry(&mtt, 0), (u64)SZ_4G);
 	KUNIT_EXPECT_EQ(test, erdma_mtt_entry(&mtt, (1 << 20) - 1), SZ_4G + len - PAGE_SIZE);
 	erdma_mtt_exit(dev, &mtt);
+}
+
+#define TABLE_SLOTS	512	/* of 4 KiB (10.4) */
+
+static u64 read_slot(u64 table, u32 slot)
+{
+	return table ? le64_to_cpup((__le64 *)fake_virt(table) + slot) : 0;
+}
+
+/* Entry @i as the device finds it: from the top table on, by bus addresses alone (10.4) */
+static u64 walk_tables(const struct erdma_mtt *mtt, u32 i)
+{
+	u64 table = mtt->top_dma;
+
+	if (mtt->level == 3)
+		table = read_slot(table, i / (TABLE_SLOTS * TABLE_SLOTS));
+	if (mtt->level >= 2)
+		table = read_slot(table, i / TABLE_SLOTS % TABLE_SLOTS);
+	return read_slot(table, i % TABLE_SLOTS);
+}
+
+/* The last table of each level is full, or has one slot, or is one of many */
+static void device_finds_each_page_from_the_top_table_on(struct kunit *test)
+{
+	static const struct {
+		u32 pages, level;
+	} all[] = {
+		{ 512, 1 }, { 513, 2 }, { 1 << 18, 2 }, { (1 << 18) + 1, 3 },
+		{ (3 << 18) + 513, 3 },
+	};
+	struct erdma_dev *dev = fake_of(test)->dev;
+	struct scatterlist sg[2];
+	struct erdma_mtt mtt;
+	struct ib_umem *umem;
+	u32 i, n, wrong;
+
+	dev->attrs.flags |= ERDMA_FLAG_MTT_VA;
+	for (n = 0; n < ARRAY_SIZE(all); n++) {
+		umem = large_umem(test, sg, all[n].pages);
+		KUNIT_ASSERT_EQ(test, erdma_mtt_init_part(dev, &mtt, umem, 0, umem->length,
+							  ERDMA_MTT_MR), 0);
+		KUNIT_EXPECT_EQ(test, mtt.level, all[n].level);
+		for (i = 0, wrong = 0; i < all[n].pages; i++)
+			wrong += walk_tables(&mtt, i) != SZ_4G + ((u64)i << PAGE_SHIFT);
+		for (; i % TABLE_SLOTS; i++)
+			wrong += walk_tables(&mtt, i) != 0;	/* unused */
+		KUNIT_EXPECT_EQ(test, wrong, 0U);
+		erdma_mtt_exit(dev, &mtt);
+	}
 }
 
 static void tables_have_as_many_levels_as_pages_need(struct kunit *test)
@@ -716,6 +772,7 @@ static struct kunit_case cmd_cases[] = {
 	KUNIT_CASE(length_of_4_gib_and_more_follows_from_the_pages),
 	KUNIT_CASE(dma_buf_that_breaks_within_a_page_has_no_small_pages),
 	KUNIT_CASE(region_of_4_gib_needs_tables_of_several_levels),
+	KUNIT_CASE(device_finds_each_page_from_the_top_table_on),
 	KUNIT_CASE(tables_have_as_many_levels_as_pages_need),
 	KUNIT_CASE(frmr_is_registered_invalid),
 	KUNIT_CASE(dma_mr_has_shift_31),
