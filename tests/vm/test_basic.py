@@ -92,6 +92,23 @@ def test_port_follows_the_link(vm):
         vm.wait_until(f'the port to be {word}', f'grep -q {word} {state}')
 
 
+@pytest.mark.expects_verdict('link-down')
+def test_each_change_of_the_link_is_one_event(vm, progs):
+    """By the driver, or by the core of kernels that have that: not by both, and not by none."""
+    vm.run('mkfifo /tmp/words')
+    program = vm.popen(f'exec {progs}/verbs_async <>/tmp/words')
+    program.expect('^ready$', 20)
+    changes = []
+    for _ in range(5):
+        for action, event in (('down', 'port-err'), ('up', 'port-active')):
+            vm.run(f'ip link set dev eth0 {action}')
+            changes.append(event)
+            program.expect(f'^event {event}$', 20, count=changes.count(event))
+    vm.run('echo quit >/tmp/words; rm /tmp/words')
+    out = program.wait(20).out
+    assert re.findall('^event (port-.*)$', out, re.M) == changes, out
+
+
 @pytest.mark.parametrize('name', PAIRS)
 def test_pair(vm, name):
     server, client = PAIRS[name]
