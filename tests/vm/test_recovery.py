@@ -4,6 +4,8 @@
 Under the same name and node, with the counters of before. Each test prints how many seconds what
 it is about took.
 """
+import re
+
 import pytest
 
 from erdma.vm import Traffic, perf
@@ -98,18 +100,36 @@ def test_reset_that_takes_longer_than_the_kernel_waits(vm, card, cure):
     check_works(vm)
 
 
+@pytest.mark.group('vm')
 def test_reset_while_an_open_context_waits_for_events(survivor, progs):
-    """Its file is dead; the process can end, and nothing of it is left."""
+    """Its file is dead, of which it is notified once: verbs fail, and its doorbells are a page of
+    nobody's. The process can end, and nothing of it is left.
+    """
     vm = survivor
-    vm.run('mkfifo /tmp/hold')
-    program = vm.popen(f'exec {progs}/verbs_dump {vm.address()} </tmp/hold')
-    holder = vm.popen('exec 9>/tmp/hold 8<"$(ls /dev/erdma/diag*)"; exec sleep 1000')
-    program.expect('"pi"', 20)
+    vm.run('mkfifo /tmp/words')
+    program = vm.popen(f'exec {progs}/verbs_async <>/tmp/words')
+    holder = vm.popen('exec 8<"$(ls /dev/erdma/diag*)"; exec sleep 1000')
+    program.expect('^ready$', 20)
+    vm.run('echo try >/tmp/words')
+    program.expect('^tried$', 20)
+    assert set(re.findall('^verb .*', program.out, re.M)) == {
+        'verb alloc_pd 0', 'verb query_port 0'}, program.out
+    stores = re.findall('^store .*', program.out, re.M)
+    assert stores and 'store remembered' not in stores, program.out
+    before = program.out
     wait_recovered(vm, reset(vm))
+    vm.run('echo try >/tmp/words')
+    program.expect('^tried$', 20, count=2)
+    vm.run('echo quit >/tmp/words; rm /tmp/words')
+    out = program.wait(60).out
     holder.stop()
-    program.wait(60, check=False)
-    vm.run('rm /tmp/hold')
+    after = out[len(before):]
+    assert re.findall('^event .*', out, re.M).count('event device-fatal') == 1, out
+    assert set(re.findall('^verb .*', after, re.M)) == {
+        'verb alloc_pd EIO', 'verb query_port EIO'}, out
+    assert re.findall('^store .*', after, re.M) == ['store remembered'] * len(stores), out
     vm.driver.wait_no_objects()
+    check_works(vm)
 
 
 def check_drained(text):
