@@ -273,6 +273,10 @@ struct erdma_adapter;
  * @eq_watcher: runs @eq_look
  * @eq_look: looks after the event queues while there are CQs
  * @eq_looks: how often it ran
+ * @eq_quiet: looks in a row that found nothing new, at most EQ_IDLE_LOOKS
+ * @eq_seen: events handled until the look before
+ * @eq_idle: @eq_look runs rarely; who expects, or has got, an event clears it with
+ *	erdma_eqs_stir()
  * @next_look: number of the CQ that it looks at next
  * @qps: QPs by number
  * @cqs: CQs by number
@@ -347,6 +351,9 @@ struct erdma_dev {
 	struct workqueue_struct *eq_watcher;
 	struct delayed_work eq_look;
 	u32 eq_looks;
+	u32 eq_quiet;
+	s64 eq_seen;
+	bool eq_idle;
 	u32 next_look;
 	struct erdma_objtab qps;
 	struct erdma_objtab cqs;
@@ -390,6 +397,18 @@ struct erdma_dev {
 static inline bool erdma_is_lost(const struct erdma_dev *dev)
 {
 	return READ_ONCE(dev->lost) != ERDMA_LOST_NOT;
+}
+
+/**
+ * erdma_eqs_stir - an event came, or may come soon: look for lost ones often
+ * @dev: device
+ *
+ * Context: any.
+ */
+static inline void erdma_eqs_stir(struct erdma_dev *dev)
+{
+	if (unlikely(READ_ONCE(dev->eq_idle)))
+		erdma_eqs_wake(dev);
 }
 
 /**

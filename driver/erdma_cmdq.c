@@ -28,7 +28,6 @@
 #define CMDQ_MAX_EMPTY	64			/* empty events in a row before arming stops */
 #define CMDQ_POLL_US	20			/* first pause in poll mode, doubles */
 #define CMDQ_POLL_MAX_US 2000
-#define CMDQ_LOOK_MS	100			/* between looks at the CQ while waiting */
 #define CMDQ_GONE_MS	1000			/* between looks whether the device is there */
 
 static_assert(ERDMA_CMDQ_SLOTS <= ERDMA_CMDQ_NO_CTX);
@@ -549,7 +548,7 @@ static bool cmdq_look(struct erdma_cmdq *q, struct cmdq_wait *w, bool last)
 /* A lost interrupt costs two looks, not the whole time (4.6) */
 static void cmdq_wait_irq(struct erdma_cmdq *q, struct cmdq_wait *w)
 {
-	unsigned long look = msecs_to_jiffies(CMDQ_LOOK_MS);
+	unsigned long look = msecs_to_jiffies(ERDMA_LOOK_MS);
 	unsigned long now, left;
 
 	do {

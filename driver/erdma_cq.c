@@ -319,6 +319,7 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
 		missed = !!cq_find_entry(cq, cq->kernel.ci, &hdr);
 	spin_unlock_irqrestore(&cq->kernel.lock, irq_flags);
+	erdma_eqs_stir(dev_of(ibcq->device));
 	/* The device does not announce those that it did not write */
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS && !missed && READ_ONCE(cq->kernel.flush))
 		missed = erdma_flush_is_due(cq);

@@ -108,28 +108,32 @@ static bool cq_has_quiet_eq(const struct erdma_cq *cq)
  * It may arm the CQ again and again at that place, so only the place is compared.
  *
  * Context: process; one caller at a time.
+ * Return: true if it found what the next look has to judge, or what it mended.
  */
-void erdma_cq_look(struct erdma_cq *cq)
+bool erdma_cq_look(struct erdma_cq *cq)
 {
 	u64 before = cq->look.arm;
 	bool hidden = cq->look.hidden;
 	u32 ci = cq->look.ci;
+	bool known;
 	u64 arm;
 
 	cq->look.arm = 0;
 	cq->look.hidden = false;
 	if (!cq_read_arm(cq, &arm))
-		return;
+		return false;
 	cq->look.ci = rdma_is_kernel_res(&cq->ibcq.res) ? READ_ONCE(cq->kernel.ci) :
 							   FIELD_GET(ERDMA_CQ_DB_CI, arm);
 	cq->look.hidden = cq_hides(cq, cq->look.ci);
-	if (cq->look.hidden && hidden && cq->look.ci == ci)
+	known = hidden && cq->look.ci == ci;
+	if (cq->look.hidden && known)
 		erdma_cq_hidden(cq);
 	if (!cq_has_quiet_eq(cq) || !cq_lacks_event(cq, arm))
-		return;
+		return cq->look.hidden && !known;
 	cq->look.arm = arm;
 	if (before == arm)
 		cq_repeat_event(cq);
+	return true;
 }
 
 /* Armed, without an event since */
@@ -170,21 +174,25 @@ bool erdma_cq_recover(struct erdma_cq *cq, bool *armed)
  * doorbell record and one or two from its ring; others less.
  *
  * Context: process; one caller at a time.
+ * Return: true if erdma_cq_look() does for one of them; erdma_dev.next_look is 0 if they
+ * were the last.
  */
-void erdma_cqs_look(struct erdma_dev *dev)
+bool erdma_cqs_look(struct erdma_dev *dev)
 {
 	struct erdma_cq *cq;
+	bool found = false;
 	u32 n;
 
 	for (n = 0; n < CQS_PER_LOOK; n++) {
 		cq = erdma_cq_get_from(dev, dev->next_look);
 		if (!cq) {
 			dev->next_look = 0;
-			return;
+			break;
 		}
 		dev->next_look = cq->cqn + 1;
-		erdma_cq_look(cq);
+		found |= erdma_cq_look(cq);
 		erdma_cq_put(cq);
 		cond_resched();
 	}
+	return found;
 }

@@ -16,8 +16,9 @@
 #include "erdma/erdma_names.h"
 #include "erdma_trace.h"
 
-#define EQ_LOOK_MS	100	/* a lost interrupt costs at most two looks */
-#define EQ_GONE_LOOKS	10	/* between looks whether the device is there */
+#define EQ_GONE_LOOKS	20	/* between looks whether the device is there */
+#define EQ_IDLE_LOOKS	20	/* that find nothing new: then they become rare */
+#define EQ_IDLE_MS	1000	/* between rare looks */
 
 static void eq_count_unknown(struct erdma_dev *dev, struct erdma_eq *eq, enum erdma_sw_stat stat)
 {
@@ -133,6 +134,8 @@ static irqreturn_t ceq_irq(int irq, void *arg)
 			eq_count_unknown(dev, &ceq->eq, ERDMA_STAT_CEQ_UNKNOWN);
 	}
 	erdma_eq_rearm(&ceq->eq, found);
+	smp_mb__after_atomic(); /* events before flag, see eqs_become_idle() */
+	erdma_eqs_stir(dev);
 	return IRQ_HANDLED;
 }
 
@@ -207,36 +210,104 @@ static void ceq_quiesce(struct erdma_dev *dev, struct erdma_ceq *ceq)
 
 /* ---- lost interrupts ----------------------------------------------------- */
 
-static void eq_look(struct erdma_dev *dev, struct erdma_eq *eq, enum erdma_sw_stat lost_irqs)
+/* Return: true if the next look has to judge what was found */
+static bool eq_look(struct erdma_dev *dev, struct erdma_eq *eq, enum erdma_sw_stat lost_irqs)
 {
 	if (erdma_eq_look(eq))
 		erdma_stat_inc(&dev->stats, lost_irqs);
 	if (erdma_eq_is_hidden(eq))
 		erdma_device_lost(dev, ERDMA_LOST_EQ_HIDDEN);
+	return eq->waiting || eq->hidden;
 }
 
 /* Who only posts requests would not notice */
 static void eqs_check_gone(struct erdma_dev *dev)
 {
-	if (++dev->eq_looks % EQ_GONE_LOOKS)
+	if (++dev->eq_looks % EQ_GONE_LOOKS && dev->eq_quiet < EQ_IDLE_LOOKS)
 		return;
 	if (erdma_device_is_gone(&dev->mmio))
 		erdma_device_lost(dev, ERDMA_LOST_UNPLUGGED);
 }
 
+static s64 eqs_events(const struct erdma_dev *dev)
+{
+	s64 n = atomic64_read(&dev->aeq.events);
+	u32 i;
+
+	for (i = 0; i < dev->n_comp_eqs; i++)
+		n += atomic64_read(&dev->comp_eqs[i].eq.events);
+	return n;
+}
+
+/*
+ * An event that a handler takes from now on finds the flag; one that it took before shows
+ * in the number of events.
+ */
+static void eqs_become_idle(struct erdma_dev *dev)
+{
+	WRITE_ONCE(dev->eq_idle, true);
+	smp_mb(); /* flag before events; the handler has them the other way round */
+	if (eqs_events(dev) == dev->eq_seen)
+		return;
+	WRITE_ONCE(dev->eq_idle, false);
+	dev->eq_quiet = 0;
+}
+
+/* @busy: this look found what the next one has to judge */
+static void eqs_count_quiet(struct erdma_dev *dev, bool busy)
+{
+	bool idle = dev->eq_quiet == EQ_IDLE_LOOKS;
+	s64 events = eqs_events(dev);
+
+	if (busy || events != dev->eq_seen || (idle && !READ_ONCE(dev->eq_idle))) {
+		WRITE_ONCE(dev->eq_idle, false);
+		dev->eq_quiet = 0;
+		dev->eq_seen = events;
+	} else if (!idle && ++dev->eq_quiet == EQ_IDLE_LOOKS) {
+		eqs_become_idle(dev);
+	}
+}
+
+/* A round over many CQs is not interrupted */
+static void eqs_look_again(struct erdma_dev *dev)
+{
+	bool rarely = dev->eq_quiet == EQ_IDLE_LOOKS && !dev->next_look;
+
+	if (atomic_read(&dev->n_cq))
+		queue_delayed_work(dev->eq_watcher, &dev->eq_look,
+				   msecs_to_jiffies(rarely ? EQ_IDLE_MS : ERDMA_LOOK_MS));
+}
+
 static void eqs_look(struct work_struct *work)
 {
 	struct erdma_dev *dev = container_of(to_delayed_work(work), struct erdma_dev, eq_look);
+	bool busy;
 	u32 i;
 
 	if (erdma_is_lost(dev))
 		return;
-	eq_look(dev, &dev->aeq, ERDMA_STAT_AEQ_LOST_IRQS);
+	busy = eq_look(dev, &dev->aeq, ERDMA_STAT_AEQ_LOST_IRQS);
 	for (i = 0; i < dev->n_comp_eqs; i++)
-		eq_look(dev, &dev->comp_eqs[i].eq, ERDMA_STAT_CEQ_LOST_IRQS);
-	erdma_cqs_look(dev);
+		busy |= eq_look(dev, &dev->comp_eqs[i].eq, ERDMA_STAT_CEQ_LOST_IRQS);
+	busy |= erdma_cqs_look(dev);
 	eqs_check_gone(dev);
-	erdma_eqs_watch(dev);
+	eqs_count_quiet(dev, busy);
+	eqs_look_again(dev);
+}
+
+/**
+ * erdma_eqs_wake - no more rare looks
+ * @dev: device
+ *
+ * For erdma_eqs_stir(). If the work runs just now it is queued for the time after that, and
+ * notices.
+ *
+ * Context: any.
+ */
+void erdma_eqs_wake(struct erdma_dev *dev)
+{
+	WRITE_ONCE(dev->eq_idle, false);
+	mod_delayed_work(dev->eq_watcher, &dev->eq_look, msecs_to_jiffies(ERDMA_LOOK_MS));
 }
 
 /* Serializes recoveries, which are the only ones to handle events without an interrupt */
@@ -321,16 +392,22 @@ void erdma_eq_recover(struct erdma_dev *dev, struct erdma_eq *eq, s64 *events, s
  * @dev: device with completion EQs
  *
  * Lost interrupts are repeated, lost completion events delivered. A device that has
- * left the bus, or whose events cannot be read any more, is lost. Costs three loads
- * per EQ and two per CQ that is armed every 100 ms, and two register reads a second.
+ * left the bus, or whose events cannot be read any more, is lost. Costs four loads
+ * per EQ and two per CQ that is armed every 50 ms, and two register reads a second.
  * The command queue needs none of this: who waits for a command looks.
+ *
+ * After a second without an event all of that happens once a second, until an event is
+ * handled, a CQ is created, or the kernel arms one. How an application arms one is not
+ * seen here: the first event that gets lost after a pause costs up to a second more.
  *
  * Context: any; to be called when a CQ was created.
  */
 void erdma_eqs_watch(struct erdma_dev *dev)
 {
-	if (atomic_read(&dev->n_cq))
-		queue_delayed_work(dev->eq_watcher, &dev->eq_look, msecs_to_jiffies(EQ_LOOK_MS));
+	if (!atomic_read(&dev->n_cq))
+		return;
+	erdma_eqs_stir(dev);
+	queue_delayed_work(dev->eq_watcher, &dev->eq_look, msecs_to_jiffies(ERDMA_LOOK_MS));
 }
 
 /**
@@ -375,9 +452,11 @@ void erdma_comp_eqs_exit(struct erdma_dev *dev)
 	u32 i;
 
 	cancel_delayed_work_sync(&dev->eq_look);
-	destroy_workqueue(dev->eq_watcher);
 	for (i = dev->n_comp_eqs; i--;)
 		ceq_quiesce(dev, &dev->comp_eqs[i]);
+	/* The handlers could start it, too */
+	cancel_delayed_work_sync(&dev->eq_look);
+	destroy_workqueue(dev->eq_watcher);
 	for (i = dev->n_comp_eqs; i--;)
 		if (dev->comp_eqs[i].at_device)
 			may_free = false;

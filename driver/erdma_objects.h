@@ -567,8 +567,8 @@ void erdma_cq_hidden(struct erdma_cq *cq);
 
 /* ---- erdma_cq_look.c: what no interrupt shows ------------------------------ */
 
-void erdma_cq_look(struct erdma_cq *cq);
-void erdma_cqs_look(struct erdma_dev *dev);
+bool erdma_cq_look(struct erdma_cq *cq);
+bool erdma_cqs_look(struct erdma_dev *dev);
 bool erdma_cq_recover(struct erdma_cq *cq, bool *armed);
 
 /* ---- erdma_qp.c --------------------------------------------------------- */

@@ -168,6 +168,9 @@ bool erdma_eq_is_hidden(struct erdma_eq *eq);
 
 /* ---- erdma_eq.c: asynchronous and completion events ---------------------- */
 
+/* Milliseconds between two looks for lost interrupts and events, of which one costs two */
+#define ERDMA_LOOK_MS	50
+
 /**
  * struct erdma_ceq - a completion EQ with its vector
  * @dev: device
@@ -196,6 +199,7 @@ void erdma_async_eq_irq(struct erdma_dev *dev);
 int erdma_comp_eqs_init(struct erdma_dev *dev);
 void erdma_comp_eqs_exit(struct erdma_dev *dev);
 void erdma_eqs_watch(struct erdma_dev *dev);
+void erdma_eqs_wake(struct erdma_dev *dev);
 void erdma_eq_recover(struct erdma_dev *dev, struct erdma_eq *eq, s64 *events, s64 *unknown);
 
 /* ---- erdma_cmdq_setup.c, erdma_cmdq.c: command transport ---------------- */

@@ -197,18 +197,21 @@ enum rule_side {
 	  "event queue {eq} of {dev} has {events} for which no interrupt came, for {still}", \
 	  "eadm recover eq {eq}", \
 	  "The card's index is past the driver's and no handler ran, in all samples. The " \
-	  "driver's own look for that, every 100 ms, did not help.") \
+	  "driver's own look for that, every 50 ms, did not help.") \
 	X(IRQ_LOST_FOUND, "irq-lost-found", WARNING, LIKELY, CARD, \
 	  "interrupts of event queue {eq} of {dev} get lost: {n} more while this looked", \
 	  "eadm list eq -v", \
-	  "The driver found events without an interrupt, by the look that it takes every 100 " \
-	  "ms. Each one costs up to 100 ms. A virtual processor that its host gives no time to " \
-	  "takes its interrupts as late: from here the two look the same.") \
+	  "The driver found events without an interrupt, by the look that it takes every 50 ms, " \
+	  "or every second while there are no events. Each one costs up to 100 ms, the first " \
+	  "after a second without events up to 1.1 s. A virtual processor that its host gives " \
+	  "no time to takes its interrupts as late: from here the two look the same.") \
 	X(CQ_EVENT_LOST_FOUND, "cq-event-lost-found", WARNING, CERTAIN, CARD, \
 	  "completion events of {dev} get lost: the driver delivered {n} itself while this looked", \
 	  "eadm stat --group events --errors --nonzero -i 1", \
 	  "The driver found completion queues that were armed and got completions without an " \
-	  "event, by the look that it takes every 100 ms. Each one costs up to 200 ms.")
+	  "event, by the look that it takes every 50 ms, or every second while there are no " \
+	  "events. Each one costs up to 100 ms, the first after a second without events up to " \
+	  "1.1 s.")
 
 /* In doctor only */
 #define RULES_OF_SURROUNDINGS(X) \

@@ -226,19 +226,29 @@ static void each_kind_of_command_has_its_time(struct kunit *test)
 
 /* ---- lost and empty events ------------------------------------------------- */
 
-/* Within 200 ms of the machine's own time, and not when the waiter gives up */
+/*
+ * By two looks, 50 ms apart, and not when the waiter gives up. A busy host makes some of
+ * the tries late, so the quickest counts: looks every 100 ms would take 200 each time.
+ */
 static void lost_interrupt_is_found(struct kunit *test)
 {
 	struct fake_dev *f = fake_of(test);
-	unsigned long end = jiffies + msecs_to_jiffies(FAKE_TIMEOUT_MS);
+	unsigned long begin, took, quickest = ULONG_MAX;
+	u64 i;
 
 	f->late = true;
 	f->mute = true;
 	erdma_cmdq_start_events(queue_of(test));
-	KUNIT_EXPECT_EQ(test, fake_exec_for(f, NULL, 5 * FAKE_TIMEOUT_MS), 0);
-	KUNIT_EXPECT_TRUE(test, time_before(jiffies, end));
+	for (i = 1; i <= 30 && quickest >= msecs_to_jiffies(150); i++) {
+		begin = jiffies;
+		KUNIT_ASSERT_EQ(test, fake_exec_for(f, NULL, 5 * FAKE_TIMEOUT_MS), 0);
+		took = jiffies - begin;
+		KUNIT_EXPECT_GE(test, took + 2, msecs_to_jiffies(100));
+		quickest = min(quickest, took);
+		KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_LOST_IRQS), i);
+	}
+	KUNIT_EXPECT_LT(test, quickest, msecs_to_jiffies(150));
 	KUNIT_EXPECT_GE(test, f->lost, 1U);
-	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_LOST_IRQS), 1ULL);
 	KUNIT_EXPECT_EQ(test, stat(f, ERDMA_STAT_CMDQ_TIMEOUTS), 0ULL);
 }
 

@@ -225,6 +225,41 @@ static void arm_for_solicited_waits_for_what_can_be_known(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->notified, 1);
 }
 
+static void event_that_is_missing_asks_for_a_second_look(struct kunit *test)
+{
+	struct erdma_dev *dev = fake_of(test)->dev;
+	struct look_setup *s = setup_of(test);
+
+	erdma_req_notify_cq(&s->cq.ibcq, IB_CQ_NEXT_COMP);
+	KUNIT_EXPECT_FALSE(test, erdma_cqs_look(dev));
+	put_entry(s, 0, 0);
+	KUNIT_EXPECT_TRUE(test, erdma_cqs_look(dev));
+	KUNIT_EXPECT_TRUE(test, erdma_cqs_look(dev));
+	KUNIT_EXPECT_EQ(test, s->notified, 1);
+	KUNIT_EXPECT_FALSE(test, erdma_cqs_look(dev));
+}
+
+static void nothing(struct work_struct *work)
+{
+}
+
+static void arming_by_the_kernel_ends_the_rare_looks(struct kunit *test)
+{
+	struct erdma_dev *dev = fake_of(test)->dev;
+
+	dev->eq_watcher = alloc_workqueue("erdma_kunit", WQ_UNBOUND, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, dev->eq_watcher);
+	INIT_DELAYED_WORK(&dev->eq_look, nothing);
+	queue_delayed_work(dev->eq_watcher, &dev->eq_look, msecs_to_jiffies(1000));
+	dev->eq_idle = true;
+	erdma_req_notify_cq(&setup_of(test)->cq.ibcq, IB_CQ_NEXT_COMP);
+	KUNIT_EXPECT_FALSE(test, dev->eq_idle);
+	KUNIT_EXPECT_LE(test, (long)(dev->eq_look.timer.expires - jiffies),
+			(long)msecs_to_jiffies(50));
+	cancel_delayed_work_sync(&dev->eq_look);
+	destroy_workqueue(dev->eq_watcher);
+}
+
 /* ---- completions that hide others -------------------------------------------- */
 
 static void completion_with_a_wrong_owner_bit_breaks_the_cq_once(struct kunit *test)
@@ -242,6 +277,8 @@ static void completion_with_a_wrong_owner_bit_breaks_the_cq_once(struct kunit *t
 	look(test, 10);
 	KUNIT_EXPECT_EQ(test, s->failed, 1);
 	KUNIT_EXPECT_EQ(test, stat_of(test, ERDMA_STAT_CQ_HIDDEN), 1ULL);
+	/* There is no more to be known about it */
+	KUNIT_EXPECT_FALSE(test, erdma_cqs_look(fake_of(test)->dev));
 }
 
 /* It finds nothing, and arms again, and again there is an event */
@@ -282,6 +319,8 @@ static struct kunit_case cq_look_cases[] = {
 	KUNIT_CASE(event_that_waits_in_its_queue_is_not_lost),
 	KUNIT_CASE(application_gets_its_lost_event),
 	KUNIT_CASE(arm_for_solicited_waits_for_what_can_be_known),
+	KUNIT_CASE(event_that_is_missing_asks_for_a_second_look),
+	KUNIT_CASE(arming_by_the_kernel_ends_the_rare_looks),
 	KUNIT_CASE(completion_with_a_wrong_owner_bit_breaks_the_cq_once),
 	KUNIT_CASE(application_is_notified_of_a_hidden_completion),
 	KUNIT_CASE(application_that_polls_on_has_no_hidden_completion),

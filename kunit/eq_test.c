@@ -352,6 +352,125 @@ static void nobody_looks_while_there_is_no_cq(struct kunit *test)
 	watch_stop(dev);
 }
 
+/* Begin with what is queued, at once; @ms: then the next one follows, on any host */
+static void expect_next_look(struct kunit *test, struct erdma_dev *dev, unsigned int ms)
+{
+	unsigned long begin = jiffies, expires;
+
+	flush_delayed_work(&dev->eq_look);
+	expires = READ_ONCE(dev->eq_look.timer.expires);
+	KUNIT_EXPECT_GE(test, (long)(expires - begin) + 1, (long)msecs_to_jiffies(ms));
+	KUNIT_EXPECT_LE(test, (long)(expires - jiffies), (long)msecs_to_jiffies(ms));
+}
+
+/* The next look was queued for 50 ms after now, at most */
+static void expect_look_soon(struct kunit *test, struct erdma_dev *dev)
+{
+	KUNIT_EXPECT_LE(test, (long)(READ_ONCE(dev->eq_look.timer.expires) - jiffies),
+			(long)msecs_to_jiffies(50));
+}
+
+static struct erdma_dev *watch_start_idle(struct kunit *test)
+{
+	struct erdma_dev *dev = watch_start(test);
+
+	while (READ_ONCE(dev->eq_looks) < 20)
+		flush_delayed_work(&dev->eq_look);
+	KUNIT_ASSERT_TRUE(test, READ_ONCE(dev->eq_idle));
+	return dev;
+}
+
+static void lost_interrupts_are_looked_for_every_50_ms(struct kunit *test)
+{
+	struct erdma_dev *dev = watch_start(test);
+	int i;
+
+	expect_look_soon(test, dev);
+	for (i = 0; i < 60; i++) {
+		put_entry(eq_of(test), i, ERDMA_AE_OTHER, 1);
+		erdma_async_eq_irq(dev);
+		expect_next_look(test, dev, 50);
+	}
+	watch_stop(dev);
+}
+
+static void looks_become_rare_when_nothing_happens(struct kunit *test)
+{
+	struct erdma_dev *dev = watch_start(test);
+	int i;
+
+	for (i = 0; i < 15; i++)
+		flush_delayed_work(&dev->eq_look);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(dev->eq_idle));
+	while (READ_ONCE(dev->eq_looks) < 20)
+		flush_delayed_work(&dev->eq_look);
+	for (i = 0; i < 5; i++)
+		expect_next_look(test, dev, 1000);
+	/* Whether the device is there is looked at once a second, as before */
+	fake_of(test)->unplugged = true;
+	flush_delayed_work(&dev->eq_look);
+	KUNIT_EXPECT_EQ(test, dev->lost, ERDMA_LOST_UNPLUGGED);
+	watch_stop(dev);
+}
+
+static void completion_event_ends_the_rare_looks(struct kunit *test)
+{
+	struct fake_dev *f = fake_of(test);
+	struct erdma_dev *dev = watch_start_idle(test);
+	struct erdma_ceq *ceq = &dev->comp_eqs[0];
+	s64 events, unknown;
+
+	ceq->dev = dev;
+	ceq->eqn = 1;
+	KUNIT_ASSERT_EQ(test, erdma_eq_init(&ceq->eq, &f->platform->dev, dev->dbrec_pool,
+					    &dev->mmio, 256, ERDMA_REG_EQ_DB(1)), 0);
+	dev->n_comp_eqs = 1;
+	*(__le64 *)ceq->eq.buf = cpu_to_le64(FIELD_PREP(ERDMA_CEQE_OWNER,
+							erdma_ring_owner(0, 256)));
+	erdma_eq_recover(dev, &ceq->eq, &events, &unknown);
+	KUNIT_EXPECT_EQ(test, events, 1LL);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(dev->eq_idle));
+	expect_look_soon(test, dev);
+	expect_next_look(test, dev, 50);
+	dev->n_comp_eqs = 0;
+	watch_stop(dev);
+	erdma_eq_exit(&ceq->eq, &f->platform->dev, dev->dbrec_pool);
+}
+
+/* It is counted where it was handled, before the flag was seen */
+static void async_event_ends_the_rare_looks(struct kunit *test)
+{
+	struct erdma_dev *dev = watch_start_idle(test);
+
+	put_entry(eq_of(test), 0, ERDMA_AE_OTHER, 1);
+	erdma_async_eq_irq(dev);
+	expect_next_look(test, dev, 50);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(dev->eq_idle));
+	watch_stop(dev);
+}
+
+static void new_cq_ends_the_rare_looks(struct kunit *test)
+{
+	struct erdma_dev *dev = watch_start_idle(test);
+
+	erdma_eqs_watch(dev);
+	expect_look_soon(test, dev);
+	expect_next_look(test, dev, 50);
+	watch_stop(dev);
+}
+
+static void interrupt_that_a_rare_look_misses_is_judged_soon(struct kunit *test)
+{
+	struct erdma_dev *dev = watch_start_idle(test);
+
+	put_entry(eq_of(test), 0, ERDMA_AE_OTHER, 1);
+	expect_next_look(test, dev, 50);
+	flush_delayed_work(&dev->eq_look);
+	KUNIT_EXPECT_GE(test, atomic64_read(&eq_of(test)->lost_irqs), 1LL);
+	expect_next_look(test, dev, 50);
+	watch_stop(dev);
+}
+
 static struct kunit_case eq_cases[] = {
 	KUNIT_CASE(fresh_ring_has_no_entry),
 	KUNIT_CASE(entry_is_copied_whole),
@@ -371,6 +490,12 @@ static struct kunit_case eq_cases[] = {
 	KUNIT_CASE(events_that_hide_lose_the_device),
 	KUNIT_CASE(lost_interrupt_of_the_aeq_is_repeated),
 	KUNIT_CASE(nobody_looks_while_there_is_no_cq),
+	KUNIT_CASE(lost_interrupts_are_looked_for_every_50_ms),
+	KUNIT_CASE(looks_become_rare_when_nothing_happens),
+	KUNIT_CASE(completion_event_ends_the_rare_looks),
+	KUNIT_CASE(async_event_ends_the_rare_looks),
+	KUNIT_CASE(new_cq_ends_the_rare_looks),
+	KUNIT_CASE(interrupt_that_a_rare_look_misses_is_judged_soon),
 	{}
 };
 

@@ -74,3 +74,45 @@ def test_losses_of_the_device(vm, trace):
     wait_recovered(vm, before)
     assert trace('reset') == [f'{vm.card.bdf} lost err=0 reset of the PCI function',
                               f'{vm.card.bdf} recovered err=0 reset of the PCI function']
+
+
+# ---- looks for lost interrupts -----------------------------------------------------------
+
+def test_lost_interrupt_costs_two_looks_of_50_ms(vm, trace):
+    """The quickest of many: others wait for the host's processor, too."""
+    vm.card.fault('delay command ms=20; drop irq vector=0')
+    run_ops(vm, 'send')
+    clear(vm.card)
+    took = [int(x) / 1e6 for x in re.findall(r'latency_ns=(\d+)', '\n'.join(trace('cmd')))]
+    looked = [x for x in took if x > 45]
+    assert len(looked) > 5 and min(looked) < 150, took
+
+
+def look_times(vm):
+    """When the driver looked for lost interrupts, in seconds."""
+    return [float(x) for x in re.findall(r'(\d+\.\d+): workqueue_execute_start: .* eqs_look\b',
+                                         vm.read(f'{TRACEFS}/trace'))]
+
+
+@pytest.fixture
+def looks(vm, trace):   # pylint: disable=unused-argument
+    """looks() returns what look_times() does; the others are those of before."""
+    event = f'{TRACEFS}/events/workqueue/workqueue_execute_start/enable'
+    vm.run(f'echo 1 >{event}')
+    yield lambda: look_times(vm)
+    vm.run(f'echo 0 >{event}')
+
+
+def test_idle_device_is_looked_at_once_a_second(vm, looks, progs):
+    """Although a program waits for completions: a host that has nothing to do sleeps."""
+    vm.run('mkfifo /tmp/words')
+    program = vm.popen(f'exec {progs}/verbs_async <>/tmp/words')
+    program.expect('^ready$', 20)
+
+    def gaps():
+        times = looks()
+        return [b - a for a, b in zip(times, times[1:])]
+    vm.wait_until('three looks a second apart',
+                  lambda: len(gaps()) > 3 and min(gaps()[-3:]) > 0.95, 60, pause=1)
+    vm.run('echo quit >/tmp/words; rm /tmp/words')
+    program.wait(20)
