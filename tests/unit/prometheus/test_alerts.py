@@ -34,6 +34,7 @@ HEALTHY = {
     'erdma_command_duration_seconds_bucket{opcode="CREATE_QP",le="+Inf"}': '0+100x120',
     'erdma_cm_connect_ok_total{port="1"}': '0+10x120',
     'erdma_cm_accept_ok_total{port="1"}': '0+10x120',
+    'erdma_cm_wait_request_failed_total': '3x120',
     **{f'erdma_{name}_total{{port="1"}}': '3x120' for name in (
         'cmdq_timeouts', 'cmdq_lost_irqs', 'aeq_lost_irqs', 'ceq_lost_irqs', 'ceq_lost_events',
         'tx_bps_limit_drops', 'tx_pps_limit_drops', 'rx_bps_limit_drops',
@@ -209,6 +210,30 @@ def test_alert_fires_under_its_cause_and_not_before(alert, tmp_path):
 @pytest.mark.parametrize('alert', NEARLY)
 def test_alert_does_not_fire_under_what_looks_like_its_cause(alert, tmp_path):
     done = run(tmp_path, NEARLY[alert], *((alert, f'{t}m', []) for t in (29, 45, 50, 60)))
+    assert done.returncode == 0, done.stdout
+
+
+def test_connections_of_a_health_check_are_no_failures(tmp_path):
+    """They close without an MPA request: the driver counts each in two ways."""
+    checks = {**counter('cm_accept_failed', '3x29 13+10x90'),
+              'erdma_cm_wait_request_failed_total': '3x29 13+10x90'}
+    done = run(tmp_path, checks, *(('ErdmaConnectionsFail', f'{t}m', []) for t in (29, 45, 50, 60)))
+    assert done.returncode == 0, done.stdout
+
+
+def test_connections_fail_beside_a_health_check(tmp_path):
+    """What the health check adds is subtracted, and no more."""
+    both = {**counter('cm_accept_failed', '3x29 23+20x90'),
+            'erdma_cm_wait_request_failed_total': '3x29 13+10x90'}
+    done = run(tmp_path, both, ('ErdmaConnectionsFail', '29m', []),
+               ('ErdmaConnectionsFail', '50m', firing('ErdmaConnectionsFail')))
+    assert done.returncode == 0, done.stdout
+
+
+def test_connections_fail_without_a_count_of_health_checks(tmp_path):
+    """A host that has the counters of ports alone."""
+    cause = {**CASES['ErdmaConnectionsFail'][0], 'erdma_cm_wait_request_failed_total': '_x120'}
+    done = run(tmp_path, cause, ('ErdmaConnectionsFail', '50m', firing('ErdmaConnectionsFail')))
     assert done.returncode == 0, done.stdout
 
 
