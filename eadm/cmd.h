@@ -27,7 +27,7 @@
  * @EX_PARTIAL: some objects failed, or changed meanwhile
  * @EX_NO_ANSWER: the device did not answer in time
  * @EX_WARNING: doctor, watch: something should be looked at
- * @EX_FAULT: doctor, watch: something is certainly wrong
+ * @EX_FAULT: doctor, watch: something is certainly wrong now
  * @EX_INTERRUPTED: by a signal
  */
 enum exit_code {
@@ -60,8 +60,9 @@ enum exit_code {
 	  "partial: some objects failed, or changed while they were read") \
 	X(EX_NO_ANSWER, "no-answer", \
 	  "the device did not answer in time, or its command queue is down") \
-	X(EX_WARNING, "warning", "doctor, watch: a warning, or a fault that is not certain") \
-	X(EX_FAULT, "fault", "doctor, watch: a fault that is certain") \
+	X(EX_WARNING, "warning", \
+	  "doctor, watch: a warning, a fault that is not certain, or a failure of the past") \
+	X(EX_FAULT, "fault", "doctor, watch: a fault that is certain, and there now") \
 	X(EX_INTERRUPTED, "interrupted", "interrupted")
 
 /**

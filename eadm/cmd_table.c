@@ -357,7 +357,7 @@ const struct cmd cmd_table[] = {
 		  "libibverbs, interrupts, limits of locked\nmemory. Only what is wrong is shown, and no "
 		  "warning that is merely possible; what is wrong with a\ncompletion queue is shown with the "
 		  "first of its queue pairs. Exit status 10: a warning, a fault\nthat is not certain, or a "
-		  "failure of the past; 11: a fault that is certain.",
+		  "failure of the past; 11: a fault that is certain, and there now.",
 	  .schema = &schema_doctor, .takes = BLOCK & ~TAKES_MORE, .exits = EXITS_ASK | EXITS_HEALTH,
 	  .run = cmd_doctor },
 	{ .verb = "watch", .operands = "", .opts = watch_opts, .section = ANSWER,

@@ -475,6 +475,13 @@ of_file()
 	expect 4 no-access doctor
 	expect 2 basic doctor 17
 }
+@test "doctor: the documented exit statuses say whether a certain fault is one of the past" {
+	# man pages and "explain exit" have one text (sync.bats)
+	expect 10 why-cm-refused doctor
+	[[ "$output" == *"ago: "*"[CERTAIN, "* ]]
+	[[ "$(fake none explain exit 10)" == *"a failure of the past"* ]]
+	[[ "$(fake none explain exit 11)" == *"certain, and there now"* ]]
+}
 @test "doctor: what is not wrong is not shown" {
 	[ "$(fake why-idle-both doctor -j | jq -r '[.data[].verdict.rule] | join(" ")')" = healthy ]
 	[ "$(fake why-cq-small doctor -j | jq -r '[.data[].verdict.rule] | join(" ")')" = healthy ]
