@@ -458,13 +458,13 @@ enum rule_side {
 	  "interface, and requests stand still: large packets get lost, small ones do not.") \
 	X(NOT_ACKNOWLEDGED, "not-acknowledged", FAULT, LIKELY, PATH, \
 	  "{qp} repeats what is not acknowledged: {timeouts} in {still}", \
-	  "ping {ip}; eadm stat --errors at both ends", \
+	  "ping -M do -s 1472 {ip}; eadm top -b -n 3 -v; eadm why at the other end", \
 	  "The card's count of timeouts of this queue pair rises, and its consumer index " \
 	  "stands still.") \
 	X(CARD_STUCK, "card-stuck", FAULT, LIKELY, CARD, \
 	  "the card does not execute {request} of {qp}: {peer} is here and ready, and " \
 	  "nothing moved for {still}", \
-	  "eadm dump qp {qpn} --sq; eadm stat --errors", \
+	  "eadm dump qp {qpn} --sq; eadm snapshot --write stuck.eadm", \
 	  "Both ends are here, the request needs no receive or has one, and nothing moved in " \
 	  "all samples.") \
 	X(LOCAL_STUCK, "local-stuck", FAULT, LIKELY, CARD, \

@@ -27,7 +27,10 @@ ABSENT = {
 #: dpkg comes with the image's packages, and has no list of them there.
 USELESS = {'dpkg'}
 #: Commands of eadm that only look.
-EADM_LOOKS = {'doctor', 'dump', 'explain', 'info', 'list', 'log', 'metrics', 'stat', 'why'}
+EADM_LOOKS = {'doctor', 'dump', 'explain', 'info', 'list', 'log', 'metrics', 'stat', 'top',
+              'why'}
+#: Those that do something, or leave a file.
+EADM_CURES = {'recover', 'snapshot'}
 CHANGES = re.compile(r' (?:add|del|exec|restart|set|start|stop)(?: |$)|[<>]')
 
 #: First words of what NEXT says in place of a command, and of commands that change something.
@@ -95,6 +98,18 @@ def eadm_in(text):
     return [x for x in found if not re.search(r'\b(?:FILE|NAME)\b', x)]
 
 
+def shell_cure(text):
+    """Commands of the shell in the blocks of the section Cure."""
+    return [x for line in re.findall(r'(?m)^ {4,}(\w.*)$', section(text, 'Cure'))
+            if not line.startswith('eadm ') for x in _split(line)]
+
+
+def written(text):
+    """Files that commands in the section Cure write to, `echo 1 > FILE`, but those of an example."""
+    found = re.findall(r'\becho \w+ > ([\w/:.]+)', section(text, 'Cure'))
+    return [x for x in dict.fromkeys(found) if not unknown(x)]
+
+
 def programs(command):
     """The programs of a pipeline."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars='|')
@@ -132,7 +147,7 @@ def steps(text):
             yield 'prose', part
         elif first in CURES and not (first == 'ip' and looks(part)):
             yield 'cure', part
-        elif first == 'eadm' and verb(part) == 'recover':
+        elif first == 'eadm' and verb(part) in EADM_CURES:
             yield 'cure', part
         else:
             yield ('look' if looks(part) else '?'), part

@@ -9,7 +9,7 @@ import pytest
 from test_runbooks import table as table_of_runbooks
 from test_text import silent
 from test_verdicts import called_for
-from tree import TOP, text
+from tree import TOP, files, text
 
 from erdma.image import PACKAGES
 from lib import runbooks
@@ -87,6 +87,15 @@ def test_absent_programs_are_used_and_absent():
             sorted({*runbooks.ABSENT, *runbooks.USELESS, *runbooks.LOOK} - used)])
     silent([f'{x}: guests have it, with {package}' for x, package in runbooks.ABSENT.items()
             if package in PACKAGES])
+
+
+def test_blocks_of_cures_are_what_tests_cure_with():
+    """vm.lib.replay.cure(): a cure that does not work fails a test in which the trouble is real."""
+    calls = [x for file in files(TOP, 'tests/vm/test_why*.py')
+             for x in re.findall(r"\bcure\(vm, '([\w-]+)'(?:, '([\w -]+)')?", text(TOP, file))]
+    silent([f'{page}.md: no test cures with "{x}"' for page in PAGES
+            for x in runbooks.shell_cure(PAGES[page])
+            if not any(page == name and x.startswith(which) for name, which in calls)])
 
 
 @pytest.mark.parametrize('command, good', [

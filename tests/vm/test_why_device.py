@@ -8,6 +8,7 @@ from erdma.vm import Traffic
 from lib.programs import PROGS, eadm_data
 from vm.lib.faults import clear, command, run_ops, wait_struck
 from vm.lib.recovery import reset, slow_reset, wait_recovered
+from vm.lib.replay import cure
 from vm.lib.verdicts import Cause, doctor_has, doctor_has_not, has, wait_doctor_has_not
 
 SLOTS = 128                 # command contexts
@@ -129,7 +130,7 @@ def test_reset_that_takes_its_time(vm):
 def test_link_is_down(vm):
     vm.run('ip link set eth0 down')
     doctor_has(vm, 'link-down', 'admin')
-    vm.run('ip link set eth0 up')
+    cure(vm, 'interface', 'ip link')
     wait_doctor_has_not(vm, 'link-down')
 
 
@@ -155,7 +156,7 @@ def test_link_without_a_carrier(vm):
 def test_interface_without_an_address(vm):
     vm.run('ip address flush dev eth0')
     doctor_has(vm, 'no-address', 'admin')
-    vm.run(f'ip address add {vm.address()}/24 dev eth0')
+    cure(vm, 'interface', 'ip address')
     doctor_has_not(vm, 'no-address')
 
 
@@ -166,7 +167,7 @@ def test_card_refuses_the_mtu(vm):
     _, found = doctor_has(vm, 'mtu-refused', 'card')
     assert '1400' in found['text'], found
     vm.card.clear_faults()
-    vm.run('ip link set dev eth0 mtu 1500')
+    cure(vm, 'mtu')
     wait_doctor_has_not(vm, 'mtu-refused')
 
 

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from lib.programs import eadm, eadm_data
+from vm.lib.replay import cure
 from vm.lib.verdicts import Cause, doctor_has, doctor_has_not, is_verdict, wait_doctor_has_not
 
 pytestmark = [
@@ -49,9 +50,12 @@ def test_device_in_another_namespace(vm):
     vm.run(f'rdma system set netns exclusive && ip netns add apart && '
            f'rdma dev set {name} netns apart')
     doctor_has(vm, 'netns-hidden', 'admin')
+    cure(vm, 'namespaces', dev=name, NAME='apart')
+    assert vm.driver.device() == name
+    doctor_has_not(vm, 'netns-hidden')
     vm.run('ip netns del apart')
-    vm.driver.wait_device()
-    vm.run('rdma system set netns shared')
+    vm.wait_until('the namespace to be gone',
+                  lambda: not vm.run('rdma system set netns shared', check=False).status)
     doctor_has_not(vm, 'netns-hidden')
 
 
@@ -112,7 +116,7 @@ def test_parameter_of_the_vendors_driver(vm):
 def test_recorders_are_off(vm):
     vm.write(RECORDERS, 'N')
     doctor_has(vm, 'recorders-off', 'admin')
-    vm.write(RECORDERS, 'Y')
+    cure(vm, 'recorders-off')
     doctor_has_not(vm, 'recorders-off')
 
 

@@ -65,6 +65,9 @@ SHOWS = {
     'eadm log --kind fail,cmd': {'verb-failed': r'(?m)  fail  .*(?:reg_user_mr|create_cq)'},
     'eadm explain cmd {status}': {'verb-failed': r'cmd-status +%(status)s '},
     'eadm info qp {qpn} -v': {'cq-*': r'send requests asked for +\d'},
+    # RTO/S, in front of DROP/S
+    'eadm top -b -n 3 -v': {
+        'not-acknowledged': r'(?m)^ *\S+ +%(qpn)s  .*  (?!0 )[\d.]+ +\d+ *(?:yes)?$'},
     'eadm info qp {qpn}': {'not-acknowledged': r'retransmission timeouts +[1-9]'},
     'eadm list dev': {'card-gone': r'adapter at %(pci)s .* made no RDMA device'},
     'eadm info cmdq': {'cmdq-stuck': r'in flight +[1-9]'},

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runbooks replayed in a guest while the trouble that they are for is there: the commands of
 "Confirm" and of NEXT, and those of eadm in "Cure" that change nothing, with the numbers and names
-of the case. What each must show is in vm.lib.answers.
+of the case. What each must show is in vm.lib.answers. Files that "Cure" writes to must be there.
 
 verdicts.py calls replay() with each verdict that a test brings about; of each rule, the first.
+The blocks of "Cure" with commands of the shell are cures that tests take from the page: cure().
 """
 import fnmatch
 import os
@@ -97,6 +98,7 @@ def commands(text, step):
             found[runbooks.general(command)] = command, False
     cures = [runbooks.harmless(x) for x in runbooks.eadm_in(runbooks.section(text, 'Cure'))
              if runbooks.verb(x) != 'snapshot']         # it takes seconds, and has its own tests
+    cures += [f'ls {x}' for x in runbooks.written(text)]
     for command in runbooks.confirm(text) + cures:
         found.setdefault(runbooks.general(command), (command, True))
     return {name: x for name, x in found.items() if runbooks.runs_in_guests(x[0])}
@@ -138,6 +140,17 @@ def run_for(vm, name, command, case):
         left_out = of_rule(answers.LEFT_OUT, name, case.rule)
         return '' if left_out else f'{name}: the verdict does not say the {e.args[0]}'
     return run(vm, name, command, case)
+
+
+def cure(vm, page, which='', **words):
+    """Cure a trouble by the commands of the shell in the blocks of "Cure" that begin with @which.
+    words: of the example that are others here: those of runbooks.PLACES, and NAME.
+    """
+    words = {'ip': vm.address(), 'netdev': 'eth0', 'pci': vm.card.bdf, **words}
+    todo = [x for x in runbooks.shell_cure(runbooks.page(page)) if x.startswith(which)]
+    assert todo, f'runbooks/{page}.md has no such cure'
+    for command in todo:
+        vm.run(runbooks.fill(command, words).replace('NAME', words.get('NAME', 'NAME')), LIMIT)
 
 
 def replay(vm, row, finding):
