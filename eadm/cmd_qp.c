@@ -11,6 +11,7 @@
 #include "fallback.h"
 #include "filter.h"
 #include "peers.h"
+#include "qp_verdicts.h"
 #include "schema.h"
 
 /* What the device is asked for in a list is limited to so many rows, and this time */
@@ -236,6 +237,7 @@ int cmd_list_qp(struct ctx *c, const struct args *a)
 	if (f.state)
 		qp_keep_state(c, f.state);
 	sort_data(c, a);
+	qp_verdicts(c);
 	return ret;
 }
 

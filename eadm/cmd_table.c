@@ -212,10 +212,11 @@ const struct cmd cmd_table[] = {
 	{ .verb = "list", .object = "qp", .operands = "", .opts = list_qp_opts, .section = SEE,
 	  .help = "queue pairs: state, peer, use of the queues, owner",
 	  .more = "State DEAD: the device stopped it, whatever driver and application still think. "
-		  "Whether it\ndid, and the CI of applications' queues, is asked of the device for at "
-		  "most 64 queue pairs and\n100 ms. '=qp18' behind a peer: it is queue pair 18 of this "
-		  "host. Those of other drivers' devices\nhave the states of the verbs (RESET INIT RTR RTS "
-		  "SQD SQE ERR), and RQPN if they are connected;\nnetlink has nothing else of them.",
+		  "ERROR is\nthe rule of 'why' that says why, of at most 64 queue pairs and 200 ms. Whether it "
+		  "did, and the CI of\napplications' queues, is asked of the device for at "
+		  "most 64 queue pairs and 100 ms. '=qp18' behind\na peer: it is queue pair 18 of this "
+		  "host. Those of other drivers' devices have the states of the\nverbs (RESET INIT RTR RTS "
+		  "SQD SQE ERR), and RQPN if they are connected; netlink has nothing else\nof them.",
 	  .schema = &schema_qp_list, .takes = LIST, .exits = EXITS_ASK, .run = cmd_list_qp },
 	{ .verb = "list", .object = "cq", .operands = "", .opts = list_cq_opts, .section = SEE,
 	  .help = "completion queues",

@@ -226,22 +226,17 @@ static bool is_stopped(const struct sampler *s, const struct end *e)
 }
 
 /**
- * judge_stopped - did the card stop an end, and why?
+ * judge_stop - why did the card stop an end?
  * @q: inquiry
  * @p: connection
- * @e: the end
+ * @e: the end, which it stopped
  * @f: findings
- *
- * Return: true if it did.
  */
-bool judge_stopped(struct inquiry *q, const struct pair *p, const struct end *e,
-		   struct findings *f)
+void judge_stop(struct inquiry *q, const struct pair *p, const struct end *e, struct findings *f)
 {
 	struct stop s = { .q = q, .p = p, .e = e, .f = f, .d = why_dev_of(q, e->dev) };
 	const struct erdma_diag_qp *qp = e->qp;
 
-	if (!is_stopped(&q->s, e))
-		return false;
 	s.event = event_of(s.d, ERDMA_DIAG_OBJ_QP, qp->qpn, qp->created_ns);
 	if (event_of(s.d, ERDMA_DIAG_OBJ_CQ, qp->send_cqn, qp->created_ns))
 		place(&s, found(f, RULE_CQ_BROKEN, "qp", text_qp(q->c, qp->qpn), "cq",
@@ -253,5 +248,22 @@ bool judge_stopped(struct inquiry *q, const struct pair *p, const struct end *e,
 	} else {
 		say_event(&s);
 	}
+}
+
+/**
+ * judge_stopped - did the card stop an end, and why?
+ * @q: inquiry
+ * @p: connection
+ * @e: the end
+ * @f: findings
+ *
+ * Return: true if it did.
+ */
+bool judge_stopped(struct inquiry *q, const struct pair *p, const struct end *e,
+		   struct findings *f)
+{
+	if (!is_stopped(&q->s, e))
+		return false;
+	judge_stop(q, p, e, f);
 	return true;
 }

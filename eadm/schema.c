@@ -92,6 +92,10 @@ static const struct field qp_list_fields[] = {
 	[QL_HERE_DEV] = { "peer_dev", "its device", T_STR },
 	[QL_DRIVER] = { "driver", "driver", T_STR },
 	[QL_REMOTE_QPN] = { "remote_qpn", "peer's QPN", T_NUM },
+	[QL_RULE] = { "verdict.rule", "rule", T_STR },
+	[QL_CONFIDENCE] = { "verdict.confidence", "confidence", T_STR },
+	[QL_SIDE] = { "verdict.side", "side", T_STR },
+	[QL_TEXT] = { "verdict.text", "verdict", T_STR },
 };
 
 /* The peer, if it is on this host; with its device if that is another one */
@@ -127,6 +131,7 @@ static const struct column qp_list_cols[] = {
 	{ "RQCI", COL(QL_RQ_CI), .level = 1 },
 	{ "SCQ", COL(QL_SEND_CQN), .drop = 5 },
 	{ "RCQ", COL(QL_RECV_CQN), .drop = 5 },
+	{ "ERROR", COL(QL_RULE), .flags = COL_MAYBE, .drop = 1 },
 	{ "ASYNC", COLS(QL_ASYNC, ' ', QL_LAST_ASYNC), .drop = 3 },
 	{ "AGE", COL(QL_AGE), .drop = 6 },
 	{ "LOCAL", COLS(QL_LOCAL_ADDR, ':', QL_LOCAL_PORT), .level = 1 },

@@ -315,7 +315,8 @@ void judge_progress(struct inquiry *q, const struct pair *p, struct findings *f)
 /* judge_mtu.c: do packets fit? */
 bool mtus_differ(const struct inquiry *q, const struct end *e);
 void say_mtus(struct inquiry *q, const struct end *e, enum rule_id id, struct findings *f);
-/* judge_stop.c: did the card stop them? */
+/* judge_stop.c: did the card stop them, and why? */
+void judge_stop(struct inquiry *q, const struct pair *p, const struct end *e, struct findings *f);
 bool judge_stopped(struct inquiry *q, const struct pair *p, const struct end *e,
 		   struct findings *f);
 /* judge_cq.c: completion queues */

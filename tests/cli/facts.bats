@@ -45,6 +45,28 @@ states()
 	# Read once before the first, and before each but the first: at 50, 75, 100 ms
 	[[ "$(asked 25)" == *"about 4 of 500 queue pairs"* ]]
 }
+@test "list qp: why the device stopped a queue pair, by the rules of why" {
+	local rule one='.verdict | [.rule, .confidence, .side, .text]'
+	for rule in access-refused key-deregistered bad-request retry-exceeded peer-error qp-stopped; do
+		expect 0 "why-$rule" list qp -j
+		[ "$(jq -c "[.data[] | select(.device_stopped) | $one]" <<< "$output")" = \
+		  "$(fake "why-$rule" why -j | jq -c "[.data[0] | $one]")" ]
+		jq -e --arg rule "$rule" '[.data[].verdict.rule] == [$rule, null] and
+			(.warnings | map(.text)) == ["'"'eadm why 3' explains what is DEAD"'"]' <<< "$output"
+	done
+	[[ "$(fake why-access-refused list qp 2>/dev/null)" == *" ERROR "*" DEAD "*" access-refused "* ]]
+	[[ "$(fake why-works list qp 2>&1)" != *@(ERROR|explains)* ]]
+}
+@test "list qp: of thousands of queue pairs, no more is asked for if none is stopped, and of 64 that are" {
+	# The log, and the context of a queue pair by the driver, fail: without one that is stopped nobody asks
+	local rules='.adapters[0].rules = [{call: "log", errno: "EIO"}]'
+	jq "$rules" "$SCENARIOS/many.json" > "$BATS_TEST_TMPDIR/none.json"
+	jq '.adapters[0].qp[].async_events = 1' "$SCENARIOS/many.json" > "$BATS_TEST_TMPDIR/all.json"
+	SCENARIOS=$BATS_TEST_TMPDIR fake none list qp --no-hw -j | jq -e '.ok and ([.data[].verdict] | all(. == null))'
+	SCENARIOS=$BATS_TEST_TMPDIR fake all list qp --no-hw -j | jq -e '
+		([.data[].verdict | select(.)] | length <= 64 and length > 0) and
+		any(.warnings[]; .code == "DEAD" and (.text | test("of [0-9]+ of 500")))'
+}
 @test "a device that does not answer is asked once" {
 	expect 0 cmdq-dead list qp
 	[[ "$stderr" == *"asked about 1 of 3 queue pairs"* ]]

@@ -58,12 +58,12 @@ def heads(text):
     return plain(text).splitlines()[0].split()
 
 
-ALL = 'DEV QPN TYPE STATE PEER SQ RQ SCQ RCQ ASYNC AGE PID COMM'.split()
+ALL = 'DEV QPN TYPE STATE PEER SQ RQ SCQ RCQ ERROR ASYNC AGE PID COMM'.split()
 
 
 @pytest.mark.parametrize('width,gone', [
-    (0, ''), (200, ''), (106, ''), (105, 'TYPE'), (99, 'TYPE AGE'), (92, 'TYPE RCQ AGE'),
-    (40, 'TYPE SCQ RCQ ASYNC AGE PID')])
+    (0, ''), (200, ''), (122, ''), (121, 'TYPE'), (115, 'TYPE AGE'), (108, 'TYPE RCQ AGE'),
+    (40, 'TYPE SCQ RCQ ERROR ASYNC AGE PID')])
 def test_columns_go_by_priority_and_are_named(width, gone):
     out, messages = run('list', 'qp', width=width)
     gone = gone.split()
