@@ -125,13 +125,15 @@ enum rule_side {
 	  "The driver gave the command queue up, in all samples. The first command without an " \
 	  "answer, and whoever waited for it, are in the record of the command queue.") \
 	X(CMDQ_STUCK, "cmdq-stuck", FAULT, CERTAIN, CARD, \
-	  "the command queue of {dev} stands still: the oldest of {commands} waits for {age}", \
+	  "the command queue of {dev} stands still: the oldest of {commands}{which} waits for " \
+	  "{age}{who}", \
 	  "eadm dump cmdq --inflight", \
 	  "Commands are in flight, the oldest for more than a second, and in none of the " \
-	  "samples had another one been answered.") \
+	  "samples had another one been answered. Which is the oldest is in the ring; who " \
+	  "waits for it no recorder has before it is answered or given up.") \
 	X(CMDQ_SLOW, "cmdq-slow", WARNING, CERTAIN, CARD, \
-	  "the card answers commands of {dev} slowly: the oldest of {commands} waits for " \
-	  "{age}", \
+	  "the card answers commands of {dev} slowly: the oldest of {commands}{which} waits " \
+	  "for {age}{who}", \
 	  "eadm log --kind cmd-time", \
 	  "A command waits for more than a second while others are answered.") \
 	X(CMDQ_FULL, "cmdq-full", WARNING, CERTAIN, CARD, \

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 
-from mkscenario import (OUT, adapter, ceqe, cqc, cqe, entry, eqc, info, ip, le, local_inv,
+from mkscenario import (OUT, adapter, ceqe, cmd, cqc, cqe, entry, eqc, info, ip, le, local_inv,
                         log_cmd, qp, qpc, queue, read, ring, scenario, send, write)
 
 CLIENT, SERVER = 155, 143
@@ -171,15 +171,20 @@ def devices():
     rule('cmdq-dead', with_cmdq(base(), state=3, dead_reason=3, dead_submod=0, dead_opcode=1,
                                 dead_waited_ms=5000, dead_ns=95_000_000_000,
                                 **{'dead_caller.pid': CLIENT, 'dead_caller.comm': 'ib_send_bw'}))
+    sent = [entry(1, n, 90_000 + n, pid, 'ib_send_bw', log_cmd(0, 0, 8, 3, 1, 0, 0, 0))
+            for n, pid in enumerate((CLIENT, SERVER, CLIENT))]
     busy = {'in_flight': 2, 'oldest_ns': 3_200_000_000}
     moving = [{'completed': 40}, {'completed': 50}, {'completed': 60}]
-    rule('cmdq-stuck', with_cmdq(base(), **busy), with_cmdq(base(), **busy, then=moving))
-    rule('cmdq-slow', with_cmdq(base(), **busy, then=moving),
+    busy.update({'sq.ci': 112, 'slot_wqebbs': 4})
+
+    def waiting():
+        return base(log=sent, rings=[*base()['rings'], ring(5, 0, 128, [
+            (112, cmd(112, 0, 8, 1, b'')), (116, cmd(116, 0, 3, 2, b''))], pi=120, ci=112)])
+    rule('cmdq-stuck', with_cmdq(waiting(), **busy), with_cmdq(waiting(), **busy, then=moving))
+    rule('cmdq-slow', with_cmdq(waiting(), **busy, then=moving),
          with_cmdq(base(), in_flight=2, oldest_ns=30_000))
     rule('cmdq-unanswered', with_cmdq(base(log=[failed_command(90_000, CLIENT, 'ib_send_bw', 2, 110)]),
                                       quarantined=2), base())
-    sent = [entry(1, n, 90_000 + n, pid, 'ib_send_bw', log_cmd(0, 0, 8, 3, 1, 0, 0, 0))
-            for n, pid in enumerate((CLIENT, SERVER, CLIENT))]
     rule('cmdq-full', with_cmdq(base(log=sent), in_flight=126, quarantined=2),
          with_cmdq(base(log=sent), in_flight=126, quarantined=2, then=[{}, {'in_flight': 125}]))
     rule('link-down', with_info(base(), link_up=0, netdev_flags=2))

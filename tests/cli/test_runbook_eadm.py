@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
 USAGE = 2
 ANSWERS = (0, 10, 11)
 #: Of recorded devices that cannot answer: may not be asked; without a ring of the command queue.
-OTHERWISE = {'no-access': (4, 7), 'why-cmdq-full': (3,), 'why-cmdq-stuck': (3,)}
+OTHERWISE = {'no-access': (4, 7), 'why-cmdq-full': (3,)}
 
 
 def answers(done, scenario):

@@ -59,6 +59,15 @@ held()
 	verdict cmdq-unanswered
 	verdict cmdq-full
 }
+@test "command queue: which command waits, and who sent those before it" {
+	local rule
+	for rule in cmdq-stuck cmdq-slow; do
+		[[ "$(fake "why-$rule" doctor)" == *": the oldest of 2 commands, REG_MR, waits for 3.2s; of the newest 3 commands, 2 are of ib_send_bw[155]."* ]]
+		# The ring is of another moment: the first of then may be answered
+		jq '(.adapters[0].rings[] | select(.ring == 5)).ci = 116' "$SCENARIOS/why-$rule.json" > "$BATS_TEST_TMPDIR/s.json"
+		[[ "$(SCENARIOS=$BATS_TEST_TMPDIR fake s doctor)" == *": the oldest of 2 commands waits for 3.2s; "* ]]
+	done
+}
 @test "interface: down, without a carrier, without an address, another MTU than the card's" {
 	verdict link-down
 	verdict no-carrier

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Verdicts about a device, each from its real cause, which is then cured."""
 import contextlib
+import re
 
 import pytest
 
@@ -51,7 +52,8 @@ def test_command_queue_is_slow(vm):
     """Each command takes 2.5 s, and eight threads have one each."""
     with Cause(vm, 'register', 8):
         vm.card.fault('delay command ms=2500')
-        doctor_has(vm, 'cmdq-slow', 'card')
+        _, found = doctor_has(vm, 'cmdq-slow', 'card')
+        assert re.search(r' commands, (?:DE)?REG_MR, waits ', found['text']), found
         vm.card.clear_faults()
         wait_doctor_has_not(vm, 'cmdq-slow')
 
