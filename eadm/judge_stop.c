@@ -82,11 +82,17 @@ static bool is_invalid_key(uint32_t syndrome)
 	return syndrome == ERDMA_WC_RECV_STAG || syndrome == ERDMA_WC_SEND_STAG;
 }
 
+/* Of a send request: a local receive is not meant, but where the data were to go is not known */
+static bool is_target(const struct stop *s)
+{
+	return s->syndrome >= ERDMA_WC_RECV_STAG && s->syndrome <= ERDMA_WC_RECV_WRAP &&
+	       !strcmp(obj_get_str(s->cqe, C_QTYPE, ""), "SQ");
+}
+
 /* The device that knew the key; NULL: it is of a host that this one knows nothing of */
 static struct dev *dev_of_key(const struct stop *s, uint32_t *key)
 {
-	bool remote = s->syndrome == ERDMA_WC_RECV_STAG &&
-		      !strcmp(obj_get_str(s->cqe, C_QTYPE, ""), "SQ");
+	bool remote = is_target(s);
 	unsigned int field = remote ? C_REQ_RKEY : C_REQ_LKEY;
 
 	if (!obj_has(s->cqe, field))
@@ -148,6 +154,57 @@ static bool find_key(const struct stop *s)
 	return false;
 }
 
+/* ---- regions ------------------------------------------------------------------ */
+
+/**
+ * struct key_region - the region that a key is of
+ * @key: key
+ * @mr: record
+ * @found: there is one
+ * @hidden: keys of others are
+ */
+struct key_region {
+	uint32_t key;
+	struct erdma_diag_mr mr;
+	bool found;
+	bool hidden;
+};
+
+static void note_region(void *arg, uint32_t id, const struct rec *rec)
+{
+	struct key_region *r = arg;
+	struct erdma_diag_mr mr;
+
+	(void)id;
+	if (rec->type != ERDMA_DIAG_REC_MR)
+		return;
+	r->hidden |= !!(rec->flags & ERDMA_DIAG_REC_F_HIDDEN);
+	rec_copy(rec, &mr, sizeof(mr));
+	if (r->found || (mr.lkey != r->key && mr.rkey != r->key) ||
+	    rec->flags & ERDMA_DIAG_REC_F_HIDDEN)
+		return;
+	r->mr = mr;
+	r->found = true;
+}
+
+/* "; key 0x401 is of a region of app[5022]: 4096 bytes, PD 3"; "": it is not known */
+static const char *region_text(const struct stop *s)
+{
+	struct ctx *c = s->q->c;
+	struct key_region r = { 0 };
+	struct dev *dev = dev_of_key(s, &r.key);
+
+	if (!dev || source_list(&c->src, dev, ERDMA_DIAG_OBJ_MR, 0, UINT32_MAX, note_region, &r))
+		return "";
+	if (r.found)
+		return pool_printf(&c->pool, "; key %s is of a region of %s: %s, PD %u",
+				   key_text(c, r.key), text_owner(c, &r.mr.owner),
+				   text_n(c, r.mr.length, "byte"), r.mr.pdn);
+	/* What lay outside a region had one: it is gone by now */
+	return r.hidden || !is_invalid_key(s->syndrome) ? "" :
+	       pool_printf(&c->pool, "; no region has key %s", key_text(c, r.key));
+}
+
 /* ---- by syndrome -------------------------------------------------------------- */
 
 static enum rule_id rule_of(uint32_t syndrome)
@@ -181,15 +238,20 @@ static void say_error(const struct stop *s)
 	struct ctx *c = s->q->c;
 	const struct erdma_diag_qp *qp = s->e->qp;
 	const char *name = erdma_name_syndrome(s->syndrome);
+	const char *region = "";
 	struct finding *n;
 
 	if (is_invalid_key(s->syndrome) && find_key(s))
 		return;
+	if (rule_of(s->syndrome) == RULE_ACCESS_REFUSED)
+		region = region_text(s);
 	n = found(s->f, rule_of(s->syndrome), "qp", text_qp(c, qp->qpn), "qpn", text_u(c, qp->qpn),
 	      "request", request_text(s), "cq", cq_text(s), "peer", text_ip(c, qp->daddr), "error",
 	      pool_printf(&c->pool, "%s (syndrome %u)",
 			  name ? erdma_text_syndrome(s->syndrome) : "an unknown error",
-			  s->syndrome), NULL);
+			  s->syndrome), "region", region, NULL);
+	if (rule_of(s->syndrome) == RULE_ACCESS_REFUSED && is_target(s) && !*region)
+		n->sure = SURE_LIKELY;
 	place(s, n);
 }
 

@@ -241,11 +241,12 @@ enum rule_side {
 	  "The completion with the error names a request, and its key is that of a region " \
 	  "which is recorded as deregistered.") \
 	X(ACCESS_REFUSED, "access-refused", FAULT, CERTAIN, APPLICATION, \
-	  "the card stopped {qp}: {request} was refused: {error}", \
+	  "the card stopped {qp}: {request} was refused: {error}{region}", \
 	  "eadm dump cq {cq}; eadm list mr", \
 	  "A completion has a syndrome of a key, range, right or protection domain. That it " \
-	  "was refused is certain; whether a local receive or the target at the peer is " \
-	  "meant is not known of syndromes 3 to 7.") \
+	  "was refused is certain. Region and owner are those of the key in the request. Of a send " \
+	  "request with one of the syndromes 3 to 7 the target at the peer is meant: where that is not " \
+	  "known, or the request names no key of it, side and cause are likely.") \
 	X(BAD_REQUEST, "bad-request", FAULT, CERTAIN, APPLICATION, \
 	  "the card stopped {qp}: {request} makes no sense to it: {error}", \
 	  "eadm dump qp {qpn} --sq --last 32", \

@@ -242,6 +242,12 @@ def stopped(syndrome, qtype=0, index=98, **kw):
     return a
 
 
+def region(stag, owner=CLIENT, length=1024, pdn=3):
+    """A registered region."""
+    return {'index': stag >> 8, 'lkey': stag, 'rkey': stag, 'pdn': pdn, 'flags': 1, 'access': 7, 'rights': 15,
+            'length': length, 'owner.pid': owner, 'owner.comm': 'ib_send_bw'}
+
+
 def event(ms, kind, obj, obj_kind):
     return entry(4, 0, ms, CLIENT, 'ib_send_bw', le('IIIIII', kind, 0, obj, obj_kind, 0, 1))
 
@@ -255,7 +261,7 @@ def stops():
     # The region went after the card had stopped the queue pair: not because of that
     after = [event(95_000, 0, 3, 1), key(96_000, 0x301)]
     rule('key-deregistered', stopped(10, log=log), stopped(10, log=after))
-    rule('access-refused', stopped(12))
+    rule('access-refused', stopped(12, mr=[region(0x301)]))
     rule('bad-request', stopped(8))
     rule('retry-exceeded', stopped(16))
     rule('peer-error', stopped(1))

@@ -408,6 +408,41 @@ received = m.stopped(4, qtype=1, cq=[m.cq(7, m.CLIENT), m.cq(8, m.SERVER), m.cq(
 received['qp'][0]['send_cqn'] = 9
 received['rings'].append(ring(3, 9, 128, []))
 case('the completion of a receive says why', received, 'access-refused', 'qp-stopped')
+
+def written(syndrome, **kw):
+    """A write of the client to the server's memory, with key 0x401, is refused."""
+    a = m.stopped(syndrome, **kw)
+    a['rings'] = [r for r in a['rings'] if (r['ring'], r['id']) != (1, 3)]
+    a['rings'].append(ring(1, 3, 64, [(98, m.write(0, 98, 3, 0, 0x401, 0x1000, sges=[
+        (0x7f0000000000, 4096, 0x301)]))], pi=99))
+    return a
+
+
+theirs, ours = m.region(0x401, m.SERVER), m.region(0x301)
+case('the region of a local key', m.stopped(11, mr=[theirs, ours]), 'access-refused',
+     text='; key 0x301 is of a region of ib_send_bw[155]: 1024 bytes, PD 3')
+case('the region of the target', written(5, mr=[ours, theirs]), 'access-refused',
+     text='; key 0x401 is of a region of ib_send_bw[143]: 1024 bytes, PD 3')
+case('a key that there never was', written(3, mr=[ours]), 'access-refused',
+     text='; no region has key 0x401')
+case('a region that is gone', written(5, mr=[ours]), 'access-refused', text='access (syndrome 5)')
+HOW_SURE = {
+    'a local key': (m.stopped(12), 'CERTAIN'), 'a target that is known': (written(5, mr=[theirs]), 'CERTAIN'),
+    'a target that is gone': (written(5, mr=[ours]), 'LIKELY'),
+    'keys that are hidden': (written(5, mr=[{**theirs, 'rec_flags': 2}]), 'LIKELY'),
+    'a receive of the target': (m.stopped(5, mr=[ours]), 'LIKELY'),
+    'a local receive': (received, 'CERTAIN'),
+}
+
+
+@pytest.mark.parametrize('name', HOW_SURE)
+def test_how_sure_a_refusal_is(name, tmp_path):
+    """That it was refused is certain; whose region was meant may not be."""
+    adapter, sure = HOW_SURE[name]
+    verdict = said(tmp_path, [adapter], 'why')[0]['verdict']
+    assert (verdict['rule'], verdict['confidence']) == ('access-refused', sure), verdict
+
+
 case('an event of an older queue pair', m.stopped(12, log=[m.event(1, 3, 7, 2)]), 'access-refused',
      'cq-broken')
 flushing = m.base()

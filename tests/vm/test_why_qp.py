@@ -18,11 +18,12 @@ everyday = pytest.mark.group('vm')
 
 # ---- stopped by the card -----------------------------------------------------------------
 
-@pytest.mark.parametrize('cause', ['unknown-key', 'past-end', 'no-right', 'other-domain',
-                                   'local-key'])
+@pytest.mark.parametrize('cause', ['unknown-key', 'past-end', 'no-right', 'other-domain', 'local-key'])
 def test_refused_request(vm, cause):
+    region = 'no region has key ' if cause.endswith('-key') else ' is of a region of verbs_cause['
     with Cause(vm, cause) as c:
-        has(vm, 'access-refused', 'application', c.qpn)
+        _, found = has(vm, 'access-refused', 'application', c.qpn)
+        assert region in found['text'] and found['confidence'] == 'CERTAIN', found
     has_not(vm, 'access-refused')
 
 
