@@ -220,12 +220,13 @@ static void judge_events(struct inquiry *q, const struct end *e, const struct wa
 /**
  * judge_cq_asleep - did the application of an end get an event that it does nothing about?
  * @q: inquiry
- * @e: the end, without a posted receive
+ * @e: the end
+ * @id: the rule that says so
  * @f: findings
  *
  * Return: true if that is likely.
  */
-bool judge_cq_asleep(struct inquiry *q, const struct end *e, struct findings *f)
+bool judge_cq_asleep(struct inquiry *q, const struct end *e, enum rule_id id, struct findings *f)
 {
 	const struct watched *w = e->recv_cq;
 	struct ctx *c = q->c;
@@ -238,7 +239,7 @@ bool judge_cq_asleep(struct inquiry *q, const struct end *e, struct findings *f)
 	n = since_armed(w, arm);
 	if (!event_came(w, arm) || !n || n > w->at[0].cq.cq.depth)
 		return false;
-	finding_at(c, found(f, RULE_EVENT_NOT_TAKEN, "who", end_who(c, e), "cq", text_u(c, w->id),
+	finding_at(c, found(f, id, "who", end_who(c, e), "cq", text_u(c, w->id),
 			    "completions", text_n(c, n, "completion"), NULL), e);
 	return true;
 }

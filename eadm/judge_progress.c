@@ -102,7 +102,7 @@ static bool process_found(const struct findings *f)
 static void no_receive(struct wait *w)
 {
 	struct ctx *c = w->q->c;
-	bool explained = judge_cq_asleep(w->q, w->to, w->f) || process_found(w->f);
+	bool explained = judge_cq_asleep(w->q, w->to, RULE_EVENT_NOT_TAKEN, w->f) || process_found(w->f);
 	struct finding *n;
 
 	if (!explained && w->to->asleep) {
@@ -252,6 +252,9 @@ static void judge_idle(struct inquiry *q, const struct pair *p, struct findings 
 		finding_of_both(found(f, RULE_IDLE_BOTH, NULL), p);
 	else
 		found(f, RULE_IDLE, "who", end_who(q->c, &p->me), NULL);
+	judge_cq_asleep(q, &p->me, RULE_EVENT_UNTAKEN, f);
+	if (p->here && p->peer.recv_cq != p->me.recv_cq)
+		judge_cq_asleep(q, &p->peer, RULE_EVENT_UNTAKEN, f);
 }
 
 static void judge_queues(struct inquiry *q, const struct pair *p, struct findings *f)

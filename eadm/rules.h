@@ -535,6 +535,12 @@ enum rule_side {
 	  "look at what {who} waits for, and at the other end", \
 	  "The send queue is empty. A queue pair with an empty send queue is idle, never " \
 	  "stuck.") \
+	X(EVENT_UNTAKEN, "event-untaken", NOTE, POSSIBLE, APPLICATION, \
+	  "{who} got an event of cq {cq} and sleeps: it did not arm it again, and may not have " \
+	  "taken the {completions} that came since it was armed", \
+	  "the stack of {who}: it has to take events, poll, and arm again", \
+	  "The same evidence as for event-not-taken, of a queue pair that has receives posted, so that " \
+	  "nothing waits. An application that polls from time to time need not arm the queue again.") \
 	X(WORKS, "works", NOTE, CERTAIN, APPLICATION, \
 	  "{qp} works: in {still} {done}", \
 	  "eadm stat -l shows rates", \

@@ -322,7 +322,7 @@ bool judge_stopped(struct inquiry *q, const struct pair *p, const struct end *e,
 /* judge_cq.c: completion queues */
 void judge_cq(struct inquiry *q, const struct end *e, const struct watched *cq, bool stopped,
 	      struct findings *f);
-bool judge_cq_asleep(struct inquiry *q, const struct end *e, struct findings *f);
+bool judge_cq_asleep(struct inquiry *q, const struct end *e, enum rule_id id, struct findings *f);
 /* attempt.c: what the recorder of connections has */
 bool attempt_is_active(const struct erdma_diag_log_cm *cm);
 bool attempt_failed(const struct erdma_diag_log_cm *cm);

@@ -372,6 +372,9 @@ def no_receives():
     # Its event came, and it was not armed again since; it had come before it was armed
     rule('event-not-taken', stuck(cq=[cq(7, CLIENT), cq(8, SERVER, cmdsn=3, **armed(8, 2, 98))]),
          stuck(cq=[cq(7, CLIENT), cq(8, SERVER, cmdsn=3, **armed(8, 3, 100))]))
+    # The same with receives left, so that nothing waits: the process may poll without arming again
+    rule('event-untaken', base(cq=[cq(7, CLIENT), cq(8, SERVER, cmdsn=3, **armed(8, 2, 98))]),
+         base(cq=[cq(7, CLIENT), cq(8, SERVER, cmdsn=3, **armed(8, 3, 100))]))
 
 
 def completions():

@@ -163,6 +163,13 @@ erdma_0 has no doorbell pages of applications left: 24 of 24 are in use; three f
 	verdict event-not-taken
 	first event-not-taken why-event-not-taken why
 }
+@test "an event that may not have been taken, and nothing waits: a note beside the verdict" {
+	verdict event-untaken
+	first idle-both why-event-untaken why
+	expect 0 why-event-untaken doctor
+	[ "$(fake why-event-untaken why -j | jq -c '[.data[].also[] | [.rule, .level, .confidence, .side]]')" = \
+	  '[["event-untaken","note","POSSIBLE","application"]]' ]
+}
 @test "the process is stopped, or blocked" {
 	verdict process-stopped
 	verdict process-blocked

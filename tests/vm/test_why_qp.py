@@ -4,7 +4,7 @@ import pytest
 
 from lib.programs import PROGS, eadm_data
 from vm.lib.faults import clear, command, run_ops, wait_struck
-from vm.lib.verdicts import Cause, has, has_not, is_verdict, why
+from vm.lib.verdicts import Cause, doctor_has_not, has, has_not, is_verdict, why
 
 pytestmark = [
     pytest.mark.group('long'),
@@ -97,6 +97,15 @@ def test_application_ignores_an_event(vm):
     with Cause(vm, 'event-ignored') as c:
         is_verdict(vm, 'event-not-taken', 'application', c.qpn)
     has_not(vm, 'event-not-taken')
+
+
+def test_application_leaves_an_event_and_nothing_waits(vm):
+    """It may take its completions without arming the queue again: idle is the verdict."""
+    with Cause(vm, 'event-untaken') as c:
+        has(vm, 'event-untaken', 'application', c.qpn)
+        is_verdict(vm, 'idle-both', 'application', c.qpn)
+        doctor_has_not(vm, 'event-untaken')
+    has_not(vm, 'event-untaken')
 
 
 def test_completion_event_that_got_lost(vm):

@@ -16,6 +16,7 @@
  *	no-receive	a sends, b posts no receive; the process polls
  *	asleep		the same; the process sleeps
  *	event-ignored	the same; b's CQ was armed, and nobody takes its event
+ *	event-untaken	b has another receive; its CQ was armed, and nobody takes its event
  *	solicited	b's CQ is armed for solicited events, and a's send is none; "event"
  *			when there was one
  *	write		a writes, and has not looked whether that is done
@@ -140,6 +141,15 @@ static bool event_ignored(struct fixture *t)
 
 	return post_recv(&t->p.b, sge_of(&t->b, 0, 64), 1) && !ibv_req_notify_cq(t->p.b.cq, 0) &&
 	       send_one(t) && next_wc(t->p.a.cq, &wc) && send_one(t);
+}
+
+static bool event_untaken(struct fixture *t)
+{
+	struct ibv_wc wc;
+
+	return post_recv(&t->p.b, sge_of(&t->b, 0, 64), 1) &&
+	       post_recv(&t->p.b, sge_of(&t->b, 64, 64), 2) &&
+	       !ibv_req_notify_cq(t->p.b.cq, 0) && send_one(t) && next_wc(t->p.a.cq, &wc);
 }
 
 static void *wait_for_event(void *arg)
@@ -280,6 +290,7 @@ static const struct cause {
 	{ "no-receive", send_one, POLL },
 	{ "asleep", send_one, SLEEP },
 	{ "event-ignored", event_ignored, SLEEP },
+	{ "event-untaken", event_untaken, SLEEP },
 	{ "solicited", solicited, SLEEP },
 	{ "write", write_one, SLEEP },
 	{ "posting", write_one, POST },
