@@ -105,10 +105,9 @@ check-debug:
 check-kernels:
 	@tools/check --kernels -k '$(T)'
 
-# again until doctor ran RUNS times
-RUNS ?= 1
+# again until doctor ran RUNS times; 10000, or once with T=
 check-doctor:
-	@tools/check --doctor --groups vm,hosts -k '$(T)' --runs $(RUNS)
+	@tools/check --doctor --groups vm,hosts -k '$(T)' $(if $(RUNS),--runs $(RUNS))
 
 check-list:
 	@tools/check --groups all -k '$(T)' -- --collect-only -q -n 0
