@@ -493,8 +493,8 @@ of_file()
 }
 @test "doctor: the documented exit statuses say whether a certain fault is one of the past" {
 	# man pages and "explain exit" have one text (sync.bats)
-	expect 10 why-cm-refused doctor
-	[[ "$output" == *"ago: "*"[CERTAIN, "* ]]
+	expect 10 why-cm-no-syn doctor
+	[[ "$output" == *" ago"*"[CERTAIN, "* ]]
 	[[ "$(fake none explain exit 10)" == *"a failure of the past"* ]]
 	[[ "$(fake none explain exit 11)" == *"certain, and there now"* ]]
 }
