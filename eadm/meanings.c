@@ -336,6 +336,7 @@ static const struct meaning meanings[] = {
 	WORD("NOTHING_FOUND", "nothing is wrong that eadm could see"),
 	WORD("SUPPRESSED", "messages of the driver were left out: there were too many"),
 	WORD("NOT_ASKED", "the device was not asked about everything: time or number are limited"),
+	WORD("DEAD", "the device stopped queue pairs; 'eadm why' explains each"),
 	WORD("SILENT", "the device does not answer in time"),
 	WORD("TORN", "a ring moved while it was read: entries may be mixed up"),
 	WORD("RECORDERS_OFF", "the driver records nothing: its parameter 'recorders' is N"),
