@@ -293,6 +293,32 @@ static void info_has_the_limits_that_are_enforced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arg.page_sizes, (u64)ERDMA_PAGE_SIZE_CAP);
 }
 
+static void info_says_why_the_port_is_down(struct kunit *test)
+{
+	static const u32 flags[] = { 0, ERDMA_DIAG_NETDEV_CARRIER, ERDMA_DIAG_NETDEV_UP,
+				     ERDMA_DIAG_NETDEV_UP | ERDMA_DIAG_NETDEV_CARRIER };
+	struct net_device *netdev = kunit_kzalloc(test, sizeof(*netdev), GFP_KERNEL);
+	struct erdma_dev *dev = setup_of(test)->f->dev;
+	struct erdma_diag_info arg;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, netdev);
+	dev_net_set(netdev, &init_net);
+	dev->netdev = netdev;
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		assign_bit(__LINK_STATE_START, &netdev->state, flags[i] & ERDMA_DIAG_NETDEV_UP);
+		assign_bit(__LINK_STATE_NOCARRIER, &netdev->state,
+			   !(flags[i] & ERDMA_DIAG_NETDEV_CARRIER));
+		info(test, &arg);
+		KUNIT_EXPECT_EQ(test, arg.netdev_flags, flags[i]);
+		KUNIT_EXPECT_EQ(test, arg.link_up, i == ARRAY_SIZE(flags) - 1 ? 1U : 0U);
+	}
+	dev->netdev = NULL;
+	info(test, &arg);
+	KUNIT_EXPECT_EQ(test, arg.netdev_flags, 0U);
+	KUNIT_EXPECT_EQ(test, arg.link_up, 0U);
+}
+
 static void info_has_the_most_objects_at_a_time(struct kunit *test)
 {
 	struct erdma_dev *dev = setup_of(test)->f->dev;
@@ -303,7 +329,6 @@ static void info_has_the_most_objects_at_a_time(struct kunit *test)
 	dev->pds.ids.peak = 0;
 	info(test, &arg);
 	KUNIT_EXPECT_EQ(test, arg.peak_pd, 0);
-	KUNIT_EXPECT_EQ(test, arg.rsvd, 0);
 	for (i = 0; i < ARRAY_SIZE(ids); i++)
 		ids[i] = erdma_idtab_alloc(&dev->pds.ids);
 	for (i = 0; i < ARRAY_SIZE(ids); i++)
@@ -331,6 +356,7 @@ static struct kunit_case facts_cases[] = {
 	KUNIT_CASE(info_shows_the_last_mtu),
 	KUNIT_CASE(info_has_the_limits_that_are_enforced),
 	KUNIT_CASE(info_has_the_most_objects_at_a_time),
+	KUNIT_CASE(info_says_why_the_port_is_down),
 	{}
 };
 
