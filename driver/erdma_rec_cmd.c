@@ -124,7 +124,12 @@ void erdma_rec_cmd(struct erdma_rec *rec, u32 submod, u32 opcode, u32 object,
 
 /* ---- verbs -------------------------------------------------------------- */
 
-/* The newest command of the calling thread, if it failed with what the verb returned */
+#define VERB_CMDS	4	/* at most, of what failed and of what was undone after it */
+
+/*
+ * The newest command of the calling thread that failed with what the verb returned. Older ones
+ * were of other verbs.
+ */
 static void fail_add_cmd(struct erdma_rec *rec, struct erdma_diag_log_fail *entry, pid_t tid)
 {
 	struct erdma_rec_ring *ring = &rec->ring[ERDMA_DIAG_LOG_CMD];
@@ -132,11 +137,15 @@ static void fail_add_cmd(struct erdma_rec *rec, struct erdma_diag_log_fail *entr
 	struct erdma_rec_slot *slot;
 	u32 n = min(ring->next, ring->mask + 1);
 	u64 seq = ring->next;
+	u32 own = 0;
 
-	while (n--) {
+	while (n-- && own < VERB_CMDS) {
 		slot = erdma_rec_slot(ring, --seq);
 		cmd = (const struct erdma_diag_log_cmd *)slot->data;
-		if (slot->owner.tid != tid || cmd->err != entry->err)
+		if (slot->owner.tid != tid)
+			continue;
+		own++;
+		if (cmd->err != entry->err)
 			continue;
 		entry->cmd = 1;
 		entry->submod = cmd->submod;

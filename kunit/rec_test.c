@@ -292,6 +292,21 @@ static void failure_names_the_command_that_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, found.entry.fail.cmd, 0U);
 }
 
+/* A call that the driver refused is not put down to the command of a call of before */
+static void failure_names_no_command_of_another_verb(struct kunit *test)
+{
+	struct erdma_rec_found found;
+	u32 i;
+
+	record(rec_of(test), 9, 12, 1);
+	for (i = 0; i < 8; i++)
+		record(rec_of(test), 9, 0, 1);
+	erdma_rec_fail(rec_of(test), ERDMA_DIAG_VERB_REG_MR, 9, -EIO);
+	KUNIT_ASSERT_TRUE(test, erdma_rec_find(rec_of(test), ERDMA_DIAG_LOG_FAIL, 0, &found));
+	KUNIT_EXPECT_EQ(test, found.entry.fail.cmd, 0U);
+	KUNIT_EXPECT_EQ(test, found.entry.fail.syndrome, 0U);
+}
+
 static void failure_replaces_that_of_the_same_verb(struct kunit *test)
 {
 	struct erdma_rec_found found;
@@ -581,6 +596,7 @@ static struct kunit_case rec_cases[] = {
 	KUNIT_CASE(key_is_recorded_with_its_command),
 	KUNIT_CASE(times_are_counted_by_opcode),
 	KUNIT_CASE(failure_names_the_command_that_failed),
+	KUNIT_CASE(failure_names_no_command_of_another_verb),
 	KUNIT_CASE(failure_replaces_that_of_the_same_verb),
 	KUNIT_CASE(event_has_the_owner_of_its_object),
 	KUNIT_CASE(recovery_begins_a_generation),
