@@ -2,7 +2,9 @@
 /* Documents: which one, in which form, and the messages beside it. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "decode.h"
 #include "emit.h"
 #include "pseudonym.h"
 
@@ -145,6 +147,16 @@ void emit_document(struct ctx *c)
 	}
 }
 
+/*
+ * The stream remembers that a write failed and not why: another one says it. What was
+ * written so far has no end anyway.
+ */
+static int write_error(FILE *out)
+{
+	errno = 0;
+	return write(fileno(out), "\n", 1) < 0 ? errno : EIO;
+}
+
 /**
  * emit_flush - make sure that everything was written
  * @c: run
@@ -155,11 +167,13 @@ void emit_document(struct ctx *c)
  */
 int emit_flush(struct ctx *c)
 {
-	errno = 0;
+	int err;
+
 	if (!fflush(c->out) && !ferror(c->out))
 		return 0;
-	if (errno != EPIPE)
-		fprintf(stderr, "eadm: cannot write: %s [%s]\n",
-			strerror(errno ? errno : EIO), errno == ENOSPC ? "ENOSPC" : "EIO");
+	err = write_error(c->out);
+	if (err != EPIPE)
+		fprintf(stderr, "eadm: cannot write: %s [%s]\n", strerror(err),
+			errno_name(err));
 	return -1;
 }

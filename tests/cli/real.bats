@@ -474,9 +474,13 @@ Hint: there is no module erdma for Linux $(uname -r): 'dkms status erdma'"* ]]
 }
 @test "real: full disk" {
 	[ -e /dev/full ] || skip "no /dev/full"
-	run bash -c '"$1" explain > /dev/full' _ "$EADM"
-	[ "$status" -eq 1 ]
-	[[ "$output" == *"cannot write: No space left on device [ENOSPC]"* ]]
+	local args
+	# Whether the first, the last or each of the writes fails
+	for args in version help explain "explain -j" "schema eadm.why/2"; do
+		run bash -c '"$@" > /dev/full' _ "$EADM" $args
+		[ "$status" -eq 1 ]
+		[ "$output" = "eadm: cannot write: No space left on device [ENOSPC]" ]
+	done
 }
 @test "real: reader that goes away" {
 	run bash -c 'set -o pipefail; "$1" explain -j | true; echo "${PIPESTATUS[0]}"' _ "$EADM"
