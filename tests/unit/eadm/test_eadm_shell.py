@@ -283,7 +283,7 @@ def batch(tmp_path, text, *words, verb='batch', operand='-'):
 
 def test_lines_of_a_file(tmp_path):
     path = tmp_path / 'lines'
-    path.write_text('# of a file\n\nlist qp --columns QPN --no-header\n  list cq "--columns" \'CQN\' -q\n')
+    path.write_text('# of a file\n\nlist qp -q --columns QPN --no-header\n  list cq "--columns" \'CQN\' -q\n')
     done = batch(tmp_path, '', operand=str(path))
     assert done.returncode == 0 and done.stderr == ''
     assert done.stdout.split() == ['17', '18', '21', 'CQN', '5', '6']
