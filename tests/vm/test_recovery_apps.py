@@ -38,11 +38,13 @@ def test_vms_see_each_other(two_vms):
 
 
 def reset_under(load, vm, limit, recovered=lambda: None):
-    """Reset the card of @vm under this load, which moves verified data again within @limit seconds
-    of the request. recovered(): makes the server of the load listen again.
+    """Reset the card of @vm under this load: there is a fresh device within @limit seconds, and
+    within as many more the load moves verified data again. recovered(): makes the server of the
+    load listen again. (The NFS client connects at once, when there is no device, and then 5 s later.)
     """
-    with seconds('verified data, from the request of the reset', limit):
+    with seconds('fresh device, from the request of the reset', limit):
         wait_recovered(vm, reset(vm))
+    with seconds('verified data, from the fresh device', limit):
         recovered()
         load.wait_moved(limit + 20)
 

@@ -31,8 +31,8 @@ def reset(vm):
 
 
 def works_within(vm):
-    """Seconds from the request of a reset until data moves again: 5 on a machine that does nothing
-    else. Beside other tests the guests' processors wait for the host's: four times that.
+    """Seconds until there is a fresh device, and from then on until data moves: 5 on a machine that
+    does nothing else. Beside other tests the guests' processors wait for the host's: four times that.
     """
     return 5 * vm.spec.slow * (4 if 'PYTEST_XDIST_WORKER' in os.environ else 1)
 
