@@ -97,48 +97,6 @@ static bool cmdq_is_dead(const struct sampler *s, const struct watched *w)
 	return true;
 }
 
-/* ", CREATE_QP,": the driver's CI is the place of the oldest command without an answer */
-static const char *oldest_command(struct ctx *c, struct dev *dev, const struct erdma_diag_cmdq *m)
-{
-	struct ring_data rd;
-	uint64_t hdr;
-
-	if (source_ring(&c->src, dev, ERDMA_DIAG_RING_CMDQ_SQ, 0, &rd) || rd.ci != m->sq.ci ||
-	    !rd.depth || rd.entry_size < sizeof(hdr))
-		return "";
-	hdr = get_le(rd.data + (size_t)rd.entry_size * erdma_ring_slot(rd.ci, rd.depth), 8);
-	return pool_printf(&c->pool, ", %s,",
-			   command_name(c, (uint32_t)ERDMA_GET(ERDMA_CMD_HDR_SUBMOD, hdr),
-					(uint32_t)ERDMA_GET(ERDMA_CMD_HDR_OPCODE, hdr)));
-}
-
-static const char *top_sender(struct ctx *c, struct dev *dev);
-
-static void judge_cmdq(struct inquiry *q, const struct why_dev *d, struct findings *f)
-{
-	const struct erdma_diag_cmdq *m;
-	struct ctx *c = q->c;
-	const char *dev = dev_title(d->dev);
-
-	if (!sampler_there(&q->s, d->cmdq))
-		return;
-	m = &sampler_last(&q->s, d->cmdq)->cmdq;
-	/* Of a device that was lost otherwise judge_loss() says why */
-	if (m->dead_reason != ERDMA_DIAG_DEAD_LOST && cmdq_is_dead(&q->s, d->cmdq))
-		found(f, RULE_CMDQ_DEAD, "dev", dev, "reason", dead_reason(m->dead_reason), "first",
-		      dead_command(c, m), NULL);
-	if (m->state == ERDMA_DIAG_CMDQ_DEAD)
-		return;
-	if (m->in_flight && m->oldest_ns > SECOND)
-		found(f, cmdq_stands(&q->s, d->cmdq) ? RULE_CMDQ_STUCK : RULE_CMDQ_SLOW,
-		      "dev", dev, "commands", text_n(c, m->in_flight, "command"), "which",
-		      oldest_command(c, d->dev, m), "age", text_ns(c, m->oldest_ns), "who",
-		      top_sender(c, d->dev), NULL);
-	if (m->quarantined)
-		found(f, RULE_CMDQ_UNANSWERED, "dev", dev, "commands",
-		      text_n(c, m->quarantined, "command"), "first", first_unanswered(q, d), NULL);
-}
-
 /* ---- interface ---------------------------------------------------------------- */
 
 static void judge_interface(struct inquiry *q, const struct dev *dev, struct findings *f)
@@ -422,6 +380,48 @@ static void judge_contexts(struct inquiry *q, const struct why_dev *d, struct fi
 		found(f, RULE_CMDQ_FULL, "dev", dev_title(d->dev), "max", text_u(c, m->credits),
 		      "n", text_u(c, m->in_flight), "lost", text_u(c, m->quarantined), "who",
 		      top_sender(c, d->dev), NULL);
+}
+
+/* ---- commands that wait -------------------------------------------------------- */
+
+/* ", CREATE_QP,": the driver's CI is the place of the oldest command without an answer */
+static const char *oldest_command(struct ctx *c, struct dev *dev, const struct erdma_diag_cmdq *m)
+{
+	struct ring_data rd;
+	uint64_t hdr;
+
+	if (source_ring(&c->src, dev, ERDMA_DIAG_RING_CMDQ_SQ, 0, &rd) || rd.ci != m->sq.ci ||
+	    !rd.depth || rd.entry_size < sizeof(hdr))
+		return "";
+	hdr = get_le(rd.data + (size_t)rd.entry_size * erdma_ring_slot(rd.ci, rd.depth), 8);
+	return pool_printf(&c->pool, ", %s,",
+			   command_name(c, (uint32_t)ERDMA_GET(ERDMA_CMD_HDR_SUBMOD, hdr),
+					(uint32_t)ERDMA_GET(ERDMA_CMD_HDR_OPCODE, hdr)));
+}
+
+static void judge_cmdq(struct inquiry *q, const struct why_dev *d, struct findings *f)
+{
+	const struct erdma_diag_cmdq *m;
+	struct ctx *c = q->c;
+	const char *dev = dev_title(d->dev);
+
+	if (!sampler_there(&q->s, d->cmdq))
+		return;
+	m = &sampler_last(&q->s, d->cmdq)->cmdq;
+	/* Of a device that was lost otherwise judge_loss() says why */
+	if (m->dead_reason != ERDMA_DIAG_DEAD_LOST && cmdq_is_dead(&q->s, d->cmdq))
+		found(f, RULE_CMDQ_DEAD, "dev", dev, "reason", dead_reason(m->dead_reason), "first",
+		      dead_command(c, m), NULL);
+	if (m->state == ERDMA_DIAG_CMDQ_DEAD)
+		return;
+	if (m->in_flight && m->oldest_ns > SECOND)
+		found(f, cmdq_stands(&q->s, d->cmdq) ? RULE_CMDQ_STUCK : RULE_CMDQ_SLOW,
+		      "dev", dev, "commands", text_n(c, m->in_flight, "command"), "which",
+		      oldest_command(c, d->dev, m), "age", text_ns(c, m->oldest_ns), "who",
+		      top_sender(c, d->dev), NULL);
+	if (m->quarantined)
+		found(f, RULE_CMDQ_UNANSWERED, "dev", dev, "commands",
+		      text_n(c, m->quarantined, "command"), "first", first_unanswered(q, d), NULL);
 }
 
 /* ---- counters ----------------------------------------------------------------- */
