@@ -169,9 +169,10 @@ int emit_flush(struct ctx *c)
 {
 	int err;
 
+	errno = 0;
 	if (!fflush(c->out) && !ferror(c->out))
 		return 0;
-	err = write_error(c->out);
+	err = errno ?: write_error(c->out);
 	if (err != EPIPE)
 		fprintf(stderr, "eadm: cannot write: %s [%s]\n", strerror(err),
 			errno_name(err));
