@@ -147,9 +147,9 @@ def cure(vm, page, which='', **words):
     words: of the example that are others here: those of runbooks.PLACES, and NAME.
     """
     words = {'ip': vm.address(), 'netdev': 'eth0', 'pci': vm.card.bdf, **words}
-    todo = [x for x in runbooks.shell_cure(runbooks.page(page)) if x.startswith(which)]
-    assert todo, f'runbooks/{page}.md has no such cure'
-    for command in todo:
+    found = [x for x in runbooks.shell_cure(runbooks.page(page)) if x.startswith(which)]
+    assert found, f'runbooks/{page}.md has no such cure'
+    for command in found:
         vm.run(runbooks.fill(command, words).replace('NAME', words.get('NAME', 'NAME')), LIMIT)
 
 
