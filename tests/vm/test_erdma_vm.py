@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """erdma-vm from nothing but the Debian packages, as a user without root.
 
-The packages are unpacked in a folder; the user's cache and state are there, too. The tests build
-upon each other: the newcomer's commands of README.md, then what else can be asked of VMs.
+The packages are installed in layers above this system (vm/lib/overlay.py); the user's cache and state
+are in a folder. The tests build upon each other: the newcomer's commands of README.md, then what else
+can be asked of VMs.
 """
 import json
 import os
@@ -19,28 +20,28 @@ import pytest
 from lib import products
 from lib.paths import TOP
 
-from vm.lib import packages, pages
+from vm.lib import overlay, packages, pages
 from vm.lib.terminal import Terminal
 
 #: Seconds from up to data that was verified.
 TARGET = 120
-USER, QEMU = 'erdma-vm-test', 'qemu-system-x86_64-erdma'
-NEEDED = ('useradd', 'userdel', 'runuser', 'dpkg-buildpackage', 'dpkg-deb', 'strace')
+USER, PACKAGE, QEMU = 'erdma-vm-test', 'erdma-qemu-model', 'qemu-system-x86_64-erdma'
+NEEDED = ('useradd', 'userdel', 'runuser', 'nsenter', 'dpkg-buildpackage', 'dpkg', 'strace')
 MISSING = [x for x in NEEDED if not shutil.which(x)]
 PROMPT = r'# $'
 
 pytestmark = [
     pytest.mark.group('hosts'), pytest.mark.limit(2400),
-    pytest.mark.skipif(os.geteuid() != 0, reason='only root can make a user to run as'),
+    pytest.mark.skipif(not overlay.is_possible(),
+                       reason='only root can install packages and make a user, and needs overlayfs'),
     pytest.mark.skipif(bool(MISSING), reason='not installed: ' + ' '.join(MISSING))]
 
 
 class User:
-    """An ordinary user with the packages in a folder of its own."""
+    """An ordinary user of a system where the packages are installed."""
 
-    def __init__(self, home):
-        self.home = home
-        self.program = f'{home}/root/usr/bin/erdma-vm'
+    def __init__(self, home, system):
+        self.home, self.system = home, system
         # Neither root's environment nor the checkout's.
         self.env = {'HOME': str(home), 'PATH': '/usr/local/bin:/usr/bin:/bin', 'LANG': 'C.UTF-8',
                     'XDG_CACHE_HOME': f'{home}/cache', 'XDG_RUNTIME_DIR': f'{home}/run',
@@ -48,8 +49,8 @@ class User:
 
     def words(self, *words):
         """argv of a program that runs as the user."""
-        return ['runuser', '-u', USER, '--', 'env', '-C', str(self.home), '-i',
-                *(f'{k}={v}' for k, v in self.env.items()), *words]
+        return self.system.words('runuser', '-u', USER, '--', 'env', '-C', str(self.home), '-i',
+                                 *(f'{k}={v}' for k, v in self.env.items()), *words)
 
     def run(self, *words, timeout=300, **more):
         """Run a program as the user."""
@@ -59,22 +60,22 @@ class User:
 
     def vm(self, *words, good=True, **more):
         """erdma-vm as the user; good: it must succeed."""
-        done = self.run(self.program, *words, **more)
+        done = self.run('erdma-vm', *words, **more)
         assert not good or done.returncode == 0, f'{words}: {done.returncode}\n{done.stderr}'
         return done
 
-    def traced(self, name, *words, program=None):
+    def traced(self, name, *words, program='erdma-vm'):
         """argv of erdma-vm, or another PROGRAM, under strace, which writes the file NAME."""
-        return self.words('env', 'PATH=/usr/bin:/bin', *packages.TRACE, '-o', name,
-                          program or self.program, *words)
+        return self.words('env', 'PATH=/usr/bin:/bin', *packages.TRACE, '-o', name, program, *words)
 
     def not_brought(self, name, *fields):
-        """What it used, and what does not come with these fields of its package."""
-        deb = next(Path(products.build('debs')).glob('erdma-qemu-model_*.deb'))
-        wanted = [subprocess.run(['dpkg-deb', '-f', deb, x], check=True, text=True, timeout=60,
-                                 stdout=subprocess.PIPE).stdout for x in fields]
-        return packages.not_brought((self.home / name).read_text(encoding='utf-8'),
-                                    packages.names(','.join(wanted)))
+        """What it used, and what does not come with its package and what these fields of it name."""
+        more = [self.system.run('dpkg-query', '-W', '-f', f'${{{x}}}', PACKAGE) for x in fields]
+        return self.system.not_brought(self.home / name, [PACKAGE, *packages.names(','.join(more))])
+
+    def not_in_every_system(self, name):
+        """What it used that only a package brings."""
+        return self.system.not_brought(self.home / name, [])
 
     def processes(self):
         """What runs as the user."""
@@ -83,36 +84,42 @@ class User:
         return [x for x in done.stdout.splitlines() if x.split()[1][0] != 'Z']
 
 
-def unpack(home):
-    """The packages, made of the last commit, unpacked."""
+def install(system):
+    """The packages, made of the last commit."""
     debs = Path(products.build('debs'))
-    for name in ('erdma-qemu-model', 'eadm'):
-        subprocess.run(['dpkg-deb', '-x', next(debs.glob(f'{name}_*.deb')), home / 'root'],
-                       check=True, timeout=60)
+    system.run('dpkg', '--force-confnew', '-i',
+               *(next(debs.glob(f'{x}_*.deb')) for x in (PACKAGE, 'eadm')))
 
 
 @pytest.fixture(scope='module')
 def user():
-    """The user, who has the packages and a warm image."""
+    """The user, who has a warm image."""
     with tempfile.TemporaryDirectory(prefix='erdma-vm-', dir='/var/tmp') as name:
         home = Path(name)
         subprocess.run(['useradd', '-M', '-d', name, '-s', '/bin/sh', USER], check=True, timeout=60)
         try:
-            unpack(home)
             me = pwd.getpwnam(USER)
             for folder in ('', 'cache', 'run', 'mine'):
                 (home / folder).mkdir(exist_ok=True)
                 os.chown(home / folder, me.pw_uid, me.pw_gid)
             (home / 'run').chmod(0o700)
-            made = User(home)
-            subprocess.run(made.traced('image.trace', 'image'), check=True, timeout=1800,
-                           stdin=subprocess.DEVNULL)
-            yield made
-            made.vm('down', '--all', good=False)
+            with overlay.Overlay() as system:
+                yield from use(User(home, system))
         finally:
-            for line in User(home).processes():
-                os.kill(int(line.split()[0]), 9)
             subprocess.run(['userdel', USER], check=False, timeout=60)
+
+
+def use(user):
+    """Yields the user when it has the packages and a warm image; leaves no process of it."""
+    try:
+        install(user.system)
+        subprocess.run(user.traced('image.trace', 'image'), check=True, timeout=1800,
+                       stdin=subprocess.DEVNULL)
+        yield user
+        user.vm('down', '--all', good=False)
+    finally:
+        for line in user.processes():
+            os.kill(int(line.split()[0]), 9)
 
 
 def newcomers_commands():
@@ -126,13 +133,19 @@ def test_newcomers_four_commands(user):
     assert [x.split()[1] for x in lines] == ['up', 'run', 'run', 'down']
     begin = time.monotonic()
     for line in lines[:3]:
-        done = user.run('sh', '-ec', line.replace('erdma-vm', user.program, 1))
+        done = user.run('sh', '-ec', line)
         assert done.returncode == 0, f'{line}: {done.returncode}\n{done.stderr}'
     seconds = time.monotonic() - begin
     print(f'from "erdma-vm up" to verified data: {seconds:.0f} s')
     assert 'rdma-ping-9' in done.stdout and seconds < TARGET
-    done = user.run('sh', '-ec', lines[3].replace('erdma-vm', user.program, 1))
+    done = user.run('sh', '-ec', lines[3])
     assert done.returncode == 0, done.stderr
+
+
+def test_programs_are_those_of_the_packages(user):
+    for program in ('erdma-vm', 'eadm', QEMU):
+        assert user.run('sh', '-c', f'command -v {program}').stdout == f'/usr/bin/{program}\n'
+        assert not os.path.exists(f'/usr/bin/{program}')
 
 
 def test_down_leaves_no_process_and_no_file(user):
@@ -143,9 +156,9 @@ def test_down_leaves_no_process_and_no_file(user):
 def test_programs_that_make_the_image_come_with_the_package(user):
     trace = (user.home / 'image.trace').read_text(encoding='utf-8')
     assert [x for x in ('mmdebstrap', 'mksquashfs', 'ld', 'depmod') if f'/{x}"' not in trace] == []
-    assert user.not_brought('image.trace', 'Depends', 'Recommends') == {}
+    assert user.not_brought('image.trace', 'Recommends') == {}
     # A trace that says nothing would not do.
-    assert {'/usr/bin/mmdebstrap', '/usr/bin/mksquashfs'} <= set(user.not_brought('image.trace', 'Depends'))
+    assert {'/usr/bin/mmdebstrap', '/usr/bin/mksquashfs'} <= set(user.not_brought('image.trace'))
 
 
 def test_programs_of_every_day_come_with_the_package(user):
@@ -161,17 +174,16 @@ def test_programs_of_every_day_come_with_the_package(user):
             subprocess.run(user.traced(f'{word}.trace', word, '--name', 'traced', *more), check=True,
                            timeout=120, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         assert p.wait(60) == 0
-    assert '/usr/bin/qemu-system-x86_64' in user.not_brought('up.trace')
-    assert [user.not_brought(f'{x}.trace', 'Depends') for x in ('up', *(x[0] for x in commands))] == \
+    assert '/usr/bin/qemu-system-x86_64' in user.not_in_every_system('up.trace')
+    assert [user.not_brought(f'{x}.trace') for x in ('up', *(x[0] for x in commands))] == \
         [{}] * 6
 
 
 def test_programs_of_qemu_with_the_card_come_with_the_package(user):
-    program = f'{user.home}/root/usr/bin/{QEMU}'
-    subprocess.run(user.traced('qemu.trace', '-version', program=program), check=True, timeout=60,
+    subprocess.run(user.traced('qemu.trace', '-version', program=QEMU), check=True, timeout=60,
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    assert '/usr/bin/qemu-system-x86_64' in user.not_brought('qemu.trace')
-    assert user.not_brought('qemu.trace', 'Depends') == {}
+    assert '/usr/bin/qemu-system-x86_64' in user.not_in_every_system('qemu.trace')
+    assert user.not_brought('qemu.trace') == {}
 
 
 @pytest.fixture(scope='module')
@@ -231,7 +243,7 @@ def test_tutorial(net):
     for name in ('client', 'server'):
         shutil.copy(f'{TOP}/docs/guide/example/build/{name}', net.home / 'mine')
     for command, words in lines[2:-1]:
-        done = net.run('sh', '-ec', command.replace('erdma-vm', net.program, 1))
+        done = net.run('sh', '-ec', command)
         assert done.returncode == 0, f'{command}: {done.returncode}\n{done.stderr}'
         assert [x for x in words if x not in done.stdout] == [], done.stdout
 
@@ -255,12 +267,12 @@ def test_a_fault_strikes(net):
 
 
 def test_a_shell_on_a_terminal(net, request):
-    terminal = Terminal(net.words(net.program, 'ssh', '2'), request.config.option.slow, PROMPT)
+    terminal = Terminal(net.words('erdma-vm', 'ssh', '2'), request.config.option.slow, PROMPT)
     try:
         terminal.wait_for(PROMPT, 60)
         assert 'erdma-vm2' in terminal.run('hostname')
         assert '40 120' in terminal.run('stty size')
-        done = net.run('script', '-qec', f'{net.program} ssh 2', '/dev/null')
+        done = net.run('script', '-qec', 'erdma-vm ssh 2', '/dev/null')
         assert 'console of this VM is in use' in done.stdout + done.stderr
         terminal.send('exit 5\r')
         assert terminal.proc.wait(60) == 5

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which packages of this machine a program ran, and which ones another package brings."""
+"""Which packages of this machine a program ran, and which ones another package brings.
+
+As a program: packages.py TRACE PACKAGE... prints not_brought() in JSON.
+"""
 import glob
+import json
 import os
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 #: In front of a program: the file has what it and its children executed and opened.
 TRACE = ['strace', '-f', '-z', '--seccomp-bpf', '-s', '4096', '-e', 'trace=execve,execveat,openat']
@@ -87,3 +93,8 @@ def not_brought(trace, wanted):
     """{path: packages}, of what is in a trace and does not come with the packages."""
     have = closure({*wanted, *plugins(), *OPTIONAL})
     return {x: packages for x, packages in owners(used(trace)).items() if not packages & have}
+
+
+if __name__ == '__main__':
+    print(json.dumps({x: sorted(found) for x, found in not_brought(
+        Path(sys.argv[1]).read_text(encoding='utf-8'), sys.argv[2:]).items()}))
