@@ -229,6 +229,11 @@ void erdma_lost_watch(struct erdma_dev *dev);
 void erdma_lost_unwatch(struct erdma_dev *dev);
 bool erdma_lost_wait_stopped(struct erdma_dev *dev);
 
+/* ---- erdma_watchdog.c: a device that hangs ----------------------------------- */
+
+int erdma_watchdog_start(struct erdma_dev *dev);
+void erdma_watchdog_stop(struct erdma_dev *dev);
+
 /* ---- erdma_bringup.c: device ---------------------------------------------- */
 
 struct erdma_adapter;
@@ -270,7 +275,7 @@ struct erdma_adapter;
  * @aeq: asynchronous EQ
  * @comp_eqs: completion EQs, [n - 1] = EQ n
  * @n_comp_eqs: their number
- * @eq_watcher: runs @eq_look
+ * @eq_watcher: runs @eq_look and @watchdog
  * @eq_look: looks after the event queues while there are CQs
  * @eq_looks: how often it ran
  * @eq_quiet: looks in a row that found nothing new, at most EQ_IDLE_LOOKS
@@ -278,6 +283,8 @@ struct erdma_adapter;
  * @eq_idle: @eq_look runs rarely; who expects, or has got, an event clears it with
  *	erdma_eqs_stir()
  * @next_look: number of the CQ that it looks at next
+ * @watchdog: sends a command when none was answered for long
+ * @watchdog_answers: commands answered until it ran last
  * @qps: QPs by number
  * @cqs: CQs by number
  * @pds: PDs by number
@@ -355,6 +362,8 @@ struct erdma_dev {
 	s64 eq_seen;
 	bool eq_idle;
 	u32 next_look;
+	struct delayed_work watchdog;
+	s64 watchdog_answers;
 	struct erdma_objtab qps;
 	struct erdma_objtab cqs;
 	struct erdma_objtab pds;

@@ -528,6 +528,7 @@ static const struct erdma_step {
 	{ erdma_attrs_init, NULL },
 	{ erdma_netdev_pair, erdma_netdev_unpair },
 	{ erdma_objects_init, erdma_objects_exit },
+	{ erdma_watchdog_start, erdma_watchdog_stop },
 	{ erdma_register, erdma_unregister },
 };
 

@@ -29,6 +29,7 @@ static struct kunit_suite *suites[] = {
 	&erdma_doorbell_suite,
 	&erdma_bringup_suite,
 	&erdma_recovery_suite,
+	&erdma_watchdog_suite,
 	&erdma_debug_suite,
 	&erdma_diag_suite,
 	&erdma_diag_objects_suite,

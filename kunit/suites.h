@@ -29,6 +29,7 @@ extern struct kunit_suite erdma_outcome_suite;
 extern struct kunit_suite erdma_doorbell_suite;
 extern struct kunit_suite erdma_bringup_suite;
 extern struct kunit_suite erdma_recovery_suite;
+extern struct kunit_suite erdma_watchdog_suite;
 extern struct kunit_suite erdma_debug_suite;
 extern struct kunit_suite erdma_diag_suite;
 extern struct kunit_suite erdma_diag_objects_suite;

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from erdma.vm import Traffic, perf
+from lib.programs import Dump
 from vm.lib.faults import (case, check_grown, check_works, clear, command, lift, names, run_ops,
                            strike)
 from vm.lib.recovery import reset, reset_function, seconds, wait_recovered
@@ -267,6 +268,24 @@ def test_queue_is_dead_and_the_device_is_replaced(vm, card, name):
     with seconds('the fresh device', 30 * vm.spec.slow):
         wait_recovered(vm, before)
     assert vm.counters()['lost_cmdq_dead'] == before['lost_cmdq_dead'] + 1
+    check_works(vm)
+
+
+def test_device_that_hangs_is_replaced_although_nobody_sends_a_command(vm, card):
+    """An application waits for completions, and would for ever. The driver asks after half a minute,
+    and gives up after four commands without an answer.
+    """
+    wait_recovered(vm, reset(vm))       # the driver counts its tries anew
+    holder, before = Dump(vm).start(), vm.counters()
+    vm.run('dmesg -C')
+    card.fault('stall cmdq')
+    with seconds('noticing that the device hangs', 30 + 4 * 15 + 10 * vm.spec.slow):
+        vm.wait_until('the loss of the device',
+                      'dmesg | grep -q "the device is lost: the command queue is dead"', 200)
+    clear(card)
+    wait_recovered(vm, before)
+    holder.end(check=False)
+    assert 'QUERY_DEVICE' in vm.out('dmesg | grep "command queue is dead"').upper()
     check_works(vm)
 
 
