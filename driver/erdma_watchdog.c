@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * A device that hangs and whose registers look well: applications that only wait for
- * completions would wait for ever. While there are QPs, a command is sent when none was
- * answered for half a minute. What follows from one that is not answered is what follows
+ * completions would wait for ever. While there are QPs, a command is sent every 15 s in which
+ * none was answered. What follows from one that is not answered is what follows
  * from any other: four of them, and the command queue is dead (erdma_cmdq.c).
  */
 #include <linux/jiffies.h>
@@ -10,7 +10,7 @@
 
 #include "erdma.h"
 
-#define WATCHDOG_MS	30000
+#define WATCHDOG_MS	15000
 
 static s64 watchdog_answers(const struct erdma_dev *dev)
 {
@@ -43,11 +43,11 @@ static void watchdog_work(struct work_struct *work)
 }
 
 /**
- * erdma_watchdog_start - notice within two minutes that the device hangs
+ * erdma_watchdog_start - notice that the device hangs
  * @dev: device with completion EQs and tables of objects
  *
- * A device with QPs that answers no command is lost after half a minute and four times
- * the time of a command.
+ * A device with QPs that answers no command is lost after at most 30 s and four times the
+ * time of a command.
  *
  * Context: process.
  * Return: 0.
