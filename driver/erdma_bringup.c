@@ -55,7 +55,6 @@ static const struct ib_device_ops erdma_dev_ops = {
 	.iw_rem_ref = erdma_iw_rem_ref,
 	.map_mr_sg = erdma_map_mr_sg,
 	.mmap = erdma_mmap,
-	.mmap_free = erdma_mmap_free,
 	.modify_qp = erdma_modify_qp,
 	.poll_cq = erdma_poll_cq,
 	.post_recv = erdma_post_recv,

@@ -235,7 +235,7 @@ static inline void erdma_pd_put(struct erdma_pd *pd)
 
 /**
  * struct erdma_mmap_entry - a doorbell page an application may map
- * @rdma: core's part
+ * @rdma: core's part, which begins with zeros
  * @phys: physical address of the page
  */
 struct erdma_mmap_entry {
@@ -267,9 +267,9 @@ struct erdma_ucontext {
 	struct erdma_ref ref;
 	struct erdma_db_pages db;
 	bool retained;
-	struct rdma_user_mmap_entry *sq_page;
-	struct rdma_user_mmap_entry *rq_page;
-	struct rdma_user_mmap_entry *cq_page;
+	struct erdma_mmap_entry sq_page;
+	struct erdma_mmap_entry rq_page;
+	struct erdma_mmap_entry cq_page;
 	struct mutex dbrec_lock;
 	struct list_head dbrec_pages;
 	atomic_t n_pd;
@@ -291,7 +291,6 @@ int erdma_db_init(struct erdma_dev *dev);
 void erdma_db_exit(struct erdma_dev *dev);
 void erdma_disassociate_ucontext(struct ib_ucontext *ibctx);
 int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
-void erdma_mmap_free(struct rdma_user_mmap_entry *entry);
 
 /* ---- erdma_dbrec.c: doorbell records of applications ----------------------- */
 

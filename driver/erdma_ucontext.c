@@ -224,56 +224,58 @@ static void ctx_free_db(struct erdma_dev *dev, struct erdma_ucontext *ctx)
 			  ctx->db.sdb, ctx->db.rdb, ctx->db.cdb);
 }
 
-static struct rdma_user_mmap_entry *ctx_add_page(struct erdma_ucontext *ctx, u16 page)
+static int ctx_add_page(struct erdma_ucontext *ctx, struct erdma_mmap_entry *entry, u16 page)
 {
 	struct erdma_dev *dev = dev_of(ctx->ibucontext.device);
-	struct erdma_mmap_entry *entry;
-	int err;
 
-	entry = kzalloc(sizeof(*entry), GFP_KERNEL);
-	if (!entry)
-		return ERR_PTR(-ENOMEM);
 	entry->phys = dev->mmio.phys + ((phys_addr_t)page << ERDMA_DB_PAGE_SHIFT);
-	err = rdma_user_mmap_entry_insert(&ctx->ibucontext, &entry->rdma, PAGE_SIZE);
-	if (err) {
-		kfree(entry);
-		return ERR_PTR(err);
-	}
-	return &entry->rdma;
+	return rdma_user_mmap_entry_insert(&ctx->ibucontext, &entry->rdma, PAGE_SIZE);
 }
 
-/* RQ doorbells go to the page "db.cdb" and CQ doorbells to "db.rdb" (2.7) */
+/*
+ * RQ doorbells go to the page "db.cdb" and CQ doorbells to "db.rdb" (2.7).
+ *
+ * The entries are part of the context, so nothing is to be done when the core has dropped
+ * the last reference to one of them, and there is no mmap_free(). It must have done so before
+ * it frees the context. The last step of dropping it, rdma_user_mmap_entry_free(), takes
+ * the entry out of ib_ucontext.mmap_xa and looks at ib_ucontext.device: for the core itself
+ * an entry never outlives its context, on all kernels from 5.5 on. References beside ours
+ * are of mappings and of erdma_mmap():
+ *
+ *  - a file that is closed has no mappings any more: each of them holds the file;
+ *  - a device that goes away waits for calls (disassociate_srcu), then
+ *    uverbs_user_mmap_disassociate() zaps all mappings and drops what they hold, and only
+ *    then dealloc_ucontext() is called. Later mappings and copies of a mapping get no entry.
+ *
+ * What is still in mmap_xa after dealloc_ucontext() is a warning of the core.
+ */
 static int ctx_add_pages(struct erdma_ucontext *ctx)
 {
 	int err;
 
-	ctx->sq_page = ctx_add_page(ctx, ctx->db.sdb);
-	if (IS_ERR(ctx->sq_page))
-		return PTR_ERR(ctx->sq_page);
-	ctx->rq_page = ctx_add_page(ctx, ctx->db.cdb);
-	if (IS_ERR(ctx->rq_page)) {
-		err = PTR_ERR(ctx->rq_page);
+	err = ctx_add_page(ctx, &ctx->sq_page, ctx->db.sdb);
+	if (err)
+		return err;
+	err = ctx_add_page(ctx, &ctx->rq_page, ctx->db.cdb);
+	if (err)
 		goto err_sq_page;
-	}
-	ctx->cq_page = ctx_add_page(ctx, ctx->db.rdb);
-	if (IS_ERR(ctx->cq_page)) {
-		err = PTR_ERR(ctx->cq_page);
+	err = ctx_add_page(ctx, &ctx->cq_page, ctx->db.rdb);
+	if (err)
 		goto err_rq_page;
-	}
 	return 0;
 
 err_rq_page:
-	rdma_user_mmap_entry_remove(ctx->rq_page);
+	rdma_user_mmap_entry_remove(&ctx->rq_page.rdma);
 err_sq_page:
-	rdma_user_mmap_entry_remove(ctx->sq_page);
+	rdma_user_mmap_entry_remove(&ctx->sq_page.rdma);
 	return err;
 }
 
 static void ctx_remove_pages(struct erdma_ucontext *ctx)
 {
-	rdma_user_mmap_entry_remove(ctx->cq_page);
-	rdma_user_mmap_entry_remove(ctx->rq_page);
-	rdma_user_mmap_entry_remove(ctx->sq_page);
+	rdma_user_mmap_entry_remove(&ctx->cq_page.rdma);
+	rdma_user_mmap_entry_remove(&ctx->rq_page.rdma);
+	rdma_user_mmap_entry_remove(&ctx->sq_page.rdma);
 }
 
 /* ---- user contexts ------------------------------------------------------- */
@@ -282,9 +284,9 @@ static int ctx_respond(const struct erdma_ucontext *ctx, struct ib_udata *udata)
 {
 	struct erdma_abi_context_resp resp = {
 		.pci_device = ERDMA_PCI_DEVICE_ID,
-		.sq_db_page = rdma_user_mmap_get_offset(ctx->sq_page),
-		.rq_db_page = rdma_user_mmap_get_offset(ctx->rq_page),
-		.cq_db_page = rdma_user_mmap_get_offset(ctx->cq_page),
+		.sq_db_page = rdma_user_mmap_get_offset(&ctx->sq_page.rdma),
+		.rq_db_page = rdma_user_mmap_get_offset(&ctx->rq_page.rdma),
+		.cq_db_page = rdma_user_mmap_get_offset(&ctx->cq_page.rdma),
 	};
 
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
@@ -440,13 +442,4 @@ err_count:
 	erdma_dbg(dev, CTX, INFO, "mmap of offset %#lx refused: %pe\n",
 		  vma->vm_pgoff << PAGE_SHIFT, ERR_PTR(err));
 	return err;
-}
-
-/**
- * erdma_mmap_free - ib_device_ops.mmap_free
- * @entry: removed, and no process has the page mapped
- */
-void erdma_mmap_free(struct rdma_user_mmap_entry *entry)
-{
-	kfree(container_of(entry, struct erdma_mmap_entry, rdma));
 }

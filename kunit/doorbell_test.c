@@ -225,6 +225,53 @@ static void lost_device_has_no_doorbell_pages_for_a_context(struct kunit *test)
 	f->dev->lost = ERDMA_LOST_NOT;
 }
 
+/* ---- entries for mmap(), which are part of the context ---------------------- */
+
+static unsigned long pgoff_of(struct erdma_mmap_entry *entry)
+{
+	return rdma_user_mmap_get_offset(&entry->rdma) >> PAGE_SHIFT;
+}
+
+/* The core warns of what is left */
+static void context_takes_its_pages_with_it(struct kunit *test)
+{
+	struct erdma_ucontext *ctx = fake_context(test);
+	struct ib_ucontext *ib = &ctx->ibucontext;
+
+	KUNIT_EXPECT_FALSE(test, xa_empty(&ib->mmap_xa));
+	erdma_dealloc_ucontext(ib);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&ib->mmap_xa));
+	KUNIT_EXPECT_EQ(test, kref_read(&ctx->sq_page.rdma.ref), 0);
+	KUNIT_EXPECT_EQ(test, kref_read(&ctx->rq_page.rdma.ref), 0);
+	KUNIT_EXPECT_EQ(test, kref_read(&ctx->cq_page.rdma.ref), 0);
+}
+
+static void page_can_be_mapped_until_it_is_removed(struct kunit *test)
+{
+	struct erdma_ucontext *ctx = fake_context(test);
+	struct ib_ucontext *ib = &ctx->ibucontext;
+	struct erdma_mmap_entry *page = &ctx->rq_page;
+	struct rdma_user_mmap_entry *held;
+	int i;
+
+	/* Mapped, unmapped and mapped again: it is the same one, with one reference of ours */
+	for (i = 0; i < 3; i++) {
+		held = rdma_user_mmap_entry_get_pgoff(ib, pgoff_of(page));
+		KUNIT_ASSERT_PTR_EQ(test, held, &page->rdma);
+		KUNIT_EXPECT_EQ(test, kref_read(&held->ref), 2);
+		if (i < 2)
+			rdma_user_mmap_entry_put(held);
+	}
+	/* A mapping that is still there has its entry, which nobody else can get */
+	erdma_dealloc_ucontext(ib);
+	KUNIT_EXPECT_EQ(test, kref_read(&held->ref), 1);
+	KUNIT_EXPECT_PTR_EQ(test, xa_load(&ib->mmap_xa, pgoff_of(page)), (void *)held);
+	KUNIT_EXPECT_FALSE(test, rdma_user_mmap_entry_get_pgoff(ib, pgoff_of(page)));
+	/* The last reference takes it out, once */
+	rdma_user_mmap_entry_put(held);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&ib->mmap_xa));
+}
+
 static struct kunit_case doorbell_cases[] = {
 	KUNIT_CASE(doorbell_pages_of_another_context_are_refused),
 	KUNIT_CASE(doorbell_pages_that_were_not_given_back_are_refused),
@@ -234,6 +281,8 @@ static struct kunit_case doorbell_cases[] = {
 	KUNIT_CASE(doorbell_pages_of_one_context_are_for_the_next),
 	KUNIT_CASE(doorbell_pages_of_a_retained_context_are_for_nobody),
 	KUNIT_CASE(lost_device_has_no_doorbell_pages_for_a_context),
+	KUNIT_CASE(context_takes_its_pages_with_it),
+	KUNIT_CASE(page_can_be_mapped_until_it_is_removed),
 	{}
 };
 

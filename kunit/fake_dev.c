@@ -464,11 +464,41 @@ void fake_publish(struct erdma_objtab *tab, u32 id, struct erdma_ref *ref)
 	erdma_objtab_publish(tab, id, ref);
 }
 
+/* What rdma_user_mmap_entry_insert() does, which needs a file of the RDMA core's */
+static void add_page(struct kunit *test, struct erdma_ucontext *ctx,
+		     struct erdma_mmap_entry *entry)
+{
+	struct rdma_user_mmap_entry *rdma = &entry->rdma;
+	u32 pgoff;
+
+	kref_init(&rdma->ref);
+	rdma->ucontext = &ctx->ibucontext;
+	rdma->npages = 1;
+	KUNIT_ASSERT_EQ(test, xa_alloc(&ctx->ibucontext.mmap_xa, &pgoff, rdma, xa_limit_32b,
+				       GFP_KERNEL), 0);
+	rdma->start_pgoff = pgoff;
+}
+
+static int keep_pages(struct kunit_resource *res, void *ctx)
+{
+	struct erdma_ucontext *c = ctx;
+
+	xa_init_flags(&c->ibucontext.mmap_xa, XA_FLAGS_ALLOC);
+	res->data = &c->ibucontext.mmap_xa;
+	return 0;
+}
+
+static void drop_pages(struct kunit_resource *res)
+{
+	xa_destroy(res->data);
+}
+
 /**
  * fake_context - a user context for erdma_dealloc_ucontext()
  * @test: test with a fake
  *
- * Return: context without doorbell pages; the test ends if there is none.
+ * Return: context whose pages can be mapped, but are none of the device's; the test ends if
+ * there is none.
  */
 struct erdma_ucontext *fake_context(struct kunit *test)
 {
@@ -482,6 +512,12 @@ struct erdma_ucontext *fake_context(struct kunit *test)
 	ctx->ibucontext.device = &dev->ibdev;
 	erdma_ref_init(&ctx->ref);
 	erdma_dbrec_init(ctx);
+	/* A test need not end it */
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, kunit_alloc_resource(test, keep_pages, drop_pages,
+								GFP_KERNEL, ctx));
+	add_page(test, ctx, &ctx->sq_page);
+	add_page(test, ctx, &ctx->rq_page);
+	add_page(test, ctx, &ctx->cq_page);
 	return ctx;
 }
 

@@ -264,6 +264,31 @@ static bool mappings(void)
 	return good;
 }
 
+/* The context ends with its last mapping, which is after its file was closed */
+static bool mapped_again(void)
+{
+	struct erdma_abi_context_resp ctx;
+	void *p[3];
+	int file;
+
+	if (!open_file())
+		return false;
+	file = fd;
+	EXPECT(!get_context(&ctx, sizeof(ctx)), "context");
+	for (int i = 0; i < COUNT_OF(p); i++) {
+		p[i] = mmap(NULL, PAGE, PROT_WRITE, MAP_SHARED, file, (off_t)ctx.sq_db_page);
+		EXPECT(p[i] != MAP_FAILED, "mapping %d: %s", i, strerror(errno));
+		if (i)
+			munmap(p[i - 1], PAGE);
+	}
+	p[0] = mmap(NULL, PAGE, PROT_WRITE, MAP_SHARED, file, (off_t)ctx.sq_db_page);
+	p[1] = mmap(NULL, PAGE, PROT_WRITE, MAP_SHARED, file, (off_t)ctx.cq_db_page);
+	close(file);
+	for (int i = 0; i < COUNT_OF(p); i++)
+		EXPECT(p[i] != MAP_FAILED && !munmap(p[i], PAGE), "mapping %d", i);
+	return true;
+}
+
 /* ---- CQs and QPs ------------------------------------------------------------ */
 
 /* A request that is refused: any error if @want is 0 */
@@ -582,6 +607,7 @@ static const struct tap_test tests[] = {
 	{ "a context needs room for its response", short_context },
 	{ "a context describes the doorbell pages", context },
 	{ "three pages can be mapped, nothing else", mappings },
+	{ "a page can be mapped again, and outlives its file", mapped_again },
 	{ "CQs at the limits", good_cqs_alone },
 	{ "CQs beyond the limits", bad_cqs_alone },
 	{ "QPs at the limits", good_qps },
