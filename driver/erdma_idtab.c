@@ -53,3 +53,30 @@ void erdma_idtab_reserve(struct erdma_idtab *tab, u32 id)
 	if (id <= tab->max)
 		__set_bit(id, tab->map);
 }
+
+/* A number that is free, most likely: whoever wants it tries to take it */
+static unsigned long idtab_find(const struct erdma_idtab *tab, unsigned long from)
+{
+	/* Others take and free numbers meanwhile */
+	return data_race(find_next_zero_bit(tab->map, tab->max + 1UL, from));
+}
+
+/**
+ * erdma_idtab_search - take a free number
+ * @tab: numbers
+ * @from: where to begin; behind the highest number it goes on with the lowest one
+ *
+ * Context: process.
+ * Return: number; above the highest one: all are in use.
+ */
+unsigned long erdma_idtab_search(struct erdma_idtab *tab, unsigned long from)
+{
+	unsigned long id = from;
+
+	do {
+		id = idtab_find(tab, id);
+		if (id > tab->max)
+			id = idtab_find(tab, tab->min);
+	} while (id <= tab->max && test_and_set_bit(id, tab->map));
+	return id;
+}

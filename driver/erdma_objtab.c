@@ -14,7 +14,6 @@
 
 #include "erdma.h"
 
-#define OBJTAB_LEAF	(PAGE_SIZE / sizeof(struct erdma_ref *))
 #define OBJTAB_BATCH	4096	/* numbers looked at with interrupts off */
 
 /* ---- references ---------------------------------------------------------- */
@@ -73,7 +72,7 @@ int erdma_objtab_size(struct erdma_objtab *tab, u32 min, u32 max)
 	struct erdma_ref ***leaves;
 	int err;
 
-	leaves = kvcalloc(max / OBJTAB_LEAF + 1, sizeof(*leaves), GFP_KERNEL);
+	leaves = kvcalloc(max / ERDMA_OBJTAB_LEAF + 1, sizeof(*leaves), GFP_KERNEL);
 	if (!leaves)
 		return -ENOMEM;
 	err = erdma_idtab_init(&tab->ids, 1, min, max);
@@ -107,18 +106,28 @@ void erdma_objtab_exit(struct erdma_objtab *tab)
 	spin_unlock_irq(&tab->lock);
 	if (!leaves)
 		return;
-	for (i = 0; i <= tab->ids.max / OBJTAB_LEAF; i++)
+	for (i = 0; i <= tab->ids.max / ERDMA_OBJTAB_LEAF; i++)
 		kfree(leaves[i]);
 	kvfree(leaves);
 	erdma_idtab_exit(&tab->ids);
 }
 
-/* Somebody else may make it meanwhile. Return: false: no memory */
-static noinline bool objtab_make_leaf(struct erdma_objtab *tab, struct erdma_ref ***leaf)
+/**
+ * erdma_objtab_make_leaf - memory for the pointer to an object
+ * @tab: table
+ * @id: number that was taken
+ *
+ * Somebody else may make it meanwhile.
+ *
+ * Context: may sleep.
+ * Return: false: no memory.
+ */
+bool erdma_objtab_make_leaf(struct erdma_objtab *tab, u32 id)
 {
+	struct erdma_ref ***leaf = &tab->leaves[id / ERDMA_OBJTAB_LEAF];
 	struct erdma_ref **fresh;
 
-	fresh = kcalloc(OBJTAB_LEAF, sizeof(*fresh), GFP_KERNEL);
+	fresh = kcalloc(ERDMA_OBJTAB_LEAF, sizeof(*fresh), GFP_KERNEL);
 	if (!fresh)
 		return false;
 	spin_lock_irq(&tab->lock);
@@ -127,81 +136,6 @@ static noinline bool objtab_make_leaf(struct erdma_objtab *tab, struct erdma_ref
 	spin_unlock_irq(&tab->lock);
 	kfree(fresh);
 	return true;
-}
-
-static __always_inline int objtab_take(struct erdma_objtab *tab)
-{
-	int id = erdma_idtab_alloc(&tab->ids);
-	struct erdma_ref ***leaf;
-
-	if (id < 0)
-		return id;
-	leaf = &tab->leaves[id / OBJTAB_LEAF];
-	if (READ_ONCE(*leaf) || objtab_make_leaf(tab, leaf))
-		return id;
-	erdma_idtab_free(&tab->ids, id);
-	return -ENOMEM;
-}
-
-/**
- * erdma_objtab_alloc - take a number (section 6.4)
- * @tab: table
- *
- * Context: may sleep.
- * Return: number, whose object can be published; -ENOMEM: also if all are in use.
- */
-int erdma_objtab_alloc(struct erdma_objtab *tab)
-{
-	return objtab_take(tab);
-}
-
-/**
- * erdma_objtab_add - take a number for an object, and from now on others find it
- * @tab: table
- * @ref: of the object, which is complete but for its number
- * @num: its number, set before it is found
- *
- * Context: may sleep.
- * Return: 0; -ENOMEM: also if all numbers are in use.
- */
-int erdma_objtab_add(struct erdma_objtab *tab, struct erdma_ref *ref, u32 *num)
-{
-	int id = objtab_take(tab);
-
-	if (id < 0)
-		return id;
-	*num = id;
-	erdma_objtab_publish(tab, id, ref);
-	return 0;
-}
-
-/**
- * erdma_objtab_publish - from now on others find the object
- * @tab: table
- * @id: of erdma_objtab_alloc()
- * @ref: of the object
- *
- * Context: any.
- */
-void erdma_objtab_publish(struct erdma_objtab *tab, u32 id, struct erdma_ref *ref)
-{
-	/* What it points to, before */
-	smp_store_release(&tab->leaves[id / OBJTAB_LEAF][id % OBJTAB_LEAF], ref);
-}
-
-/**
- * erdma_objtab_withdraw - from now on nobody finds the object
- * @tab: table
- * @id: of a published object; the number stays taken
- *
- * Context: process, interrupts on.
- */
-void erdma_objtab_withdraw(struct erdma_objtab *tab, u32 id)
-{
-	/* Who has found it has a reference when the lock is free */
-	spin_lock_irq(&tab->lock);
-	WRITE_ONCE(tab->leaves[id / OBJTAB_LEAF][id % OBJTAB_LEAF], NULL);
-	spin_unlock_irq(&tab->lock);
 }
 
 /**
@@ -220,8 +154,8 @@ struct erdma_ref *erdma_objtab_find(struct erdma_objtab *tab, u32 id)
 		return NULL;
 	/* From a user, or from the device */
 	id = array_index_nospec(id, tab->ids.max + 1UL);
-	leaf = tab->leaves[id / OBJTAB_LEAF];
-	return leaf ? READ_ONCE(leaf[id % OBJTAB_LEAF]) : NULL;
+	leaf = tab->leaves[id / ERDMA_OBJTAB_LEAF];
+	return leaf ? READ_ONCE(leaf[id % ERDMA_OBJTAB_LEAF]) : NULL;
 }
 
 /**
