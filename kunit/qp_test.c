@@ -287,6 +287,33 @@ static void query_has_what_the_qp_was_made_with(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, init.create_flags, 0);
 }
 
+/* The application sees @attr, two fields of @init, and has asked for nothing */
+static void query_for_nothing_has_what_is_read(struct kunit *test)
+{
+	static const struct ib_qp_cap cap = { .max_send_wr = 16, .max_recv_wr = 32,
+					      .max_send_sge = 3, .max_recv_sge = 1,
+					      .max_inline_data = 64 };
+	struct ib_qp_attr attr, want = { .qp_state = IB_QPS_RTS, .cur_qp_state = IB_QPS_RTS };
+	struct qp_test *t = test->priv;
+	struct ib_qp_init_attr init;
+
+	t->qp.is_user = true;
+	t->qp.cap = cap;
+	t->qp.state = ERDMA_QPS_RTS;
+	memset(&attr, 0xff, sizeof(attr));
+	memset(&init, 0xff, sizeof(init));
+	KUNIT_EXPECT_EQ(test, erdma_query_qp(&t->qp.ibqp, &attr, 0, &init), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(&attr, &want, sizeof(attr)), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(&init.cap, &cap, sizeof(cap)), 0);
+	KUNIT_EXPECT_EQ(test, (int)init.sq_sig_type, (int)IB_SIGNAL_REQ_WR);
+
+	/* Whatever else is asked for, there is everything */
+	KUNIT_EXPECT_EQ(test, erdma_query_qp(&t->qp.ibqp, &attr, IB_QP_STATE, &init), 0);
+	KUNIT_EXPECT_EQ(test, attr.port_num, 1);
+	KUNIT_EXPECT_EQ(test, (int)attr.path_mtu, (int)IB_MTU_1024);
+	KUNIT_EXPECT_EQ(test, memcmp(&attr.cap, &cap, sizeof(cap)), 0);
+}
+
 static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_of_an_application_belongs_to_its_process),
 	KUNIT_CASE(qp_of_an_application_is_not_for_ids_with_a_qp),
@@ -298,6 +325,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_that_left_the_table_gets_no_work),
 	KUNIT_CASE(query_says_err_before_the_work_ran),
 	KUNIT_CASE(query_reports_each_state),
+	KUNIT_CASE(query_for_nothing_has_what_is_read),
 	KUNIT_CASE(query_has_what_the_qp_was_made_with),
 	{}
 };

@@ -97,6 +97,24 @@ static void cq_in_destruction_is_not_looked_at(struct kunit *test)
 	diag_expect_no_reference_left(test);
 }
 
+static void long_listing_has_details_of_qps_with_events(struct kunit *test)
+{
+	struct diag_setup *s = setup_of(test);
+	atomic_t *n_qp = &s->f->dev->n_qp;
+	int before = atomic_read(n_qp);
+
+	atomic_set(n_qp, 1025);
+	atomic_inc(&s->qp[1]->async_events);
+	KUNIT_EXPECT_EQ(test, bytes_of_qp_in(test, s->qp[0], NLM_F_MULTI), 0);
+	KUNIT_EXPECT_EQ(test, bytes_of_qp_in(test, s->qp[1], NLM_F_MULTI),
+			bytes_of_qp_in(test, s->qp[1], 0));
+	/* One that is being destroyed has none */
+	erdma_objtab_withdraw(&s->f->dev->qps, s->qp[1]->qpn);
+	KUNIT_EXPECT_EQ(test, bytes_of_qp_in(test, s->qp[1], NLM_F_MULTI), 0);
+	atomic_set(n_qp, before);
+	diag_expect_no_reference_left(test);
+}
+
 /* The core's work for a listing grows with the square of what one QP takes */
 static void long_listing_goes_without_details(struct kunit *test)
 {
@@ -228,7 +246,7 @@ static void idle_queue_has_no_first_request(struct kunit *test)
 	nlmsg_free(msg);
 }
 
-/* A long one says nothing: long_listing_goes_without_details() */
+/* A long one does not: long_listing_goes_without_details() */
 static void short_listing_says_what_is_in_flight(struct kunit *test)
 {
 	struct diag_setup *s = setup_of(test);
@@ -322,6 +340,7 @@ static struct kunit_case restrack_cases[] = {
 	KUNIT_CASE(qp_in_destruction_is_not_looked_at),
 	KUNIT_CASE(qp_whose_number_is_anothers_is_not_looked_at),
 	KUNIT_CASE(cq_in_destruction_is_not_looked_at),
+	KUNIT_CASE(long_listing_has_details_of_qps_with_events),
 	KUNIT_CASE(long_listing_goes_without_details),
 	KUNIT_CASE(full_message_gets_no_part),
 	KUNIT_CASE(requests_in_flight_are_counted_and_named),
