@@ -282,7 +282,7 @@ struct erdma_adapter;
  * @eq_seen: events handled until the look before
  * @eq_idle: @eq_look runs rarely; who expects, or has got, an event clears it with
  *	erdma_eqs_stir()
- * @next_look: number of the CQ that it looks at next
+ * @cq_walk: the CQs that it looks at next
  * @watchdog: sends a command when none was answered for long
  * @watchdog_answers: commands answered until it ran last
  * @qps: QPs by number
@@ -297,6 +297,7 @@ struct erdma_adapter;
  * @db_lock: protects @db_spare
  * @n_qp: QPs
  * @n_cq: CQs
+ * @n_cq_awaited: those of which somebody can wait for an event
  * @deferred: memory that the device may still use (struct erdma_deferred)
  * @deferred_lock: protects @deferred
  * @reflusher: REFLUSH of stopped QPs, their end, @coredump_work
@@ -361,7 +362,7 @@ struct erdma_dev {
 	u32 eq_quiet;
 	s64 eq_seen;
 	bool eq_idle;
-	u32 next_look;
+	struct erdma_objtab_walk cq_walk;
 	struct delayed_work watchdog;
 	s64 watchdog_answers;
 	struct erdma_objtab qps;
@@ -375,6 +376,7 @@ struct erdma_dev {
 	spinlock_t db_lock;
 	atomic_t n_qp;
 	atomic_t n_cq;
+	atomic_t n_cq_awaited;
 	struct list_head deferred;
 	struct mutex deferred_lock;
 	struct workqueue_struct *reflusher;
@@ -558,19 +560,6 @@ static inline struct erdma_qp *erdma_qp_get_from(struct erdma_dev *dev, u32 qpn)
 static inline struct erdma_cq *erdma_cq_get(struct erdma_dev *dev, u32 cqn)
 {
 	return cq_of_ref(erdma_objtab_get(&dev->cqs, cqn));
-}
-
-/**
- * erdma_cq_get_from - erdma_objtab_get_from() of a CQ
- * @dev: device
- * @cqn: at least this
- *
- * Context: any.
- * Return: CQ, to be given to erdma_cq_put(); NULL: there is none.
- */
-static inline struct erdma_cq *erdma_cq_get_from(struct erdma_dev *dev, u32 cqn)
-{
-	return cq_of_ref(erdma_objtab_get_from(&dev->cqs, cqn));
 }
 
 /**

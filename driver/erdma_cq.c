@@ -572,6 +572,8 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	ibcq->cqe = cq->depth;
 	atomic_inc(&dev->n_cq);
+	if (erdma_cq_is_awaited(cq))
+		atomic_inc(&dev->n_cq_awaited);
 	if (cq->ctx)
 		atomic_inc(&cq->ctx->n_cq);
 	erdma_eqs_watch(dev);
@@ -611,6 +613,8 @@ int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	} else {
 		erdma_stat_inc(&dev->stats, ERDMA_STAT_DESTROY_CQ);
 	}
+	if (erdma_cq_is_awaited(cq))
+		atomic_dec(&dev->n_cq_awaited);
 	atomic_dec(&dev->n_cq);
 	erdma_dbg(dev, CQ, INFO, "cq %u destroyed\n", cq->cqn);
 	return 0;

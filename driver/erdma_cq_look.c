@@ -166,33 +166,48 @@ bool erdma_cq_recover(struct erdma_cq *cq, bool *armed)
 	return cq_is_armed(cq, &arm) && arm == before && cq_repeat_event(cq);
 }
 
+/* Is there something to be looked at, or to be forgotten? */
+static bool cq_is_worth_a_look(struct erdma_ref *ref)
+{
+	const struct erdma_cq *cq = container_of(ref, struct erdma_cq, ref);
+	u64 arm;
+
+	return erdma_cq_is_awaited(cq) &&
+	       (cq_read_arm(cq, &arm) || cq->look.arm || cq->look.hidden);
+}
+
 /**
  * erdma_cqs_look - look at some of the CQs
  * @dev: device, whose completion EQs were looked at just before
  *
  * Costs a kernel consumer's CQ that is armed two loads, an application's a copy from its
- * doorbell record and one or two from its ring; others less.
+ * doorbell record and one or two from its ring. CQs that are not armed are passed over
+ * without being held, and all of them if nobody can wait for an event.
  *
  * Context: process; one caller at a time.
- * Return: true if erdma_cq_look() does for one of them; erdma_dev.next_look is 0 if they
+ * Return: true if erdma_cq_look() does for one of them; erdma_dev.cq_walk.next is 0 if they
  * were the last.
  */
 bool erdma_cqs_look(struct erdma_dev *dev)
 {
+	struct erdma_ref *refs[ERDMA_OBJTAB_SOME];
+	u32 end = dev->cq_walk.seen + CQS_PER_LOOK;
 	struct erdma_cq *cq;
 	bool found = false;
-	u32 n;
+	u32 i, n;
 
-	for (n = 0; n < CQS_PER_LOOK; n++) {
-		cq = erdma_cq_get_from(dev, dev->next_look);
-		if (!cq) {
-			dev->next_look = 0;
-			break;
-		}
-		dev->next_look = cq->cqn + 1;
-		found |= erdma_cq_look(cq);
-		erdma_cq_put(cq);
-		cond_resched();
+	if (!atomic_read(&dev->n_cq_awaited)) {
+		dev->cq_walk = (struct erdma_objtab_walk){};
+		return false;
 	}
+	do {
+		n = erdma_objtab_get_some(&dev->cqs, &dev->cq_walk, cq_is_worth_a_look, refs);
+		for (i = 0; i < n; i++) {
+			cq = container_of(refs[i], struct erdma_cq, ref);
+			found |= erdma_cq_look(cq);
+			erdma_cq_put(cq);
+		}
+		cond_resched();
+	} while (dev->cq_walk.next && dev->cq_walk.seen < end);
 	return found;
 }

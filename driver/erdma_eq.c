@@ -271,7 +271,7 @@ static void eqs_count_quiet(struct erdma_dev *dev, bool busy)
 /* A round over many CQs is not interrupted */
 static void eqs_look_again(struct erdma_dev *dev)
 {
-	bool rarely = dev->eq_quiet == EQ_IDLE_LOOKS && !dev->next_look;
+	bool rarely = dev->eq_quiet == EQ_IDLE_LOOKS && !dev->cq_walk.next;
 
 	if (atomic_read(&dev->n_cq))
 		queue_delayed_work(dev->eq_watcher, &dev->eq_look,

@@ -399,6 +399,12 @@ struct erdma_cq {
 	struct erdma_rec_owner maker;
 };
 
+/* A program that made a CQ without a channel for its events polls, and nothing else */
+static inline bool erdma_cq_is_awaited(const struct erdma_cq *cq)
+{
+	return !cq->ctx || cq->ibcq.cq_context;
+}
+
 int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct ib_udata *udata);
 int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);

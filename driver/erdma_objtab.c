@@ -15,6 +15,7 @@
 #include "erdma.h"
 
 #define OBJTAB_BATCH	4096	/* numbers looked at with interrupts off */
+#define OBJTAB_ASKED	128	/* objects asked about with interrupts off */
 
 /* ---- references ---------------------------------------------------------- */
 
@@ -240,4 +241,66 @@ struct erdma_ref *erdma_objtab_get_from(struct erdma_objtab *tab, u32 id)
 bool erdma_objtab_next(struct erdma_objtab *tab, u32 *id)
 {
 	return objtab_seek(tab, id, false);
+}
+
+/* The next number in use; false: they are all behind the walk, as far as it may go at a time */
+static bool objtab_step(struct erdma_objtab *tab, struct erdma_objtab_walk *walk, u32 end)
+{
+	/* A bit that is set or cleared meanwhile is of a number without an object */
+	walk->next = data_race(find_next_bit(tab->ids.map, end, walk->next));
+	if (walk->next >= end)
+		return false;
+	walk->next++;
+	walk->seen++;
+	return true;
+}
+
+static u32 objtab_collect(struct erdma_objtab *tab, struct erdma_objtab_walk *walk,
+			  bool (*is_wanted)(struct erdma_ref *ref), struct erdma_ref **refs)
+{
+	u32 end = min_t(u64, walk->next + (u64)OBJTAB_BATCH, tab->ids.max + 1ULL);
+	u32 asked = 0, n = 0;
+	struct erdma_ref *ref;
+
+	lockdep_assert_held(&tab->lock);
+	while (walk->seen < atomic_read(&tab->ids.used) && asked++ < OBJTAB_ASKED &&
+	       n < ERDMA_OBJTAB_SOME && objtab_step(tab, walk, end)) {
+		ref = erdma_objtab_find(tab, walk->next - 1);
+		if (!ref || !is_wanted(ref))
+			continue;
+		kref_get(&ref->count);
+		refs[n++] = ref;
+	}
+	if (walk->seen >= atomic_read(&tab->ids.used) || walk->next > tab->ids.max)
+		*walk = (struct erdma_objtab_walk){};
+	return n;
+}
+
+/**
+ * erdma_objtab_get_some - find and hold the next ones of the objects that are wanted
+ * @tab: table without reserved numbers
+ * @walk: where to go on; afterwards @walk->next is 0 if there are no more
+ * @is_wanted: is the object one of them? Called with the lock of the table
+ * @refs: ERDMA_OBJTAB_SOME of them, set
+ *
+ * The lock is taken once for all of them, and nothing is looked for behind as many numbers as
+ * are in use. If some are taken or given back meanwhile the walk may end before an object: the
+ * next walk finds it.
+ *
+ * Context: any.
+ * Return: how many, each to be given to erdma_ref_put(); 0 can be with more to come.
+ */
+u32 erdma_objtab_get_some(struct erdma_objtab *tab, struct erdma_objtab_walk *walk,
+			  bool (*is_wanted)(struct erdma_ref *ref), struct erdma_ref **refs)
+{
+	unsigned long flags;
+	u32 n = 0;
+
+	spin_lock_irqsave(&tab->lock, flags);
+	if (tab->leaves)
+		n = objtab_collect(tab, walk, is_wanted, refs);
+	else
+		*walk = (struct erdma_objtab_walk){};
+	spin_unlock_irqrestore(&tab->lock, flags);
+	return n;
 }

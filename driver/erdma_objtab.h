@@ -87,6 +87,9 @@ struct erdma_ref {
 	struct kref count;
 };
 
+/* Objects that erdma_objtab_get_some() holds at a time, at most */
+#define ERDMA_OBJTAB_SOME	16
+
 /* Pointers in a leaf, which is a page */
 #define ERDMA_OBJTAB_LEAF	(PAGE_SIZE / sizeof(struct erdma_ref *))
 
@@ -100,6 +103,16 @@ struct erdma_objtab {
 	struct erdma_idtab ids;
 	spinlock_t lock;
 	struct erdma_ref ***leaves;
+};
+
+/**
+ * struct erdma_objtab_walk - a walk over the objects of a table, some at a time
+ * @next: number to go on with; 0: it begins, or has come to the end
+ * @seen: numbers in use so far
+ */
+struct erdma_objtab_walk {
+	u32 next;
+	u32 seen;
 };
 
 /**
@@ -134,6 +147,8 @@ bool erdma_objtab_make_leaf(struct erdma_objtab *tab, u32 id);
 struct erdma_ref *erdma_objtab_find(struct erdma_objtab *tab, u32 id);
 struct erdma_ref *erdma_objtab_get(struct erdma_objtab *tab, u32 id);
 struct erdma_ref *erdma_objtab_get_from(struct erdma_objtab *tab, u32 id);
+u32 erdma_objtab_get_some(struct erdma_objtab *tab, struct erdma_objtab_walk *walk,
+			  bool (*is_wanted)(struct erdma_ref *ref), struct erdma_ref **refs);
 bool erdma_objtab_next(struct erdma_objtab *tab, u32 *id);
 
 /**

@@ -82,6 +82,7 @@ static int look_test_init(struct kunit *test)
 	cq->ibcq.event_handler = on_event;
 	cq->ibcq.cq_context = s;
 	fake_publish(&fake_of(test)->dev->cqs, CQN, &cq->ref);
+	atomic_set(&fake_of(test)->dev->n_cq_awaited, 1);
 	return 0;
 }
 
@@ -225,6 +226,79 @@ static void arm_for_solicited_waits_for_what_can_be_known(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->notified, 1);
 }
 
+/* Those that are not armed are passed over, however many they are */
+static void armed_cq_among_many_is_looked_at(struct kunit *test)
+{
+	struct erdma_dev *dev = fake_of(test)->dev;
+	struct look_setup *s = setup_of(test);
+	struct erdma_cq *cq;
+	u32 i;
+
+	for (i = 1; i <= FAKE_NUMBERS; i++) {
+		if (i == CQN)
+			continue;
+		cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cq);
+		cq->cqn = i;
+		cq->ibcq.device = &dev->ibdev;
+		erdma_ref_init(&cq->ref);
+		fake_publish(&dev->cqs, i, &cq->ref);
+	}
+	KUNIT_EXPECT_FALSE(test, erdma_cqs_look(dev));
+	KUNIT_EXPECT_EQ(test, dev->cq_walk.next, 0);
+	erdma_req_notify_cq(&s->cq.ibcq, IB_CQ_NEXT_COMP);
+	put_entry(s, 0, 0);
+	look(test, 2);
+	KUNIT_EXPECT_EQ(test, s->notified, 1);
+	KUNIT_EXPECT_EQ(test, kref_read(&s->cq.ref.count), 1);
+}
+
+/* A program without a channel for events polls: there is nobody to be woken */
+static void cq_without_a_channel_is_not_looked_at(struct kunit *test)
+{
+	struct erdma_ucontext *ctx = fake_context(test);
+	struct erdma_dev *dev = fake_of(test)->dev;
+	struct look_setup *s = setup_of(test);
+
+	give_to_application(s);
+	s->cq.ctx = ctx;
+	s->cq.ibcq.cq_context = NULL;
+	put_entry(s, 0, 0);
+	arm(s, 0, 0);
+	KUNIT_EXPECT_FALSE(test, erdma_cqs_look(dev));
+	KUNIT_EXPECT_EQ(test, s->cq.look.arm, 0ULL);
+	s->cq.ibcq.cq_context = s;
+	KUNIT_EXPECT_TRUE(test, erdma_cqs_look(dev));
+
+	/* Nobody has one */
+	s->cq.look.arm = 0;
+	atomic_set(&dev->n_cq_awaited, 0);
+	dev->cq_walk.next = 3;
+	KUNIT_EXPECT_FALSE(test, erdma_cqs_look(dev));
+	KUNIT_EXPECT_EQ(test, dev->cq_walk.next, 0);
+	KUNIT_EXPECT_EQ(test, s->cq.look.arm, 0ULL);
+}
+
+/* What was seen before an application stopped to wait is not one of two looks in a row later */
+static void cq_that_is_not_armed_any_more_is_forgotten(struct kunit *test)
+{
+	struct look_setup *s = setup_of(test);
+
+	give_to_application(s);
+	put_entry(s, 0, 0);
+	arm(s, 0, 0);
+	look(test, 1);
+	KUNIT_EXPECT_NE(test, s->cq.look.arm, 0ULL);
+	*s->dbrec = 0;
+	look(test, 1);
+	KUNIT_EXPECT_EQ(test, s->cq.look.arm, 0ULL);
+	arm(s, 0, 0);
+	look(test, 1);
+	KUNIT_EXPECT_EQ(test, s->notified, 0);
+	look(test, 1);
+	KUNIT_EXPECT_EQ(test, s->notified, 1);
+}
+
 static void event_that_is_missing_asks_for_a_second_look(struct kunit *test)
 {
 	struct erdma_dev *dev = fake_of(test)->dev;
@@ -319,6 +393,9 @@ static struct kunit_case cq_look_cases[] = {
 	KUNIT_CASE(event_that_waits_in_its_queue_is_not_lost),
 	KUNIT_CASE(application_gets_its_lost_event),
 	KUNIT_CASE(arm_for_solicited_waits_for_what_can_be_known),
+	KUNIT_CASE(armed_cq_among_many_is_looked_at),
+	KUNIT_CASE(cq_without_a_channel_is_not_looked_at),
+	KUNIT_CASE(cq_that_is_not_armed_any_more_is_forgotten),
 	KUNIT_CASE(event_that_is_missing_asks_for_a_second_look),
 	KUNIT_CASE(arming_by_the_kernel_ends_the_rare_looks),
 	KUNIT_CASE(completion_with_a_wrong_owner_bit_breaks_the_cq_once),

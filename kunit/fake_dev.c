@@ -461,6 +461,7 @@ void fake_objtab_exit(struct erdma_objtab *tab)
 void fake_publish(struct erdma_objtab *tab, u32 id, struct erdma_ref *ref)
 {
 	erdma_idtab_reserve(&tab->ids, id);
+	atomic_inc(&tab->ids.used);
 	erdma_objtab_publish(tab, id, ref);
 }
 

@@ -98,6 +98,76 @@ static void objects_are_listed_by_number(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, erdma_objtab_get_from(tab, id), (struct erdma_ref *)NULL);
 }
 
+static bool is_any(struct erdma_ref *ref)
+{
+	return true;
+}
+
+/* Somebody holds it */
+static bool is_held(struct erdma_ref *ref)
+{
+	return kref_read(&ref->count) > 1;
+}
+
+static void wanted_objects_are_held_some_at_a_time(struct kunit *test)
+{
+	struct erdma_ref *refs[ERDMA_OBJTAB_SOME], *ref[50];
+	struct erdma_objtab *tab = test->priv;
+	struct erdma_objtab_walk walk = {};
+	u32 i, n, found = 0;
+
+	for (i = 0; i < ARRAY_SIZE(ref); i++) {
+		ref[i] = add(test, 10 + i * 300);
+		if (i & 1)
+			kref_get(&ref[i]->count);
+	}
+	do {
+		n = erdma_objtab_get_some(tab, &walk, is_held, refs);
+		KUNIT_ASSERT_LE(test, n, (u32)ERDMA_OBJTAB_SOME);
+		for (i = 0; i < n; i++, found++) {
+			KUNIT_EXPECT_PTR_EQ(test, refs[i], ref[2 * found + 1]);
+			KUNIT_EXPECT_EQ(test, kref_read(&refs[i]->count), 3);
+		}
+	} while (walk.next);
+	KUNIT_EXPECT_EQ(test, found, ARRAY_SIZE(ref) / 2);
+	for (i = 0; i < ARRAY_SIZE(ref); i += 2)
+		KUNIT_EXPECT_EQ(test, kref_read(&ref[i]->count), 1);
+}
+
+/* Nothing is looked for in the numbers behind the last one that is in use */
+static void walk_ends_with_the_last_object(struct kunit *test)
+{
+	struct erdma_ref *refs[ERDMA_OBJTAB_SOME];
+	struct erdma_objtab *tab = test->priv;
+	struct erdma_objtab_walk walk = {};
+
+	KUNIT_EXPECT_EQ(test, erdma_objtab_get_some(tab, &walk, is_any, refs), 0);
+	KUNIT_EXPECT_EQ(test, walk.next, 0);
+	add(test, 3);
+	add(test, 8000);
+	KUNIT_EXPECT_EQ(test, erdma_objtab_get_some(tab, &walk, is_any, refs), 1);
+	KUNIT_EXPECT_NE(test, walk.next, 0);
+	KUNIT_EXPECT_EQ(test, erdma_objtab_get_some(tab, &walk, is_any, refs), 1);
+	KUNIT_EXPECT_EQ(test, walk.next, 0);
+	/* Nor is there a number behind the highest one */
+	add(test, LAST);
+	walk.next = 8001;
+	walk.seen = 0;
+	while (walk.next)
+		KUNIT_EXPECT_LE(test, erdma_objtab_get_some(tab, &walk, is_any, refs), 1U);
+}
+
+static void walk_over_a_table_without_numbers_ends(struct kunit *test)
+{
+	struct erdma_objtab_walk walk = { .next = 7, .seen = 3 };
+	struct erdma_ref *refs[ERDMA_OBJTAB_SOME];
+	struct erdma_objtab tab;
+
+	erdma_objtab_init(&tab);
+	KUNIT_EXPECT_EQ(test, erdma_objtab_get_some(&tab, &walk, is_any, refs), 0);
+	KUNIT_EXPECT_EQ(test, walk.next, 0);
+}
+
 /* Of an object that the device did not give back */
 static void taken_numbers_without_object_are_passed_over(struct kunit *test)
 {
@@ -151,6 +221,9 @@ static struct kunit_case objtab_cases[] = {
 	KUNIT_CASE(numbers_without_object_are_not_found),
 	KUNIT_CASE(table_without_numbers_has_no_objects),
 	KUNIT_CASE(objects_are_listed_by_number),
+	KUNIT_CASE(wanted_objects_are_held_some_at_a_time),
+	KUNIT_CASE(walk_ends_with_the_last_object),
+	KUNIT_CASE(walk_over_a_table_without_numbers_ends),
 	KUNIT_CASE(taken_numbers_without_object_are_passed_over),
 	KUNIT_CASE(end_waits_for_who_holds_the_object),
 	{}
