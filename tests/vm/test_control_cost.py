@@ -34,11 +34,8 @@ OBJECTS = ['cq', 'qp', 'mr_4k']
 # Not in plain turns: every second process tends to get the same pages
 RECORDER_TURNS = 'YNNY' * 3
 RECORDERS = '/sys/module/erdma/parameters/recorders'
-# Operations for which the driver has more to do than the stock one, and their ratios (docs/results):
-# a PD is an object of diagnostics, a process has doorbell pages of its own, connections are recorded
-DO_MORE = {'pd': 1.02, 'context': 1.03, 'connect': 1.06}
 # QPs: more than those of which a listing has details
-SHORT = argparse.Namespace(batches=24, qps=1100, listings=1, profile=None)
+SHORT = argparse.Namespace(batches=24, qps=1100, listings=8, profile=None)
 
 
 def unique(name):
@@ -47,14 +44,14 @@ def unique(name):
 
 
 def test_control_path_costs_at_most_what_it_costs_with_the_stock_driver(tmp_path):
-    """Each costs as much at most, but for those of DO_MORE; four cost much less."""
+    """Each costs as much at most, and four cost much less. The ratios are not rounded."""
     products.build('intree-6.1')
     build.plugin()
     bench_control_cli.compare(SHORT, unique('control-cost'), tmp_path / 'result.json')
     rows = json.loads((tmp_path / 'result.json').read_text(encoding='ascii'))['rows']
     ratios = {name: row['ratio'] for name, row in rows.items()}
     assert set(ratios) == set(OPERATIONS)
-    assert not {k: v for k, v in ratios.items() if v > DO_MORE.get(k, MOST)}
+    assert not {k: v for k, v in ratios.items() if v > MOST}
     assert sum(x <= GOOD for x in ratios.values()) >= GOOD_ROWS
 
 
@@ -110,7 +107,9 @@ def run_eadm(vm, tag, *args):
 
 
 def check_details(vm):
-    """The RDMA core's listing of many has no details: its time would be several times as long."""
+    """The RDMA core's listing of many has no details of those without events: its time would be
+    several times as long.
+    """
     assert 'sq_depth' not in vm.out(['rdma', 'resource', 'show', 'qp', '-dd'], 300)
 
 

@@ -149,8 +149,8 @@ def parser() -> argparse.ArgumentParser:
                    help='measurements of each operation (default 12)')
     p.add_argument('--qps', type=int, default=10000, metavar='N',
                    help='queue pairs that are listed (default 10000)')
-    p.add_argument('--listings', type=int, default=4, metavar='N',
-                   help='measurements of the listing (default 4)')
+    p.add_argument('--listings', type=int, default=6, metavar='N',
+                   help='measurements of the listing (default 6)')
     p.add_argument('--profile', nargs='+', choices=list(OPERATIONS), metavar='OPERATION',
                    help='our driver only: functions of the kernel, the most expensive first; of: '
                         + ' '.join(OPERATIONS))

@@ -14,15 +14,15 @@ NAMES = ['pd', 'cq', 'qp', 'mr_4k', 'context']
 
 
 def result(**change):
-    """costs() of 100 instructions each, but for some."""
-    numbers = {**dict.fromkeys(NAMES, 100), **change}
+    """costs() of 1,000 instructions each, but for some."""
+    numbers = {**dict.fromkeys(NAMES, 1000), **change}
     sections = parse_counts(''.join(f'{i + 1} {numbers[x]} 0\n' for i, x in enumerate(NAMES)))
     return costs([(i + 1, x, 1) for i, x in enumerate(NAMES)], sections)
 
 
 def stock():
     """The other driver: four of five operations can be good."""
-    return result(pd=200, cq=200, qp=200, mr_4k=200)
+    return result(pd=2000, cq=2000, qp=2000, mr_4k=2000)
 
 
 def test_sections_and_plan_are_parsed():
@@ -56,11 +56,19 @@ def test_targets_met(tmp_path, capsys):
     assert 'all targets met' in capsys.readouterr().out
 
 
-@pytest.mark.parametrize('change', [{'context': 102},       # above the other driver
-                                    {'pd': 170}])           # only three are good
+@pytest.mark.parametrize('change', [{'context': 1001},      # above the other driver
+                                    {'pd': 1601}])          # only three are good
 def test_a_target_is_missed(change, capsys):
     assert not report(result(**change), stock())
     assert 'MISSED' in capsys.readouterr().out
+
+
+def test_ratios_are_not_rounded(tmp_path, capsys):
+    assert report(result(pd=1600), stock())
+    assert not report(result(context=1004), stock(), tmp_path / 'x.json')
+    row = json.loads((tmp_path / 'x.json').read_text(encoding='ascii'))['rows']['context']
+    assert row['ratio'] == 1.004 and not row['met']
+    assert ' 1.004 ' in capsys.readouterr().out
 
 
 def test_results_of_other_operations_are_an_error():
