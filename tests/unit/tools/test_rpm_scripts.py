@@ -174,6 +174,14 @@ def test_another_release_of_the_version_is_compiled_and_the_older_package_takes_
 
 
 @needs_dkms
+def test_removal_in_the_process_that_installed_is_a_removal(real, tmp_path):
+    """dkms has the lock of that process."""
+    assert not real('1', left='1') and real.installed() == '1'
+    assert run(tmp_path, 'preun -n erdma-dkms', '0').returncode == 0
+    assert not real.installed() and not (tmp_path / 'var/lib/dkms/erdma').exists()
+
+
+@needs_dkms
 def test_release_that_does_not_compile_leaves_the_module_of_the_older_one(real, tmp_path):
     real('1', left='1')
     assert 'erdma-dkms: no new module for Linux 9.9-running: dkms failed (exit status 10)' in real('#error')
@@ -203,11 +211,12 @@ def test_nodes_that_exist_get_the_group(tmp_path, udev):
 # ---- removal -------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('status', (0, 3))
-def test_removal_takes_the_modules_of_all_kernels_and_never_fails(dkms, tmp_path, status):
+@pytest.mark.parametrize('left, more', (('0', ''), ('1', ' --rpm_safe_upgrade')), ids=['removal', 'upgrade'])
+def test_removal_takes_the_modules_of_all_kernels_and_never_fails(dkms, tmp_path, left, more, status):
     dkms({})
     stub(tmp_path, 'dkms', f'echo "$*" >>{tmp_path}/asked; exit {status}')
-    assert run(tmp_path, 'preun -n erdma-dkms', '0').returncode == 0
-    assert dkms.asked() == ['remove -m erdma -v 1.0 --all --rpm_safe_upgrade']
+    assert run(tmp_path, 'preun -n erdma-dkms', left).returncode == 0
+    assert dkms.asked() == [f'remove -m erdma -v 1.0 --all{more}']
 
 
 @pytest.mark.parametrize('left, removed', ((0, True), (1, False)), ids=['removal', 'upgrade'])
