@@ -171,10 +171,10 @@ def table(facts) -> str:
     lines = [f'{facts["name"]}: {len(facts["vms"])} VMs, {facts["accelerator"]}, up for '
              f'{duration(facts["seconds"])}; logs in {facts["folder"]}']
     lines += [f'  {x["host"]} is {x["guest"]} in all of them' for x in facts['shares']]
-    lines.append('  VM  STATE    ADDRESS      DEVICE    FAULTS  PID')
+    lines.append('  VM  STATE     ADDRESS      DEVICE    FAULTS  PID')
     for vm in facts['vms']:
         for card in vm['cards'] or [vm]:
-            lines.append(f'  {vm["vm"]:<3} {vm["state"]:<8} {card["address"]:<12} '
+            lines.append(f'  {vm["vm"]:<3} {vm["state"]:<9} {card["address"]:<12} '
                          f'{card["device"] or "-":<9} {len(card.get("faults", ())):<7} '
                          f'{vm["pid"]}')
     return '\n'.join(lines)

@@ -18,8 +18,10 @@ from .vm import QmpError, Timeout, VmError
 
 #: Bytes of output that wait for who asked for them; more ends the command.
 MAX_WAITING = 64 << 20
-#: Seconds after which a VM that was asked is silent.
-SILENT = 20
+#: Seconds in which a VM has to answer what status asks.
+PATIENCE = 5
+#: Facts about a VM that did not.
+NO_ANSWER = {'state': 'no answer', 'device': None, 'cards': []}
 #: They end the VMs.
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
@@ -56,28 +58,40 @@ class Network:
         try:
             for card in vm.cards:
                 facts['cards'].append({'card': card.number, 'address': vm.address(card.number),
-                                       'device': vm.driver.find_device(card.number, SILENT),
+                                       'device': vm.driver.find_device(card.number, PATIENCE),
                                        'faults': card.get('faults')})
             facts['device'] = facts['cards'][0]['device'] if vm.cards else \
-                vm.driver.find_device(1, SILENT)
+                vm.driver.find_device(1, PATIENCE)
             facts['state'] = 'running'
         except VmError:
-            facts['state'] = 'silent' if vm.running and not vm.agent.gone else 'ended'
+            if vm.running and not vm.agent.gone:
+                return NO_ANSWER
         return facts
 
-    def describe(self, vm, brief):
-        """The facts about one VM; brief: those for which it need not be asked."""
-        return {'vm': vm.index, 'pid': vm.proc.pid, 'address': vm.address(), 'log': vm.console,
-                **({} if brief else self.ask(vm))}
+    def ask_all(self):
+        """The same of each, all at once: what a monitor and a guest wait for is more than PATIENCE."""
+        found = [NO_ANSWER] * len(self.hosts)
+
+        def ask(i, vm):
+            found[i] = self.ask(vm)
+        threads = [threading.Thread(target=ask, args=x, daemon=True) for x in enumerate(self.hosts)]
+        end = time.monotonic() + PATIENCE
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(max(0, end - time.monotonic()))
+        return list(found)
 
     def status(self, request):
-        """All facts."""
-        hosts, brief = self.hosts, request.get('brief')
+        """All facts; brief: those for which no VM need be asked."""
+        hosts = self.hosts
+        asked = [{}] * len(hosts) if request.get('brief') else self.ask_all()
         return {'name': hosts.name, 'pid': os.getpid(), 'accelerator': hosts.accelerator,
                 'seconds': int(time.monotonic() - self.begin), 'folder': hosts.dir,
                 'shares': [{'guest': '/' + name, 'host': path}
                            for name, path in hosts.specs[0].writable],
-                'vms': [self.describe(vm, brief) for vm in hosts]}
+                'vms': [{'vm': vm.index, 'pid': vm.proc.pid, 'address': vm.address(),
+                         'log': vm.console, **more} for vm, more in zip(hosts, asked)]}
 
     def fault(self, request):
         """Set a fault, or clear all; the faults then in force."""

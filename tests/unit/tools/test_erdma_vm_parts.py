@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import types
 from pathlib import Path
 
@@ -199,6 +200,7 @@ class Vm:
         self.pid, self.gone, self.number, self.faults = 4000 + index, None, 1, []
         self.cards = [self]
         self.asked = self.hangs = False
+        self.silent = threading.Event()     # it is not any more
         self.console = f'{folder}/vm{index}/console.log'
 
     def address(self, card=1):
@@ -207,6 +209,7 @@ class Vm:
     def find_device(self, _card, _timeout):
         self.asked = True
         if self.hangs:
+            self.silent.wait(60)
             raise Timeout('waited')
         return 'erdma_0'
 
@@ -294,11 +297,25 @@ def test_status_of_a_device_without_a_card(net, capsys):
     assert re.search(r'(?m)^  2   running +10\.77\.0\.2 +erdma_0 +0 ', capsys.readouterr().out)
 
 
+def test_status_of_vms_that_hang_takes_as_long_as_of_one(net, capsys, monkeypatch):
+    monkeypatch.setattr(vm_server, 'PATIENCE', 2)
+    for vm in net:
+        vm.hangs = True
+    begin = time.monotonic()
+    assert cli.main(PLACE, ['status', '-j']) == 0
+    assert 2 <= time.monotonic() - begin < 4
+    facts, = json.loads(capsys.readouterr().out)['networks']
+    assert [(x['state'], x['device'], x['cards']) for x in facts['vms']] == [('no answer', None, [])] * 2
+    for vm in net:
+        vm.silent.set()
+
+
 def test_a_vm_that_hangs_is_in_nobodys_way(net, capsysbinary):
     net[1].hangs = True
+    net[1].silent.set()
     assert cli.main(PLACE, ['status']) == 0
     out = capsysbinary.readouterr().out
-    assert re.search(rb'(?m)^  1   running ', out) and re.search(rb'(?m)^  2   silent  ', out)
+    assert re.search(rb'(?m)^  1   running ', out) and re.search(rb'(?m)^  2   no answer +10', out)
     os.mkdir(os.path.dirname(net[1].console))
     Path(net[1].console).write_text('words\n', encoding='ascii')
     net[0].asked = net[1].asked = False
