@@ -51,16 +51,16 @@ def test_data_went_over_rdma(two_vms):
 
 
 def test_initiator_is_reset(two_vms):
-    """No request fails: the session is there again, and its disk."""
+    """No request fails: the session is there again, its disk, and data that moves."""
     b = two_vms[1]
     session = steps.need('session')
     disk = session.disk()
+    load = fio.Load(b, disk)
     for _ in range(3):
-        load = b.popen(fio.verified('load', disk, *FIO['read and write mixed'], seconds=20))
-        b.wait_until('fio to run', 'pgrep -x fio', 20)
         wait_recovered(b, reset(b))
         b.wait_until('the session', session.logged_in, 60)
-        load.wait(200)
+        load.wait_moved(60)
+    load.stop()
     assert session.disk() == disk
     fio.run(b, 'again', disk, *FIO['read and write mixed'])
 

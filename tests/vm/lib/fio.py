@@ -6,6 +6,7 @@ from erdma.vm import VmError
 
 SECONDS = 200           # limit of a run without a time of its own
 STOPPED = 128           # exit status of a run that a signal ended
+FOR_EVER = 7200         # seconds of a Load, which somebody stops before
 FORTH_AND_BACK = ('--rw=randrw', '--bsrange=4k-32k', '--iodepth=8')
 #: What a Load has to move until some of it was surely verified: more than is in flight, and more than
 #: its blocks between two looks at what was written.
@@ -30,14 +31,14 @@ def run(vm, name, file, *options, seconds=0):
 
 
 class Load:
-    """fio that goes on for so many seconds in a guest, reads and writes mixed, each block verified
-    soon after it was written. No request may fail.
+    """fio that goes on in a guest until stop(), reads and writes mixed, each block verified soon after
+    it was written. No request may fail.
     """
 
-    def __init__(self, vm, file, seconds):
+    def __init__(self, vm, file):
         self._vm = vm
         self._fio = vm.popen(verified('load', file, *FORTH_AND_BACK, '--size=4m',
-                                      '--verify_backlog=16', seconds=seconds))
+                                      '--verify_backlog=16', seconds=FOR_EVER))
         vm.wait_until('fio to run', 'pgrep -x fio', 20)
         self.wait_moved(60)
 
