@@ -737,6 +737,8 @@ void decode_info(struct obj *o, const struct erdma_diag_info *info)
 	set_life(o, info);
 	set_mtu(o, info);
 	obj_str(o, DI_LINK, info->link_up ? "up" : "down");
+	if (!info->link_up && info->netdev_flags & ERDMA_DIAG_NETDEV_UP)
+		obj_word(o, DI_LINK_REASON, "no-carrier");
 	set_caps(o, info);
 	set_limits(o, info);
 	set_more_limits(o, info);

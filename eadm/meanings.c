@@ -228,6 +228,10 @@ static const struct meaning meanings[] = {
 	WORD("other", "an RDMA device of another driver: what rdma netlink has of it is shown"),
 	WORD("broken-node", "the node cannot be used"),
 #undef SPACE
+#define SPACE "link-reason"
+	WORD("no-carrier", "the network interface is set up, and what is behind it says that nothing is "
+	     "connected"),
+#undef SPACE
 #define SPACE "health"
 	WORD("ok", "the driver knows of nothing that is wrong"),
 	WORD("warning", "something is wrong, and the device works; the findings say what"),

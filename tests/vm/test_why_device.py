@@ -6,7 +6,7 @@ import re
 import pytest
 
 from erdma.vm import Traffic
-from lib.programs import PROGS, eadm_data
+from lib.programs import PROGS, eadm, eadm_data
 from vm.lib.faults import clear, command, run_ops, wait_struck
 from vm.lib.recovery import reset, slow_reset, wait_recovered
 from vm.lib.replay import cure
@@ -143,6 +143,9 @@ def test_link_without_a_carrier(vm):
     vm.wait_until('the carrier to go', lambda: vm.read('/sys/class/net/eth0/carrier') == '0\n', 20)
     _, found = doctor_has(vm, 'no-carrier', 'admin')
     assert 'eth0' in found['text'] and 'ip link set' not in found['next'], found
+    facts = eadm_data(vm, 'info', 'dev')[0]
+    assert facts['link'] == 'down' and facts['link_reason'] == ['no-carrier'], facts
+    assert 'down: no-carrier' in eadm(vm, 'info', 'dev').out
     doctor_has_not(vm, 'link-down')
     vm.run('ip link set eth0 up')
     doctor_has(vm, 'no-carrier', 'admin')
@@ -152,6 +155,7 @@ def test_link_without_a_carrier(vm):
     vm.run('ip link set eth0 up')
     vm.qmp.execute('set_link', name='n1', up=True)
     wait_doctor_has_not(vm, 'no-carrier', 'link-down')
+    assert 'link_reason' not in eadm_data(vm, 'info', 'dev')[0]
 
 
 @everyday

@@ -152,8 +152,25 @@ static void info_of_a_device(void **state)
 	has_words(o, DI_ABI_CMDS, "info,list,recover,8");
 	has_str(o, DI_PROTO, "iWARP");
 	has_str(o, DI_LINK, "up");
+	has_none(o, DI_LINK_REASON);
 	has_none(o, DI_NUMA);
 	has_none(o, DI_NETDEV);
+}
+
+static void link_without_a_carrier(void **state)
+{
+	struct erdma_diag_info info = { .netdev_flags = ERDMA_DIAG_NETDEV_UP };
+	struct obj *o = obj_new(&test_pool, &schema_dev_info);
+
+	(void)state;
+	decode_info(o, &info);
+	has_str(o, DI_LINK, "down");
+	has_words(o, DI_LINK_REASON, "no-carrier");
+	info.netdev_flags = ERDMA_DIAG_NETDEV_CARRIER;
+	o = obj_new(&test_pool, &schema_dev_info);
+	decode_info(o, &info);
+	has_str(o, DI_LINK, "down");
+	has_none(o, DI_LINK_REASON);
 }
 
 static void text_from_the_kernel_is_tamed(void **state)
@@ -301,7 +318,8 @@ int unit_decode_ctx(void)
 		TEST(qp_row_of_a_user_qp), TEST(qp_row_counts_over_the_16_bit_boundary),
 		TEST(qp_row_of_a_qp_without_connection), TEST(cq_row_takes_ci_from_the_last_arm),
 		TEST(eq_row_splits_events_of_the_aeq_only), TEST(info_of_a_device),
-		TEST(text_from_the_kernel_is_tamed), TEST(qp_context_of_the_device),
+		TEST(link_without_a_carrier), TEST(text_from_the_kernel_is_tamed),
+		TEST(qp_context_of_the_device),
 		TEST(cq_context_of_the_device), TEST(eq_context_of_the_device),
 		TEST(command_queue), TEST(names_of_event_queues),
 	};
