@@ -382,7 +382,7 @@ static void judge_contexts(struct inquiry *q, const struct why_dev *d, struct fi
 		      top_sender(c, d->dev), NULL);
 }
 
-/* ---- commands that wait -------------------------------------------------------- */
+/* ---- commands that wait ------------------------------------------------------- */
 
 /* ", CREATE_QP,": the driver's CI is the place of the oldest command without an answer */
 static const char *oldest_command(struct ctx *c, struct dev *dev, const struct erdma_diag_cmdq *m)
