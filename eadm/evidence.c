@@ -133,23 +133,34 @@ static bool same_cpu_time(const struct process *a, const struct process *b)
 	return a->utime == b->utime && a->stime == b->stime;
 }
 
+/* A first thread that has ended leaves the others */
+static bool lives(const struct process *p)
+{
+	return p->state != 'Z' || p->threads != 1;
+}
+
+/*
+ * One that exits has its files until it has closed them, and may wait in the kernel for that. A
+ * zombie has closed them all: what is left of it another process has, whatever its parent does.
+ */
 static void look_at_owner(const struct sampler *s, struct end *e)
 {
+	bool exits = !e->qp->owner.kernel && e->qp->owner_more.flags & ERDMA_DIAG_OWNER_EXITED;
 	const struct process *first, *p;
 	unsigned int i;
 
+	e->ended = exits;
 	if (!sampler_there(s, e->process))
 		return;
 	first = &e->process->at[0].process;
 	e->state = first->state;
-	e->single = first->threads == 1;
 	e->asleep = e->can_compare && sampler_can_compare(s, e->process) && first->state != 'R';
-	for (i = 1; i < s->n; i++) {
+	for (i = 0; i < s->n; i++) {
 		p = &e->process->at[i].process;
 		if (p->state != first->state)
 			e->state = '\0';
-		e->single &= p->threads == 1;
-		e->asleep &= p->state != 'R' && same_cpu_time(first, p);
+		e->ended &= !lives(p);
+		e->asleep &= lives(p) && p->state != 'R' && same_cpu_time(first, p);
 	}
 }
 

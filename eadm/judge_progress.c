@@ -72,12 +72,6 @@ static bool needs_no_peer(int opcode)
 
 /* ---- owners ------------------------------------------------------------------- */
 
-/* A first thread that ended leaves the others, and one that often waits for storage gets on */
-static bool is_blocked(const struct end *e)
-{
-	return (e->state == 'D' && e->asleep) || (e->state == 'Z' && e->single);
-}
-
 static void judge_process(struct inquiry *q, const struct end *e, struct findings *f)
 {
 	struct ctx *c = q->c;
@@ -85,7 +79,8 @@ static void judge_process(struct inquiry *q, const struct end *e, struct finding
 	bool stopped = e->state == 'T' || e->state == 't';
 	enum rule_id id = stopped ? RULE_PROCESS_STOPPED : RULE_PROCESS_BLOCKED;
 
-	if (!stopped && !is_blocked(e))
+	/* One that often waits for storage gets on */
+	if (!stopped && !(e->state == 'D' && e->asleep))
 		return;
 	finding_at(c, found(f, id, "qp", text_qp(c, e->qp->qpn), "who", end_who(c, e), "pid",
 			    text_u(c, e->qp->owner.pid), "state", pool_strdup(&c->pool, state),
@@ -102,7 +97,8 @@ static bool process_found(const struct findings *f)
 static void no_receive(struct wait *w)
 {
 	struct ctx *c = w->q->c;
-	bool explained = judge_cq_asleep(w->q, w->to, RULE_EVENT_NOT_TAKEN, w->f) || process_found(w->f);
+	bool explained = judge_cq_asleep(w->q, w->to, RULE_EVENT_NOT_TAKEN, w->f) ||
+			 process_found(w->f) || w->to->ended;
 	struct finding *n;
 
 	if (!explained && w->to->asleep) {
@@ -155,7 +151,7 @@ static void judge_both(struct wait *w)
 	}
 	judge_size(w);
 	if (!seen || (w->opcode < 0 && !w->to->rq.used))
-		peer_silent(w)->explained = seen && process_found(w->f);
+		peer_silent(w)->explained = seen && (process_found(w->f) || w->to->ended);
 	else
 		say_wait(w, w->to->still ? RULE_CARD_STUCK : RULE_SLOW);
 }

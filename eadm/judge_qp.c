@@ -74,11 +74,9 @@ static const char *holders_text(struct inquiry *q, struct why_dev *d)
 
 static void judge_exited(struct inquiry *q, const struct end *e, struct findings *f)
 {
-	const struct erdma_diag_qp *qp = e->qp;
-
-	if (!qp->owner.kernel && qp->owner_more.flags & ERDMA_DIAG_OWNER_EXITED)
-		finding_at(q->c, found(f, RULE_OWNER_EXITED, "qp", text_qp(q->c, qp->qpn), "holders",
-				       holders_text(q, why_dev_of(q, e->dev)), NULL), e);
+	if (e->ended)
+		finding_at(q->c, found(f, RULE_OWNER_EXITED, "qp", text_qp(q->c, e->qp->qpn),
+				       "holders", holders_text(q, why_dev_of(q, e->dev)), NULL), e);
 }
 
 /* Nobody posts, takes or connects: that nothing is known to be wrong with it is no answer */

@@ -275,7 +275,8 @@ enum rule_side {
 	  "fuser -v /dev/infiniband/uverbs*", \
 	  "A file of the verbs outlives the process that opened it in a child that inherited " \
 	  "it. The child cannot use the queue pair. Which process has such files open is in " \
-	  "/proc/PID/fd; one that made no queue pair itself has them of another.")
+	  "/proc/PID/fd; one that made no queue pair itself has them of another. A zombie (state Z) " \
+	  "has none: that its parent waits for it changes nothing.")
 
 #define RULES_OF_CONNECTION(X) \
 	X(WRONG_NETNS, "wrong-netns", FAULT, CERTAIN, ADMIN, \
@@ -439,8 +440,7 @@ enum rule_side {
 	  "the process of {qp}, {who}, does not run (state {state})", \
 	  "cat /proc/{pid}/stack", \
 	  "State D, in all samples, and none of its threads used CPU time: it waits in the kernel, " \
-	  "for storage in most cases. State Z, and no other thread lives: it ended, and its parent " \
-	  "did not take notice.") \
+	  "for storage in most cases, or to close its files if it was killed.") \
 	X(EVENT_NOT_TAKEN, "event-not-taken", FAULT, LIKELY, APPLICATION, \
 	  "{who} got an event of cq {cq} and sleeps: it did not arm it again, and " \
 	  "{completions} came since it was armed", \

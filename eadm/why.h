@@ -164,8 +164,8 @@ struct queue_state {
  * @traffic: packets were counted
  * @timeouts: how many more there are than in the first sample
  * @state: of the process in all samples, 0 if it changed or is not known
- * @asleep: the process used no CPU time and was not running, in all samples
- * @single: it had no other thread than that of @state, in all samples
+ * @asleep: the process lives, used no CPU time and was not running, in all samples
+ * @ended: it has ended, and another one has its file
  */
 struct end {
 	struct dev *dev;
@@ -187,7 +187,7 @@ struct end {
 	uint32_t timeouts;
 	char state;
 	bool asleep;
-	bool single;
+	bool ended;
 };
 
 void end_of(const struct sampler *s, struct end *e);

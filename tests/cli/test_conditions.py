@@ -327,8 +327,7 @@ case('LOCAL_INV needs no peer', waiting(local_inv(100, 3, 0x777)), 'local-stuck'
 case('REG_MR needs no peer', waiting(sqe(14, 100, 3, le('IIII', 1, 2, 3, 0x777) + le('Q', 4))),
      'local-stuck', 'card-stuck')
 
-for state, rule in (('T', 'process-stopped'), ('t', 'process-stopped'), ('D', 'process-blocked'),
-                    ('Z', 'process-blocked')):
+for state, rule in (('T', 'process-stopped'), ('t', 'process-stopped'), ('D', 'process-blocked')):
     case(f'state {state}', m.stuck(state=state), rule, 'application-asleep')
 for state in 'SRI':
     case(f'state {state}', m.stuck(state=state), 'no-receive', 'process-stopped process-blocked')
@@ -349,13 +348,33 @@ for key in ('utime', 'stime'):
          'process-blocked')
 case('D in all samples, idle', owner('D', idle=True), 'process-blocked', text='state D')
 case('D of one thread of several', owner('D', threads=9), 'process-blocked')
+
+
+def exits(state, now=(), idle=False, **kw):
+    """The same of a process that the driver says has ended, or is about to."""
+    a = owner(state, now, idle, **kw)
+    a['qp'][1]['owner_more.flags'] = 1
+    return a
+
+
 # The first thread may end, and leave the others
-case('Z of one thread of several', owner('Z', threads=2), 'no-receive', 'process-blocked')
-case('Z of one thread of several, idle', owner('Z', idle=True, threads=2), 'idle-both', 'process-blocked')
-case('Z, and the last thread ends just now', owner('Z', [{}, {}, {'threads': 1}], threads=2),
-     'no-receive', 'process-blocked')
-case('Z of nobody knows how many threads', owner('Z', threads=0), 'no-receive', 'process-blocked')
-case('Z of the only thread', owner('Z', idle=True), 'process-blocked', text='state Z')
+case('Z of one thread of several', owner('Z', threads=2), 'no-receive', 'process-blocked owner-exited')
+case('Z of one thread of several, idle', owner('Z', idle=True, threads=2), 'idle-both',
+     'process-blocked owner-exited')
+case('Z, and the last thread ends just now', exits('Z', [{}, {}, {'threads': 1}], threads=2),
+     'no-receive', 'process-blocked owner-exited')
+case('Z of nobody knows how many threads', exits('Z', threads=0), 'no-receive',
+     'process-blocked owner-exited')
+# What is left of a zombie another process has
+for idle in (False, True):
+    case(f'Z of the only thread, {"idle" if idle else "awaited"}', exits('Z', idle=idle), 'owner-exited',
+         'process-blocked application-asleep')
+zombie = exits('Z')
+zombie['cq'] = [m.cq(7, m.CLIENT), m.cq(8, m.SERVER, cmdsn=3, **m.armed(8, 2, 98))]
+case('Z, and nobody takes an event', zombie, 'owner-exited', 'event-not-taken application-asleep')
+# One that was killed has its files until they are closed
+case('D, killed', exits('D'), 'process-blocked', 'owner-exited')
+case('D of one thread of several, killed', exits('Z', threads=2), 'no-receive', 'owner-exited')
 case('T of one thread of several', owner('T', threads=9), 'process-stopped')
 case('CPU time of the kernel is CPU time', m.base(
     qp=m.stuck()['qp'], rings=m.stuck()['rings'],
@@ -578,6 +597,9 @@ VERDICTS = {
     'moves data of an owner that exited': ('works orphaned', 'owner-exited'),
     'a card without contexts, and an owner that exited': ('unknown orphaned', 'owner-exited'),
     'a fault is worse than an owner that exited': (orphaned(m.stuck()), 'no-receive'),
+    'whoever has ended posts no receive': (orphaned(m.stuck(), 1), 'owner-exited'),
+    'a zombie posts no receive': (exits('Z'), 'owner-exited'),
+    'a zombie without requests': (exits('Z', idle=True), 'owner-exited'),
 }
 
 

@@ -362,22 +362,68 @@ static void a_process_lives_as_long_as_a_thread(void **state)
 	assert_true(me.state == 'R' && me.threads >= 1);
 }
 
-static void a_thread_more_is_not_the_only_one(void **state)
+/* Its process has exited, says the driver, and is in this state, with so many threads */
+static struct fixture *exiting(char state, unsigned int threads)
+{
+	struct fixture *f = fixture();
+	unsigned int i;
+
+	for (i = 0; i < SAMPLES_MAX; i++) {
+		f->qp.at[i].qp.owner_more.flags = ERDMA_DIAG_OWNER_EXITED;
+		f->owner.at[i].process.state = state;
+		f->owner.at[i].process.threads = threads;
+	}
+	return f;
+}
+
+static bool has_ended(struct fixture *f)
+{
+	end_of(&f->s, &f->e);
+	return f->e.ended;
+}
+
+static void who_exits_has_ended_when_nothing_of_it_lives(void **state)
 {
 	struct fixture *f;
-	unsigned int i, k;
+	unsigned int i;
 
 	(void)state;
+	assert_false(has_ended(exiting('D', 1)));
+	assert_false(has_ended(exiting('Z', 2)));
+	assert_true(has_ended(exiting('Z', 1)));
 	for (i = 0; i < SAMPLES_MAX; i++) {
-		f = fixture();
-		for (k = 0; k < SAMPLES_MAX; k++)
-			f->owner.at[k].process.threads = k == i ? 2 : 1;
-		end_of(&f->s, &f->e);
-		assert_false(f->e.single);
-		f->owner.at[i].process.threads = 1;
-		end_of(&f->s, &f->e);
-		assert_true(f->e.single);
+		f = exiting('Z', 1);
+		f->owner.at[i].process.threads = 2;
+		assert_false(has_ended(f));
+		f = exiting('Z', 1);
+		f->owner.at[i].there = false;
+		assert_true(has_ended(f));
 	}
+	f = exiting('Z', 1);
+	f->e.process = NULL;
+	assert_true(has_ended(f));
+}
+
+static void who_does_not_exit_has_not_ended(void **state)
+{
+	struct fixture *f = exiting('Z', 1);
+
+	(void)state;
+	f->qp.at[SAMPLES_MAX - 1].qp.owner_more.flags = 0;
+	assert_false(has_ended(f));
+	f = exiting('Z', 1);
+	f->qp.at[SAMPLES_MAX - 1].qp.owner.kernel = 1;
+	assert_false(has_ended(f));
+}
+
+static void who_has_ended_does_not_sleep(void **state)
+{
+	struct fixture *f = exiting('Z', 1);
+
+	(void)state;
+	assert_true(has_ended(f) && !f->e.asleep);
+	f = exiting('D', 1);
+	assert_true(!has_ended(f) && f->e.asleep);
 }
 
 int unit_why(void)
@@ -396,7 +442,9 @@ int unit_why(void)
 		TEST(sampler_takes_four_at_irregular_gaps),
 		TEST(sampler_does_not_wait_for_what_is_fixed),
 		TEST(a_process_lives_as_long_as_a_thread),
-		TEST(a_thread_more_is_not_the_only_one),
+		TEST(who_exits_has_ended_when_nothing_of_it_lives),
+		TEST(who_does_not_exit_has_not_ended),
+		TEST(who_has_ended_does_not_sleep),
 	};
 
 	return cmocka_run_group_tests_name("why", tests, NULL, NULL);
