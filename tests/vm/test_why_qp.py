@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verdicts about queue pairs, each from its real cause; without the cause there is none."""
+"""Verdicts about queue pairs, each from its real cause; without the cause there is none (verdicts.py)."""
+import re
+
 import pytest
 
 from lib.programs import PROGS, eadm_data
@@ -180,7 +182,13 @@ def test_completion_queue_without_room(vm):
 def test_completion_queue_that_is_large_enough_for_some(vm):
     with Cause(vm, 'small-cq'):
         has(vm, 'cq-small', 'application')
-    has_not(vm, 'cq-small')
+
+
+def zombie_of(vm):
+    """Pids of a program whose first thread has ended, and of its parent."""
+    def found():
+        return re.search(r'(?m)^ *(\d+) +(\d+) Z', vm.out('ps -C verbs_cause -o pid,ppid,stat'))
+    return vm.wait_until('state Z', found, 20).groups()
 
 
 @everyday
@@ -191,7 +199,60 @@ def test_owner_has_exited(vm):
         assert 'verbs_cause[' in found['text'], found
         vm.run('pkill -9 -x verbs_cause')
     vm.driver.wait_no_objects()
-    has_not(vm, 'owner-exited')
+
+
+def test_owner_is_a_zombie_and_its_child_has_its_files(vm):
+    """Its parent does not wait, and that is not the cause: when init has waited the child still has them."""
+    with Cause(vm, 'unreaped') as c:
+        zombie, parent = zombie_of(vm)
+        _, found = is_verdict(vm, 'owner-exited', 'application', c.qpn)
+        assert f'holds it: verbs_cause[{c.pid}]' in found['text'], found
+        has_not(vm, 'process-blocked', c.qpn)
+        vm.run(['kill', parent])
+        vm.wait_until('init to wait', f'! test -e /proc/{zombie}', 20)
+        is_verdict(vm, 'owner-exited', 'application', c.qpn)
+        vm.run(['kill', c.pid])
+        vm.driver.wait_no_objects()
+
+
+def test_awaited_owner_is_a_zombie(vm):
+    """Who has ended posts no receive: the queue pair that waits has the reason, and no cure of its own."""
+    with Cause(vm, 'unreaped', 1) as c:
+        zombie_of(vm)
+        _, found = is_verdict(vm, 'owner-exited', 'application', c.qpn)
+        assert f'holds it: verbs_cause[{c.pid}]' in found['text'], found
+        has(vm, 'no-receive', 'application', c.qpn)
+        has_not(vm, 'application-asleep', c.qpn)
+        vm.run(['kill', c.pid])
+        vm.driver.wait_no_objects()
+
+
+def test_zombie_leaves_nothing(vm):
+    """It closed its files, although its parent does not wait."""
+    with Cause(vm, 'zombie') as c:
+        zombie, _ = zombie_of(vm)
+        vm.driver.wait_no_objects()
+        assert not eadm_data(vm, 'why', '--pid', zombie) and c.qpn
+
+
+def test_first_thread_has_ended(vm):
+    """It is a zombie, too (state Z), while another thread lives."""
+    with Cause(vm, 'first-thread') as c:
+        assert zombie_of(vm)[0] == c.pid
+        is_verdict(vm, 'no-receive', 'application', c.qpn)
+        for rule in ('process-blocked', 'owner-exited'):
+            has_not(vm, rule, c.qpn)
+
+
+def test_process_that_is_killed_waits_for_the_card(vm):
+    """The driver calls it exited, and nobody else has its files: it closes them when the card answers."""
+    with Cause(vm, 'idle') as c:
+        vm.card.fault('stall cmdq ms=8000')
+        vm.run(['kill', '-9', c.pid])
+        vm.wait_until('it to wait', f"grep -q '^State:.D' /proc/{c.pid}/status", 5)
+        has_not(vm, 'owner-exited')
+        vm.card.clear_faults()
+        vm.driver.wait_no_objects()
 
 
 # ---- verbs -------------------------------------------------------------------------------

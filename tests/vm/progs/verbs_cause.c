@@ -24,6 +24,9 @@
  *	blocked		a sends, and the process waits in the kernel, uninterruptibly
  *	orphan		the process exits, a child of it stays
  *	small-cq	a QP without connection has 64 requests in a CQ of 32
+ *	unreaped	the same, and its parent does not wait for it; NUMBER: a sends before
+ *	zombie		the process exits, and its parent does not wait for it; no child
+ *	first-thread	a sends, the first thread ends, and another one polls
  *	small-cq-signaled	the same, and each of its sends completes
  *	pin		NUMBER bytes are registered, if that may be; "pin errno N"
  *	register	NUMBER threads register and deregister regions without end
@@ -216,7 +219,8 @@ static bool orphan(struct fixture *t)
 	pid_t pid;
 	char c;
 
-	(void)t;
+	if (number && !send_one(t))
+		return false;
 	fflush(stdout);
 	EXPECT(!pipe(ends), "pipe: %s", strerror(errno));
 	pid = fork();
@@ -233,6 +237,47 @@ static bool orphan(struct fixture *t)
 /* The parent of a vfork() runs again when the child has ended */
 static void block(void)
 {
+/* Goes on in a child. Who started it never waits for that */
+static void below_a_careless_parent(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0) {
+		perror("fork");
+		exit(1);
+	}
+	while (pid)
+		pause();
+}
+
+static bool zombie(struct fixture *t)
+{
+	(void)t;
+	puts("ready");
+	fflush(stdout);
+	_exit(0);
+}
+
+static void *poll_endlessly(void *arg)
+{
+	struct fixture *t = arg;
+	struct ibv_wc wc;
+
+	printf("ready\n");
+	fflush(stdout);
+	for (;;)
+		ibv_poll_cq(t->p.a.cq, 1, &wc);
+	return NULL;
+}
+
+static bool without_first_thread(struct fixture *t)
+{
+	pthread_t thread;
+
+	EXPECT(send_one(t) && !pthread_create(&thread, NULL, poll_endlessly, t), "no thread");
+	pthread_exit(NULL);
+}
+
 	if (!vfork())
 		for (;;)
 			pause();
@@ -272,7 +317,8 @@ static bool register_many(struct fixture *t)
 
 /* ---- all of them -------------------------------------------------------------------- */
 
-enum then { SLEEP, POLL, BLOCK, POST };
+/* CARELESS: asleep, below a parent that does not wait for its children */
+enum then { SLEEP, POLL, BLOCK, POST, CARELESS };
 
 static const struct cause {
 	const char *name;
@@ -327,6 +373,9 @@ static void stay(enum then then, struct fixture *t)
 
 static int mute(void)
 {
+	{ "unreaped", orphan, CARELESS },
+	{ "zombie", zombie, CARELESS },
+	{ "first-thread", without_first_thread, SLEEP },
 	struct pair_options o = { .address_b = fixture_passive(), .address_a = fixture_active() };
 	struct pair p;
 
@@ -370,3 +419,5 @@ int main(int argc, char **argv)
 	stay(c->then, &t);
 	return 0;
 }
+	if (c->then == CARELESS)
+		below_a_careless_parent();
