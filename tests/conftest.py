@@ -7,4 +7,4 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'tools')]
 
 pytest_plugins = ['lib.select', 'lib.report', 'lib.cores', 'lib.products', 'lib.tap_items',
-                  'lib.vms', 'lib.doctor']
+                  'lib.vms', 'lib.doctor', 'vm.lib.verdicts']

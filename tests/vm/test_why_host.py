@@ -6,7 +6,8 @@ import pytest
 
 from lib.programs import eadm, eadm_data
 from vm.lib.replay import cure
-from vm.lib.verdicts import Cause, doctor_has, doctor_has_not, is_verdict, wait_doctor_has_not
+from vm.lib.verdicts import (Cause, doctor_has, doctor_has_not, has_not, is_verdict, stays,
+                             wait_doctor_has_not)
 
 pytestmark = [
     pytest.mark.group('long'),
@@ -153,6 +154,9 @@ def test_process_near_its_limit_of_locked_memory(vm):
 
 def test_nothing_is_wrong(vm):
     doctor_has(vm, 'healthy', 'admin')
+    vm.run('ip link set eth0 down')
+    doctor_has_not(vm, 'healthy')
+    cure(vm, 'interface', 'ip link')
 
 
 # ---- other cards -------------------------------------------------------------------------
@@ -165,4 +169,10 @@ def test_card_without_contexts_of_queue_pairs(vm):
         assert 'this card does not show its contexts of queue pairs' in found['text'], found
         done = eadm(vm, 'info', 'dev')
         assert 'query-qc' not in done.out, done
-    doctor_has_not(vm, 'unknown')
+    stays(vm, 'unknown')
+
+
+def test_card_that_has_them(vm):
+    with Cause(vm, 'no-receive') as c:
+        is_verdict(vm, 'no-receive', 'application', c.qpn)
+        has_not(vm, 'unknown', c.qpn)

@@ -26,7 +26,6 @@ def test_refused_request(vm, cause):
     with Cause(vm, cause) as c:
         _, found = has(vm, 'access-refused', 'application', c.qpn)
         assert region in found['text'] and found['confidence'] == 'CERTAIN', found
-    has_not(vm, 'access-refused')
 
 
 @everyday
@@ -34,14 +33,12 @@ def test_key_of_a_region_that_was_deregistered(vm):
     with Cause(vm, 'gone-key') as c:
         _, found = has(vm, 'key-deregistered', 'application', c.qpn)
         assert 'verbs_cause[' in found['text'] and ' before' in found['text'], found
-    has_not(vm, 'key-deregistered')
 
 
 def test_receive_that_is_too_small(vm):
     """The side that sent gets an error of the peer, the other one that of its own receive."""
     with Cause(vm, 'small-receive') as c:
         has(vm, 'peer-error', 'peer', c.qpn)
-    has_not(vm, 'peer-error')
 
 
 def test_malformed_request(vm):
@@ -50,7 +47,6 @@ def test_malformed_request(vm):
     with Cause(vm, 'unknown-key') as c:
         clear(vm.card)
         has(vm, 'bad-request', 'application', c.qpn)
-    has_not(vm, 'bad-request')
 
 
 def test_queue_pair_that_the_card_stopped(vm):
@@ -59,7 +55,6 @@ def test_queue_pair_that_the_card_stopped(vm):
         vm.wait_until('the event', lambda: vm.card.get('faults')[0]['spent'], 20)
         vm.card.clear_faults()
         has(vm, 'qp-stopped', 'card', c.qpn)
-    has_not(vm, 'qp-stopped')
 
 
 def test_completion_queue_that_broke(vm):
@@ -72,7 +67,6 @@ def test_completion_queue_that_broke(vm):
         vm.card.clear_faults()
         _, found = has(vm, 'cq-broken', 'card', c.qpn)
         assert f'cq {cqn}' in found['text'], found
-    has_not(vm, 'cq-broken')
 
 
 # ---- requests that wait ------------------------------------------------------------------
@@ -83,7 +77,8 @@ def test_nobody_posts_a_receive(vm):
     """The process polls: it has not gone to sleep."""
     with Cause(vm, 'no-receive') as c:
         is_verdict(vm, 'no-receive', 'application', c.qpn)
-    has_not(vm, 'no-receive')
+        c.mend()
+        has_not(vm, 'no-receive', c.qpn)
 
 
 @everyday
@@ -91,14 +86,16 @@ def test_application_sleeps(vm):
     with Cause(vm, 'asleep') as c:
         has(vm, 'application-asleep', 'application', c.qpn)
         is_verdict(vm, 'no-receive', 'application', c.qpn)
-    has_not(vm, 'application-asleep')
+        c.mend()
+        has_not(vm, 'application-asleep', c.qpn)
 
 
 @everyday
 def test_application_ignores_an_event(vm):
     with Cause(vm, 'event-ignored') as c:
         is_verdict(vm, 'event-not-taken', 'application', c.qpn)
-    has_not(vm, 'event-not-taken')
+        c.mend()
+        has_not(vm, 'event-not-taken', c.qpn)
 
 
 def test_application_leaves_an_event_and_nothing_waits(vm):
@@ -107,7 +104,8 @@ def test_application_leaves_an_event_and_nothing_waits(vm):
         has(vm, 'event-untaken', 'application', c.qpn)
         is_verdict(vm, 'idle-both', 'application', c.qpn)
         doctor_has_not(vm, 'event-untaken')
-    has_not(vm, 'event-untaken')
+        c.mend()
+        has_not(vm, 'event-untaken', c.qpn)
 
 
 def test_completion_event_that_got_lost(vm):
@@ -131,7 +129,6 @@ def test_process_that_waits_in_the_kernel(vm):
     with Cause(vm, 'blocked') as c:
         has(vm, 'process-blocked', 'application', c.qpn)
         vm.run('pkill -9 -x verbs_cause')
-    has_not(vm, 'process-blocked')
 
 
 def test_card_does_not_execute(vm):
@@ -167,7 +164,6 @@ def test_retries_are_exceeded(vm):
         vm.wait_until('the card to give up', lambda: vm.card.hits() > 20, 30)
         vm.card.clear_faults()
         has(vm, 'retry-exceeded', 'path', c.qpn)
-    has_not(vm, 'retry-exceeded')
 
 
 # ---- room, owners ------------------------------------------------------------------------
@@ -176,7 +172,6 @@ def test_retries_are_exceeded(vm):
 def test_completion_queue_without_room(vm):
     with Cause(vm, 'small-cq-signaled'):
         has(vm, 'cq-overrun', 'application')
-    has_not(vm, 'cq-overrun')
 
 
 def test_completion_queue_that_is_large_enough_for_some(vm):

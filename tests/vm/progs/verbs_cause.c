@@ -4,7 +4,8 @@
  * verbs_cause ADDRESS CAUSE [NUMBER]
  *
  * Connects two QPs of this process, a and b, prints "open qp A B", brings the cause about, prints
- * "ready" and stays until it is killed:
+ * "ready" and stays until it is killed. On SIGUSR1 it does once what it should have done: it takes
+ * events and completions, arms b's CQ, posts a receive at b, and prints "mended". Causes:
  *	idle		nothing is posted
  *	unknown-key	a writes with a key that there never was
  *	gone-key	a writes with the key of a region that was deregistered
@@ -23,17 +24,19 @@
  *	posting		the same, and goes on: 60 writes, one each 300 ms
  *	blocked		a sends, and the process waits in the kernel, uninterruptibly
  *	orphan		the process exits, a child of it stays
- *	small-cq	a QP without connection has 64 requests in a CQ of 32
  *	unreaped	the same, and its parent does not wait for it; NUMBER: a sends before
  *	zombie		the process exits, and its parent does not wait for it; no child
  *	first-thread	a sends, the first thread ends, and another one polls
+ *	small-cq	a QP without connection has 64 requests in a CQ of 32
  *	small-cq-signaled	the same, and each of its sends completes
  *	pin		NUMBER bytes are registered, if that may be; "pin errno N"
  *	register	NUMBER threads register and deregister regions without end
  *	mute		a asks for a connection that b's side never answers
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,9 +237,6 @@ static bool orphan(struct fixture *t)
 	return true;
 }
 
-/* The parent of a vfork() runs again when the child has ended */
-static void block(void)
-{
 /* Goes on in a child. Who started it never waits for that */
 static void below_a_careless_parent(void)
 {
@@ -278,6 +278,9 @@ static bool without_first_thread(struct fixture *t)
 	pthread_exit(NULL);
 }
 
+/* The parent of a vfork() runs again when the child has ended */
+static void block(void)
+{
 	if (!vfork())
 		for (;;)
 			pause();
@@ -315,6 +318,34 @@ static bool register_many(struct fixture *t)
 	return true;
 }
 
+/* ---- the cure ----------------------------------------------------------------------- */
+
+static volatile sig_atomic_t to_mend;
+
+static void ask_to_mend(int sig)
+{
+	(void)sig;
+	to_mend = 1;
+}
+
+static void mend(struct fixture *t)
+{
+	struct ibv_cq *cq;
+	struct ibv_wc wc;
+	void *context;
+
+	to_mend = 0;
+	fcntl(t->p.b.events->fd, F_SETFL, O_NONBLOCK);
+	while (!ibv_get_cq_event(t->p.b.events, &cq, &context))
+		ibv_ack_cq_events(cq, 1);
+	while (ibv_poll_cq(t->p.b.cq, 1, &wc) > 0 || ibv_poll_cq(t->p.a.cq, 1, &wc) > 0)
+		;
+	if (!post_recv(&t->p.b, sge_of(&t->b, 128, 64), 9) || ibv_req_notify_cq(t->p.b.cq, 0))
+		exit(1);
+	puts("mended");
+	fflush(stdout);
+}
+
 /* ---- all of them -------------------------------------------------------------------- */
 
 /* CARELESS: asleep, below a parent that does not wait for its children */
@@ -342,6 +373,9 @@ static const struct cause {
 	{ "posting", write_one, POST },
 	{ "blocked", send_one, BLOCK },
 	{ "orphan", orphan, SLEEP },
+	{ "unreaped", orphan, CARELESS },
+	{ "zombie", zombie, CARELESS },
+	{ "first-thread", without_first_thread, SLEEP },
 	{ "small-cq", small_cq, SLEEP },
 	{ "small-cq-signaled", small_cq_signaled, SLEEP },
 	{ "pin", pin, SLEEP },
@@ -359,23 +393,25 @@ static void stay(enum then then, struct fixture *t)
 {
 	struct ibv_wc wc;
 
+	signal(SIGUSR1, ask_to_mend);
 	printf("ready\n");
 	fflush(stdout);
 	if (then == BLOCK)
 		block();
 	if (then == POST)
 		go_on_posting(t);
-	while (then == POLL)
-		ibv_poll_cq(t->p.a.cq, 1, &wc);
-	for (;;)
-		pause();
+	for (;;) {
+		if (then == POLL)
+			ibv_poll_cq(t->p.a.cq, 1, &wc);
+		else
+			pause();
+		if (to_mend)
+			mend(t);
+	}
 }
 
 static int mute(void)
 {
-	{ "unreaped", orphan, CARELESS },
-	{ "zombie", zombie, CARELESS },
-	{ "first-thread", without_first_thread, SLEEP },
 	struct pair_options o = { .address_b = fixture_passive(), .address_a = fixture_active() };
 	struct pair p;
 
@@ -408,6 +444,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	number = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
+	if (c->then == CARELESS)
+		below_a_careless_parent();
 	if (!fixture_open(&t, LEN, (struct pair_options){}))
 		return 2;
 	printf("open qp %u %u\n", t.p.a.qp->qp_num, t.p.b.qp->qp_num);
@@ -419,5 +457,3 @@ int main(int argc, char **argv)
 	stay(c->then, &t);
 	return 0;
 }
-	if (c->then == CARELESS)
-		below_a_careless_parent();
