@@ -20,7 +20,6 @@ from vm.lib.replay import replay
 
 HEALTHY, WARNING, FAULT = 0, 10, 11         # exit status of doctor
 
-
 #: Rules about something of the past, which the recorders have for ten minutes: they go with the next
 #: process, or those about the device with the driver.
 PAST, RELOADED = ('cm-*', 'verb-failed', 'pinned-limit'), ('card-replaced', 'card-reset')
