@@ -433,7 +433,8 @@ const struct cmd cmd_table[] = {
 		  "completion\nstatus, which applications print; 'explain wc 12' only this one. "
 		  "'explain vendor 0x31' is for a\nvendor_err, 'explain cmd 22' for commands and their "
 		  "status. A namespace alone shows all of it.\nUNPROVEN says what of a meaning no public "
-		  "source confirms, with the section of the hardware\nreference.",
+		  "source confirms, with the section of the hardware\nreference. With --no-header each "
+		  "meaning is one line, however long.",
 	  .schema = &schema_explain, .takes = TAKES_TABLE,
 	  .exits = EXITS_ANY | EXIT_BIT(EX_NOT_FOUND), .run = cmd_explain },
 	{ .verb = "ver", .operands = "", .section = TOOL,

@@ -9,6 +9,9 @@
 #define MAX_COLS	32
 #define DETAIL_INDENT	8
 #define DETAIL_WIDTH	100
+#define TEXT_INDENT	8	/* of texts below their row */
+#define TEXT_MIN	32	/* columns for a text beside the others; else it stands below */
+#define TEXT_WIDTH	80	/* of a table with texts, if there is no terminal */
 
 /**
  * text_heading - write a heading, bold if colours are wanted
@@ -119,8 +122,10 @@ struct cell {
 	size_t len;
 };
 
+/* A row has several, if it has long texts: @more of them follow the first */
 struct table_line {
 	struct table_line *next;
+	bool more;
 	struct cell cell[];
 };
 
@@ -367,6 +372,97 @@ static struct table_line *make_lines(struct ctx *c, const struct list *rows,
 	return first;
 }
 
+/* ---- long texts ---------------------------------------------------------- */
+
+/* Where the texts of a table go: in lines of @room bytes, in their column or below the row */
+struct texts {
+	unsigned int first;
+	size_t room;
+	bool below;
+};
+
+/* A text in lines, if the table is too wide; not for programs, which have a line for each row */
+static bool texts_wrap(struct ctx *c, const struct column *cols, const size_t *width,
+		       unsigned int n, unsigned int indent, struct texts *t)
+{
+	size_t limit = c->opt.width ? c->opt.width : TEXT_WIDTH, total = indent, before = 0;
+	unsigned int i;
+
+	t->first = n;
+	for (i = 0; i < n; i++) {
+		if (cols[i].flags & COL_TEXT && t->first == n) {
+			t->first = i;
+			before = total;
+		}
+		total += width[i] + 2;
+	}
+	if (t->first == n || total - 2 <= limit || c->opt.columns || c->opt.no_header)
+		return false;
+	t->below = before + TEXT_MIN > limit;
+	if (t->below)
+		before = indent + TEXT_INDENT;
+	t->room = before + TEXT_INDENT < limit ? limit - before : TEXT_INDENT;
+	return true;
+}
+
+/* Up to the last blank that has room; a word without one is whole */
+static size_t text_line(const char *s, size_t room)
+{
+	size_t n = strlen(s);
+
+	if (n <= room)
+		return n;
+	for (n = room; n && s[n] != ' '; n--)
+		;
+	return n ? n : strcspn(s, " ");
+}
+
+/* Write a text from @line on, which may have it, and in more behind. Returns the last of them */
+static struct table_line *add_text(struct ctx *c, struct table_line *line, unsigned int n,
+				   const struct texts *t, const char *text)
+{
+	struct table_line *more;
+	struct cell *cell;
+	size_t len;
+
+	for (; *text; text += len + strspn(text + len, " ")) {
+		len = text_line(text, t->room);
+		if (t->below || line->cell[t->first].len) {
+			more = pool_alloc(&c->pool, sizeof(*more) + n * sizeof(*cell));
+			more->next = line->next;
+			more->more = true;
+			line->next = more;
+			line = more;
+		}
+		cell = &line->cell[t->below ? 0 : t->first];
+		cell->s = pool_printf(&c->pool, "%*s%.*s", t->below ? TEXT_INDENT : 0, "",
+				      (int)len, text);
+		cell->len = strlen(cell->s);
+	}
+	return line;
+}
+
+/* The first text is in the column of its heading; others are behind it, with theirs */
+static void wrap_texts(struct ctx *c, struct table_line *line, struct column *cols,
+		       size_t *width, unsigned int n, const struct texts *t)
+{
+	const struct cell *row;
+	unsigned int i;
+
+	for (; line; line = line->next) {
+		row = memcpy(pool_alloc(&c->pool, n * sizeof(*row)), line->cell, n * sizeof(*row));
+		memset(&line->cell[t->first], 0, (n - t->first) * sizeof(*row));
+		for (i = t->first; i < n; i++)
+			if (row[i].len)
+				line = add_text(c, line, n, t, i == t->first ? row[i].s :
+						pool_printf(&c->pool, "%s: %s", cols[i].head,
+							    row[i].s));
+	}
+	for (i = t->first + 1; i < n; i++)
+		cols[i].flags |= COL_SKIP;
+	width[t->first] += TEXT_INDENT + t->room;	/* room for the longest line */
+}
+
 /**
  * table_text - write objects as a table
  * @c: run
@@ -382,8 +478,9 @@ void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 	struct column cols[MAX_COLS];
 	size_t width[MAX_COLS], len;
 	unsigned int i, n = pick_columns(c, s, rows, cols);
-	const struct table_line *line;
+	struct table_line *line;
 	const struct obj *o;
+	struct texts texts;
 	char *room;
 
 	for (i = 0; i < n; i++) {
@@ -392,13 +489,18 @@ void table_text(struct ctx *c, const struct schema *s, const struct list *rows,
 	}
 	line = make_lines(c, rows, cols, width, n);
 	fit_columns(c, cols, width, n, indent);
+	if (texts_wrap(c, cols, width, n, indent, &texts))
+		wrap_texts(c, line, cols, width, n, &texts);
 	if (!c->opt.no_header)
 		put_head(c, heads, cols, width, n, indent);
 	for (i = 0, len = indent + 1; i < n; i++)
 		len += width[i] + 2 + strlen(RED PLAIN);
 	room = pool_alloc(&c->pool, len);
-	for (o = rows->first; o; o = o->next, line = line->next) {
-		put_row(c, line->cell, cols, width, n, indent, room, len);
+	for (o = rows->first; o; o = o->next) {
+		do {
+			put_row(c, line->cell, cols, width, n, indent, room, len);
+			line = line->next;
+		} while (line && line->more);
 		if (details && !c->opt.columns)
 			put_details(c, o, indent);
 	}

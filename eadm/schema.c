@@ -538,8 +538,8 @@ static const struct column explain_cols[] = {
 	{ "CODE", COL(EX_CODE) },
 	{ "HEX", COL(EX_HEX), .flags = COL_MAYBE },
 	{ "WORD", COL(EX_WORD) },
-	{ "MEANING", COL(EX_TEXT) },
-	{ "UNPROVEN", COL(EX_DOUBT), .flags = COL_MAYBE },
+	{ "MEANING", COL(EX_TEXT), .flags = COL_TEXT },
+	{ "UNPROVEN", COL(EX_DOUBT), .flags = COL_MAYBE | COL_TEXT },
 };
 
 const struct schema schema_explain = {

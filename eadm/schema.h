@@ -124,6 +124,7 @@ struct column {
 #define COL_RIGHT	(1 << 0)	/* aligned to the right */
 #define COL_MAYBE	(1 << 1)	/* left out if no row has it */
 #define COL_SKIP	(1 << 2)	/* does not fit the terminal */
+#define COL_TEXT	(1 << 3)	/* sentences, in several lines if need be; behind all others */
 
 /**
  * enum view - how a document's objects become text

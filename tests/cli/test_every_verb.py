@@ -295,7 +295,7 @@ def on_terminal(command, files, width, **env):
 
 #: Lines that wrap: sentences, in a table or above it, blocks of 'version', and 'top -b', which
 #: prints the same as in a pipe.
-WRAPS = ('explain', 'schema', 'dump eq', 'dump cmdq', 'shell', 'batch', 'top')
+WRAPS = ('schema', 'dump eq', 'dump cmdq', 'shell', 'batch', 'top')
 
 
 @each_command
@@ -309,7 +309,10 @@ def test_terminal_of_40_columns(command, files):
         return
     if takes(command, '--columns') and command not in WRAPS:
         assert max(len(x) for x in out.splitlines()) <= 40, out
-    assert steady(out) == steady(fake(row.scenario, *call(command, files), stdin=row.stdin)[1])
+    piped = fake(row.scenario, *call(command, files), stdin=row.stdin)[1]
+    # Sentences in a column are cut at other places; no word is missing
+    split = str.split if command == 'explain' else steady
+    assert split(out) == split(piped)
 
 
 # ---- the user nobody ---------------------------------------------------------------------

@@ -91,6 +91,23 @@ def test_nothing_goes_in_a_pipe_with_columns_or_in_json():
     assert not messages
 
 
+@pytest.mark.parametrize('width, lines', [
+    (0, ['wc 12 RETRY_EXC_ERR the peer did not answer in time, after all',
+         'retries; syndrome 16', 'UNPROVEN: how long and how often it tries (17', 'no. 19)']),
+    (200, ['wc 12 RETRY_EXC_ERR the peer did not answer in time, after all retries; syndrome 16 '
+           'how long and how often it tries (17 no. 19)']),
+    (50, ['wc 12 RETRY_EXC_ERR', 'the peer did not answer in time, after all',
+          'retries; syndrome 16', 'UNPROVEN: how long and how often it tries', '(17 no. 19)']),
+    (1, ['wc 12 RETRY_EXC_ERR', 'the peer', 'did not', 'answer', 'in time,', 'after', 'all',
+         'retries;', 'syndrome', '16', 'UNPROVEN:', 'how long', 'and how', 'often it', 'tries',
+         '(17 no.', '19)'])])
+def test_sentences_are_cut_to_the_width(width, lines):
+    out, messages = run('explain', 'wc', '12', scenario='none', width=width)
+    assert [' '.join(x.split()) for x in plain(out).splitlines()[1:]] == lines and not messages
+    if width > 1:
+        assert max(len(x) for x in plain(out).splitlines()) <= width
+
+
 @pytest.mark.parametrize('words,scenario,red', [
     ('list qp', 'basic', 'DEAD'), ('dump cq 5', 'failed', 'send-wrong-pd'),
     ('dump cmdq --range 48-48', 'basic', '22 EINVAL'), ('list dev', 'no-access', 'no-access'),
