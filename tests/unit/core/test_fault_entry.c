@@ -475,6 +475,75 @@ TEST(delayed_event_comes_later)
     fixture_free(s);
 }
 
+/* Of what was delayed that is due first which waits the shortest, not the longest */
+TEST(what_is_due_first_comes_first)
+{
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
+
+    fault(s->a, "delay irq ms=3 count=1");
+    CHECK(!see_irq(s));
+    fault(s->a, "delay cqe us=500 overtake count=1");
+    write_once(s);
+    CHECK(!completed(s));
+    hosts_advance(&s->hosts, MS / 2);
+    CHECK(completed(s));
+    CHECK_EQ(s->a->f.irqs[1], 0);
+    hosts_advance(&s->hosts, 3 * MS - MS / 2);
+    CHECK_EQ(s->a->f.irqs[1], 1);
+    fixture_free(s);
+}
+
+/* CI 7, PI 0: to arm the CQ is an event */
+static void arm_unseen(Cq *cq)
+{
+    cq->ci = 7;
+    cq_arm(cq, false);
+}
+
+TEST(delayed_event_waits_on_while_the_queue_is_full)
+{
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
+    Cq late, now;
+    uint64_t w;
+
+    CHECK_EQ(eq_create(s->a, 3, 0), 0);
+    cq_init(&late, s->a, 64, 3);
+    cq_init(&now, s->a, 64, 3);
+    fault(s->a, "delay ceqe us=500 count=1");
+    arm_unseen(&late);
+    arm_unseen(&now);
+    hosts_advance(&s->hosts, MS / 2);
+    CHECK(eq_poll(s->a, &s->a->eq[3], &w, NULL));
+    CHECK_EQ(ERDMA_GET(ERDMA_CEQE_CQN, w), now.cqn);
+    ceq_arm(s->a, 3);
+    CHECK(!eq_poll(s->a, &s->a->eq[3], &w, NULL));
+    hosts_advance(&s->hosts, MS);
+    CHECK(eq_poll(s->a, &s->a->eq[3], &w, NULL));
+    CHECK_EQ(ERDMA_GET(ERDMA_CEQE_CQN, w), late.cqn);
+    fixture_free(s);
+}
+
+/* Without a field: one bit, never the owner bit */
+TEST(corrupt_event_differs_in_one_bit)
+{
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
+
+    for (unsigned i = 1; i <= 100; i++) {
+        uint64_t good = ERDMA_PREP(ERDMA_CEQE_CQN, s->acq.cqn) |
+                        ERDMA_PREP(ERDMA_CEQE_PI, i), w;
+        uint32_t id = fault(s->a, "corrupt ceqe");
+
+        cq_arm(&s->acq, false);
+        write_once(s);
+        CHECK(eq_poll(s->a, &s->a->eq[1], &w, NULL));
+        CHECK_EQ(__builtin_popcountll((w ^ good) & ~ERDMA_CEQE_OWNER), 1);
+        fault_over(s->a, id);
+        ceq_arm(s->a, 1);
+        cq_expect(&s->acq);
+    }
+    fixture_free(s);
+}
+
 TEST(corrupt_events_have_the_field_they_were_given)
 {
     Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);

@@ -630,6 +630,19 @@ TEST(one_register_can_lie)
     fixture_free(s);
 }
 
+TEST(register_lies_differently_each_time_without_a_value)
+{
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
+    uint32_t real = card_read32(s->a, ERDMA_REG_VERSION), one, two;
+
+    fault(s->a, "corrupt register offset=0 count=2");
+    one = card_read32(s->a, ERDMA_REG_VERSION);
+    two = card_read32(s->a, ERDMA_REG_VERSION);
+    CHECK(one != two && one != real && two != real);
+    CHECK_EQ(card_read32(s->a, ERDMA_REG_VERSION), real);
+    fixture_free(s);
+}
+
 TEST(removed_card_is_silent_and_comes_back_empty)
 {
     Fixture *s = fixture_new(2, QUEUE_KERNEL, 4096);

@@ -136,6 +136,24 @@ TEST(views_show_what_the_card_is_doing)
     fixture_free(s);
 }
 
+TEST(events_that_wait_for_room_are_counted)
+{
+    Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
+    Cq cq[3];
+
+    CHECK_EQ(eq_create(s->a, 3, 0), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        cq_init(&cq[i], s->a, 64, 3);
+        cq[i].ci = 7;                       /* PI is 0: to arm it is an event */
+        cq_arm(&cq[i], false);
+    }
+    shows(s->a, "eq 3", "held=2,cqs=3}");
+    CHECK(eq_poll(s->a, &s->a->eq[3], NULL, NULL));
+    ceq_arm(s->a, 3);
+    shows(s->a, "eq 3", "held=1,cqs=3}");
+    fixture_free(s);
+}
+
 TEST(rings_are_shown_entry_by_entry)
 {
     Fixture *s = fixture_new(1, QUEUE_KERNEL, 4096);
