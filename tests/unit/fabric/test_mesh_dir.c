@@ -228,6 +228,41 @@ MESH_TEST(the_dead_are_removed_and_the_living_are_not)
     host_free(b);
 }
 
+/* Its queue of connections is full: it is asked again, at growing intervals */
+MESH_TEST(one_that_takes_no_connection_is_not_forgotten)
+{
+    static const char name[] = "0000000000000001-1-00000000";
+    struct sockaddr_un sun = { .sun_family = AF_UNIX };
+    int fd, waiting[2];
+    Host *h;
+
+    CHECK(!mkdir(mesh_dir_path, 0700));
+    fd = listen_at(name, true);
+    snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/%s", mesh_dir_path, name);
+    for (unsigned i = 0; i < 2; i++) {
+        waiting[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        CHECK(!connect(waiting[i], (struct sockaddr *)&sun, sizeof(sun)));
+    }
+    h = host_new();
+    hosts_settle();
+    host_forward(h, MESH_RETRY_MIN_MS + 1);
+    hosts_settle();
+    CHECK_EQ(h->m->info.connects, 0);
+    CHECK(in_dir(name) && mesh_peer_by_name(h->m, name));
+    for (unsigned i = 0; i < 2; i++) {
+        close(accept(fd, NULL, NULL));
+        close(waiting[i]);
+    }
+    host_forward(h, MESH_RETRY_MIN_MS + 1);
+    hosts_settle();
+    CHECK_EQ(h->m->info.connects, 0);
+    host_forward(h, MESH_RETRY_MIN_MS + 1);
+    hosts_settle();
+    CHECK_EQ(h->m->info.connects, 1);
+    host_free(h);
+    close(fd);
+}
+
 MESH_TEST(what_is_no_socket_stays)
 {
     static const char name[] = "0000000000000001-1-00000000";
