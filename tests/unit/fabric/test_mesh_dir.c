@@ -206,6 +206,31 @@ MESH_TEST(an_older_name_that_appears_later_is_found)
     host_free(b);
 }
 
+/* More came and went than the kernel tells of one by one: the directory is read again */
+MESH_TEST(none_is_missed_when_events_were_lost)
+{
+    static const char name[] = "0000000000000001-1-00000000";
+    Host *h = host_new();
+    unsigned long most = 0;
+    FILE *f = fopen("/proc/sys/fs/inotify/max_queued_events", "r");
+    char one[400], other[400];
+    int fd;
+
+    CHECK(f && fscanf(f, "%lu", &most) == 1 && most < 1000000);
+    fclose(f);
+    snprintf(one, sizeof(one), "%s/one", mesh_dir_path);
+    snprintf(other, sizeof(other), "%s/other", mesh_dir_path);
+    close(open(one, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    for (unsigned long i = 0; i <= most; i += 2) {
+        CHECK(!rename(one, other) && !rename(other, one));
+    }
+    fd = listen_at(name, true);         /* not moved here: no event */
+    hosts_settle();
+    CHECK(mesh_peer_by_name(h->m, name));
+    close(fd);
+    host_free(h);
+}
+
 MESH_TEST(the_dead_are_removed_and_the_living_are_not)
 {
     char dead[3][MESH_NAME_LEN];

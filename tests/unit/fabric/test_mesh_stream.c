@@ -543,6 +543,51 @@ MESH_TEST(a_peer_that_never_has_us_is_asked_rarely)
     host_free(b);
 }
 
+/* A connection that was good for long is lost: the intervals begin anew */
+MESH_TEST(a_peer_that_had_us_for_long_is_asked_again_at_once)
+{
+    Host *a = host_new(), *b;
+
+    a->refuse_wires = true;
+    b = host_new();
+    for (unsigned i = 0; i < 200; i++) {
+        hosts_settle();
+        host_forward(b, 100);
+    }
+    a->refuse_wires = false;
+    host_forward(b, MESH_RETRY_MAX_MS);
+    hosts_settle();
+    CHECK_EQ(host_wires(b), 1);
+    host_forward(b, MESH_STEADY_MS);
+    erdma_mesh_broken(a->wires->peer, "test");
+    erdma_mesh_run(a->m);
+    hosts_settle();
+    CHECK_EQ(host_wires(b), 0);
+    host_forward(b, MESH_RETRY_MIN_MS + 1);
+    hosts_settle();
+    CHECK_EQ(host_wires(b), 1);
+    host_free(a);
+    host_free(b);
+}
+
+MESH_TEST(what_waits_to_go_to_a_lost_peer_is_dropped_and_nothing_else)
+{
+    Host *a = host_new(), *b = host_new(), *c = host_new();
+
+    hosts_settle();
+    CHECK(erdma_mesh_send(host_wire(a, b)->peer, "x", 1, false));
+    CHECK(erdma_mesh_send(host_wire(a, c)->peer, "y", 1, false));
+    CHECK(erdma_mesh_must_flush(a->m));
+    erdma_mesh_broken(host_wire(a, b)->peer, "test");
+    erdma_mesh_run(a->m);
+    CHECK(!host_wire(a, b));
+    hosts_settle();
+    CHECK_EQ(host_wire(c, a)->rx_len, 1);
+    host_free(a);
+    host_free(b);
+    host_free(c);
+}
+
 MESH_TEST(idle_costs_nothing)
 {
     Host *a, *b;
