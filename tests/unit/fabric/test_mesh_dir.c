@@ -206,7 +206,7 @@ MESH_TEST(an_older_name_that_appears_later_is_found)
     host_free(b);
 }
 
-/* More came and went than the kernel tells of one by one: the directory is read again */
+/* The queue of events had no room for all that came and went */
 MESH_TEST(none_is_missed_when_events_were_lost)
 {
     static const char name[] = "0000000000000001-1-00000000";
