@@ -2,6 +2,7 @@
 """eadm shell on a pseudo terminal, eadm batch on files. Which lines there are is in the table of
 commands, which other tests are about; here: words, completion, history, interrupts, statuses.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -56,12 +57,21 @@ class Shell:
         self.term.close()
         return self.term.exitstatus
 
+    def leave(self):
+        """The end of a test: as a user does it, for a process that is killed counts no lines."""
+        with contextlib.suppress(pexpect.ExceptionPexpect, OSError):
+            if self.term.isalive():
+                self.term.sendintr()
+                self.term.sendline('exit')
+                self.term.expect(pexpect.EOF, timeout=2)
+        self.term.close(force=True)
+
 
 @pytest.fixture
 def shell(tmp_path):
     shell = Shell(tmp_path)
     yield shell
-    shell.term.close(force=True)
+    shell.leave()
 
 
 # ---- lines ----------------------------------------------------------------------------
@@ -180,7 +190,7 @@ def test_the_line_that_is_written_stays(tmp_path):
     shell.term.send('list p')
     events(shell.term, 'qp/18')
     shell.term.expect_exact('eadm> list p', timeout=1)
-    shell.term.close(force=True)
+    shell.leave()
 
 
 def test_events_begin_when_there_is_a_device(tmp_path):
@@ -205,7 +215,7 @@ def test_many_events_at_once_are_whole_lines(tmp_path):
     path.write_text(json.dumps(scenario))
     shell = Shell(tmp_path, EADM_SCENARIO=str(path), **SLOW)
     events(shell.term, *['qp/17'] * 60)
-    shell.term.close(force=True)
+    shell.leave()
 
 
 @pytest.mark.parametrize('line', ['set events off', 'use erdma_0'])
@@ -216,7 +226,7 @@ def test_events_that_are_off_or_of_another_run(tmp_path, line):
         events(shell.term, 'qp/18')
     else:
         assert shell.term.expect(['qp/18', pexpect.TIMEOUT], timeout=7) == 1
-    shell.term.close(force=True)
+    shell.leave()
 
 
 # ---- history --------------------------------------------------------------------------
