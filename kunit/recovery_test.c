@@ -227,6 +227,8 @@ static void loss_is_reported_after_its_work_is_queued(struct kunit *test)
 {
 	struct recovery_setup *s = setup_of(test);
 
+	if (!IS_ENABLED(CONFIG_TRACEPOINTS))
+		kunit_skip(test, "a kernel without tracepoints");
 	KUNIT_ASSERT_EQ(test, register_trace_erdma_reset(notice_loss, s), 0);
 	erdma_device_lost(s->f->dev, ERDMA_LOST_CMDQ_DEAD);
 	erdma_device_lost(s->f->dev, ERDMA_LOST_PCI_RESET);
