@@ -50,6 +50,25 @@ fails()
 	fails 2 basic "--state RTS list qp" "unknown option '--state'"
 	[[ "$stderr" == *"options of a command stand behind its name"* ]]
 }
+@test "numbers that are none" {
+	fails 2 basic "dump cq abc" "bad CQ number 'abc'"
+	fails 2 basic "snapshot --write $BATS_TEST_TMPDIR/file --cq abc" "bad CQ number 'abc'"
+	fails 2 basic "stat -i 1 -n 0" "bad number '0' of option --count"
+	[ ! -e "$BATS_TEST_TMPDIR/file" ]
+}
+@test "a file has no more than one moment" {
+	fake basic snapshot --write "$BATS_TEST_TMPDIR/file" > /dev/null 2>&1
+	fails 2 basic "--from $BATS_TEST_TMPDIR/file log --follow" "--follow needs a kernel"
+	fails 2 basic "--from $BATS_TEST_TMPDIR/file stat -l" "--interval needs a kernel"
+}
+@test "batch: a directory has no lines" {
+	expect 1 basic batch "$BATS_TEST_TMPDIR"
+	[[ "$stderr" == "eadm: cannot read $BATS_TEST_TMPDIR [EIO]"* ]]
+}
+@test "part of the manual that is none" {
+	expect 2 basic __man synopsis lsit
+	[[ "$stderr" == *"no part 'synopsis lsit'"* ]]
+}
 @test "options without effect are refused" {
 	fails 2 basic "ver -d erdma_0" "option --device has no effect on 'eadm ver'"
 	fails 2 basic "explain 2 --no-hw" "option --no-hw has no effect on 'eadm explain'"

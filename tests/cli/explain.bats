@@ -26,6 +26,9 @@ first() { jq -r '.data[0] | "\(.namespace) \(.code) \(.word)"'; }
 	[ "$(explain wc | jq -c '[.data[].code]')" = "[$(seq -s, 0 23)]" ]
 	[ "$(explain vendor | jq '[.data[].code] | length == (unique | length)')" = true ]
 }
+@test "the completion offers the namespaces" {
+	diff <(fake none __complete namespace) <(explain | jq -r '.data[].namespace' | uniq)
+}
 @test "words, in any case and as other programs write them" {
 	[ "$(explain flushed | first)" = "syndrome 15 flushed" ]
 	[ "$(explain rts | first)" = "qp-state 2 RTS" ]

@@ -35,11 +35,11 @@ def environment(tmp_path, scenario='basic', **more):
 class Shell:
     """A shell on a terminal."""
 
-    def __init__(self, tmp_path, *words, prefix=(), **more):
+    def __init__(self, tmp_path, *words, prefix=(), device=None, **more):
         program, *rest = [*DEFAULT_SIGNALS, *prefix, FAKE, 'shell', *words]
         self.term = pexpect.spawn(program, rest, env=environment(tmp_path, **more), timeout=30,
                                   dimensions=(40, 200), encoding='utf-8')
-        self.prompt()
+        self.prompt(device)
 
     def prompt(self, device=None):
         """Wait for the prompt; returns what was printed before it."""
@@ -96,6 +96,18 @@ def test_use_and_set_hold_for_what_follows(shell):
     assert 'this is the shell already' in shell.run('shell')
 
 
+def test_lines_that_are_wrong(shell):
+    assert 'a quote has no end' in shell.run("info 'qp 17")
+    assert 'takes one device' in shell.run('use erdma_0 erdma_1')
+    assert "'set' does not know" in shell.run('set events maybe')
+
+
+def test_a_device_may_be_named_at_the_start(tmp_path):
+    shell = Shell(tmp_path, 'erdma_0', device='erdma_0')
+    assert 'nvme_rdma' in shell.run('list qp', 'erdma_0')
+    assert shell.end() == 0
+
+
 def test_exit_leaves(shell):
     shell.term.sendline('exit')
     shell.term.expect(pexpect.EOF)
@@ -109,7 +121,9 @@ def test_exit_leaves(shell):
     ('inf', 'info '), ('list q', 'list qp '), ('debug-level cmd', 'debug-level cmdq '),
     ('list qp --pe', 'list qp --peer '), ('list qp --state DE', 'list qp --state DEAD '),
     ('-d erd', '-d erdma_0 '), ('use erd', 'use erdma_0 '), ('set output jsonl', 'set output jsonl '),
-    ('explain vend', 'explain vendor '), ('hist', 'history ')])
+    ('explain vend', 'explain vendor '), ('hist', 'history '), ('help recov', 'help recover '),
+    ('completion ba', 'completion bash '), ('set ev', 'set events '),
+    ('-d erdma_0 info qp 2', '-d erdma_0 info qp 21 ')])
 def test_one_match_is_completed(shell, typed, completed):
     shell.term.send(typed + '\t')
     shell.term.expect_exact(completed, timeout=10)
