@@ -44,7 +44,7 @@ class Shell:
     def prompt(self, device=None):
         """Wait for the prompt; returns what was printed before it."""
         self.term.expect_exact(f'eadm({device})> ' if device else 'eadm> ')
-        return self.term.before
+        return str(self.term.before)
 
     def run(self, line, device=None):
         self.term.sendline(line)
