@@ -5,14 +5,15 @@ In a copy of the checkout, build/coverage/tree, everything is built to count its
 tests run: those of the host; then KUnit and a choice of those with VMs, on a kernel that counts,
 too, with a card that counts. Each line is counted whichever test runs it. Leaves
 build/coverage/html, coverage.info and uncovered.txt. Exit status 1 if a part is below its target,
-or a test failed.
+a test failed, or a line that did not run has no reason in tests/coverage-reasons.txt, which is for
+the tests of the host and of VMs together.
 """
 import argparse
 import os
 import shutil
 import subprocess
 
-from . import checkout, gcov, packages
+from . import checkout, coverage_reasons, gcov, packages
 from .paths import BUILD, TOP
 from .step import Failure, report, run_step, say
 
@@ -31,10 +32,13 @@ GUEST = ('kernel/test_kunit.py', 'kernel/test_fault_injection.py', 'abi', 'vm/te
          'vm/test_hostile.py', 'vm/test_recovery.py', 'vm/test_recovery_apps.py',
          'vm/test_card_faults.py', 'vm/test_card_faults_cmdq.py', 'vm/test_card_faults_remove.py',
          'vm/test_dmabuf.py', 'vm/test_ownership.py', 'vm/test_two_cards.py', 'vm/test_kill.py',
-         'vm/test_two_vms.py', 'vm/test_no_card.py', 'vm/test_raw_peers.py', 'vm/test_storm.py')
+         'vm/test_two_vms.py', 'vm/test_no_card.py', 'vm/test_raw_peers.py', 'vm/test_storm.py',
+         'vm/test_snapshot_vm.py', 'vm/test_coredump.py')
 GUEST_GROUPS = 'vm,hosts,kunit,quick'
 #: Data of guests, a folder per VM (tests/lib/gcov.py).
 RUNS = TREE / 'build/check/gcov'
+#: Of places without a reason, so many are printed; uncovered.txt has all.
+SHOWN = 40
 
 
 def pytest(what, tests, *options) -> bool:
@@ -67,19 +71,19 @@ def run_tests(args) -> bool:
     return good
 
 
-def counted() -> dict:
-    """What all runs together counted."""
-    counts = gcov.read(TREE, TOP)
+def counted() -> tuple:
+    """What all runs together counted, and the functions of the lines."""
+    functions = {}
+    counts = gcov.read(TREE, TOP, None, functions)
     for folder in sorted(RUNS.glob('*/gcov')):
-        gcov.merge(counts, gcov.read(TREE, TOP, folder))
-    return counts
+        gcov.merge(counts, gcov.read(TREE, TOP, folder, functions))
+    return counts, functions
 
 
-def write(counts) -> None:
+def write(counts, verdict) -> None:
     """The files of the result."""
     (OUT / 'coverage.info').write_text(gcov.tracefile(counts, TOP), encoding='utf-8')
-    text = ''.join(f'{name}: {", ".join(missing)}\n' for name in sorted(counts)
-                   if (missing := gcov.ranges(counts[name])))
+    text = ''.join(f'{x} ({x.reason or "no reason"})\n' for x in verdict.places)
     (OUT / 'uncovered.txt').write_text(text, encoding='utf-8')
     shutil.rmtree(OUT / 'html', ignore_errors=True)
     run_step(300, 'HTML', OUT / 'genhtml.log',
@@ -101,15 +105,31 @@ def show(counts) -> bool:
     return all(x.reached for x in found)
 
 
+def explain(verdict) -> bool:
+    """What is the reason of how much, and what has none; has all one?"""
+    for reason, lines in verdict.lines().items():
+        print(f'{lines:5} lines did not run: {reason}', flush=True)
+    for x in verdict.stale:
+        print(f'note: {x}: all of it ran', flush=True)
+    for x in verdict.open[:SHOWN]:
+        print(f'no reason: {x}', flush=True)
+    if len(verdict.open) > SHOWN:
+        print(f'no reason: {len(verdict.open) - SHOWN} places more', flush=True)
+    return not verdict.open
+
+
 def run(args) -> int:
     """Returns the exit status."""
+    reasons = coverage_reasons.load()
     packages.install('coverage')
     good = args.only == 'report' or run_tests(args)
-    counts = counted()
+    counts, functions = counted()
     if not counts:
         raise Failure('nothing was counted', 'run it without --only report')
-    write(counts)
+    verdict = coverage_reasons.judge(counts, functions, reasons)
+    write(counts, verdict)
     reached = show(counts)
+    reached &= explain(verdict)
     say(f'{OUT}/html/index.html has each line, {OUT}/uncovered.txt those that did not run')
     return 0 if good and reached else 1
 

@@ -58,17 +58,22 @@ def name_of(path, tree, top):
     return None
 
 
-def add(counts, document, tree, top) -> None:
+def add(counts, functions, document, tree, top) -> None:
     """Add what one document of gcov's JSON says."""
     for item in document['files']:
         path = os.path.normpath(os.path.join(document['current_working_directory'], item['file']))
         name = name_of(path, tree, top)
         if name is None:
             continue
-        lines = counts.setdefault(name, {})
+        lines, owners = counts.setdefault(name, {}), functions.setdefault(name, {})
+        # Some lines of a function do not have its name.
+        spans = {n: x['name'] for x in item['functions']
+                 for n in range(x['start_line'], x['end_line'] + 1)}
         for line in item['lines']:
             number = line['line_number']
             lines[number] = lines.get(number, 0) + max(0, line['count'])
+            if owner := line.get('function_name') or spans.get(number):
+                owners[number] = owner
 
 
 def documents(folder, data) -> list:
@@ -82,10 +87,12 @@ def documents(folder, data) -> list:
     return [json.loads(x) for x in done.stdout.splitlines() if x.strip()]
 
 
-def read(tree, top, runs=None) -> dict:
+def read(tree, top, runs=None, functions=None) -> dict:
     """Counts of the data that programs left in TREE, beside their notes; or those of RUNS,
-    a folder where a kernel's data is below the whole path of TREE."""
+    a folder where a kernel's data is below the whole path of TREE. FUNCTIONS gets
+    {file: {line: function}}."""
     counts, found = {}, {}
+    functions = {} if functions is None else functions
     base = Path(str(runs) + str(tree)) if runs else Path(tree)
     for path in sorted(base.rglob('*.gcda')):
         if str(path.relative_to(base)).startswith(NOT_DATA):
@@ -99,7 +106,7 @@ def read(tree, top, runs=None) -> dict:
                 (folder / notes).unlink(missing_ok=True)
                 (folder / notes).symlink_to(place / notes)
         for document in documents(folder, data):
-            add(counts, document, tree, top)
+            add(counts, functions, document, tree, top)
     return counts
 
 

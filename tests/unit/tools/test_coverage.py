@@ -46,6 +46,14 @@ def test_lines_are_those_of_the_checkout(tree):
     assert gcov.read(copy, top) == {'eadm/a.c': {2: 1, 4: 1, 5: 0, 6: 1}}
 
 
+def test_each_line_has_its_function(tree):
+    top, copy = tree
+    run(copy)
+    functions = {}
+    gcov.read(copy, top, None, functions)
+    assert functions == {'eadm/a.c': dict.fromkeys((2, 4, 5, 6), 'main')}
+
+
 def test_runs_of_other_machines_are_added(tree, tmp_path):
     top, copy = tree
     run(copy)
