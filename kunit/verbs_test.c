@@ -229,6 +229,68 @@ static void fast_registration_grants_no_atomics_the_device_lacks(struct kunit *t
 			ERDMA_RIGHT_LOCAL_READ | ERDMA_RIGHT_REMOTE_READ);
 }
 
+static void request_with_fence_and_key_is_in_the_ring(struct kunit *test)
+{
+	struct erdma_qp *qp = new_qp(test, ERDMA_QPS_RTS);
+	struct ib_sge sink = { .addr = 0x123456789000, .length = 100, .lkey = 0x4711 };
+	struct ib_rdma_wr wr = {
+		.wr = { .opcode = IB_WR_RDMA_READ_WITH_INV, .sg_list = &sink, .num_sge = 1,
+			.send_flags = IB_SEND_FENCE | IB_SEND_SIGNALED },
+	};
+	const struct erdma_sqe_read *sqe;
+	const struct ib_send_wr *bad;
+	u64 hdr;
+
+	give_send_ring(test, qp);
+	KUNIT_ASSERT_EQ(test, erdma_post_send(&qp->ibqp, &wr.wr, &bad), 0);
+	sqe = qp->ksq.buf;
+	hdr = le64_to_cpu(sqe->hdr);
+	KUNIT_EXPECT_EQ(test, ERDMA_GET(ERDMA_SQE_HDR_OPCODE, hdr), ERDMA_OP_READ_INV);
+	KUNIT_EXPECT_EQ(test, ERDMA_GET(ERDMA_SQE_HDR_FENCE, hdr), 1);
+	KUNIT_EXPECT_EQ(test, ERDMA_GET(ERDMA_SQE_HDR_SE, hdr), 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(sqe->inv_stag), 0x4711);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(sqe->length), 100);
+}
+
+static void expect_refused(struct kunit *test, struct erdma_qp *qp, const struct ib_send_wr *wr)
+{
+	const struct ib_send_wr *bad = NULL;
+
+	KUNIT_EXPECT_EQ(test, erdma_post_send(&qp->ibqp, wr, &bad), -EINVAL);
+	KUNIT_EXPECT_PTR_EQ(test, bad, wr);
+}
+
+static void requests_without_sense_are_refused(struct kunit *test)
+{
+	struct erdma_qp *qp = new_qp(test, ERDMA_QPS_RTS);
+	struct erdma_mr *mr = kunit_kzalloc(test, sizeof(*mr), GFP_KERNEL);
+	struct ib_sge sge = { .length = 7 };
+	struct ib_atomic_wr atomic = {
+		.wr = { .opcode = IB_WR_ATOMIC_FETCH_AND_ADD, .sg_list = &sge, .num_sge = 1 },
+	};
+	struct ib_reg_wr reg = { .wr = { .opcode = IB_WR_REG_MR } };
+	const struct ib_recv_wr *bad_recv = NULL;
+	struct ib_recv_wr recv = {};
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	give_send_ring(test, qp);
+	expect_refused(test, qp, &atomic.wr);
+	sge.length = 8;
+	atomic.wr.num_sge = 2;
+	expect_refused(test, qp, &atomic.wr);
+	/* Not made for fast registration */
+	mr->type = ERDMA_MR_NORMAL;
+	mr->ibmr.device = qp->ibqp.device;
+	reg.mr = &mr->ibmr;
+	expect_refused(test, qp, &reg.wr);
+	/* The queues of an application are in its memory */
+	qp->is_user = true;
+	expect_refused(test, qp, &atomic.wr);
+	KUNIT_EXPECT_EQ(test, erdma_post_recv(&qp->ibqp, &recv, &bad_recv), -EINVAL);
+	KUNIT_EXPECT_PTR_EQ(test, bad_recv, (const struct ib_recv_wr *)&recv);
+	KUNIT_EXPECT_EQ(test, qp->ksq.pi, 0);
+}
+
 /* Key 0 is what a device without one says */
 static void local_dma_key_that_could_be_a_region_is_not_used(struct kunit *test)
 {
@@ -266,6 +328,8 @@ static struct kunit_case verbs_cases[] = {
 	KUNIT_CASE(no_windows_are_promised),
 	KUNIT_CASE(atomics_only_where_the_device_has_them),
 	KUNIT_CASE(fast_registration_grants_no_atomics_the_device_lacks),
+	KUNIT_CASE(request_with_fence_and_key_is_in_the_ring),
+	KUNIT_CASE(requests_without_sense_are_refused),
 	KUNIT_CASE(local_dma_key_that_could_be_a_region_is_not_used),
 	KUNIT_CASE(doorbell_pages_are_not_shared),
 	{}
