@@ -33,7 +33,7 @@ GUEST = ('kernel/test_kunit.py', 'kernel/test_fault_injection.py', 'abi', 'vm/te
          'vm/test_card_faults.py', 'vm/test_card_faults_cmdq.py', 'vm/test_card_faults_remove.py',
          'vm/test_dmabuf.py', 'vm/test_ownership.py', 'vm/test_two_cards.py', 'vm/test_kill.py',
          'vm/test_two_vms.py', 'vm/test_no_card.py', 'vm/test_raw_peers.py', 'vm/test_storm.py',
-         'vm/test_snapshot_vm.py', 'vm/test_coredump.py')
+         'vm/test_snapshot_vm.py')
 GUEST_GROUPS = 'vm,hosts,kunit,quick'
 #: Data of guests, a folder per VM (tests/lib/gcov.py).
 RUNS = TREE / 'build/check/gcov'
