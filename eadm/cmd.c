@@ -595,7 +595,7 @@ static int parse_alone(struct ctx *c, const struct args *a)
 int cmd_parse(struct ctx *c, int argc, char **argv, struct args *a)
 {
 	struct parse p = { .c = c, .a = a };
-	const char *object;
+	const char *object, *names[MAX_WORDS];
 	int ret, at, i, n = 1;
 	char **rest;
 
@@ -606,7 +606,8 @@ int cmd_parse(struct ctx *c, int argc, char **argv, struct args *a)
 	if (!ret)
 		ret = find_command(c, argv[p.verb], object);
 	/* 'eadm list --help' is about all kinds of list */
-	if (ret && asks_help(argc - p.verb, argv + p.verb) && !c->cmd) {
+	if (ret && !c->cmd && visible_words(argv[p.verb], names) &&
+	    asks_help(argc - p.verb, argv + p.verb)) {
 		c->opt.help = true;
 		a->v = argv + p.verb;
 		a->n = 1;

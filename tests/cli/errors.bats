@@ -30,13 +30,24 @@ fails()
 	fails 2 basic "dump qq" "unknown object 'qq' of command 'dump'"
 	[[ "$stderr" == *"did you mean 'qp'?"* || "$stderr" == *"did you mean 'cq'?"* ]]
 }
+@test "help of a command that does not exist" {
+	fails 2 basic "lsit --help" "unknown command 'lsit'"
+	fails 2 basic "lsit qp -h" "unknown command 'lsit'"
+	expect 0 basic list --help
+	[[ "$output" == "Usage: eadm list dev"* ]]
+	expect 0 basic list qq --help
+	[[ "$output" == "Usage: eadm list dev"* ]]
+}
 @test "words are not abbreviated" { fails 2 basic "lis qp" "unknown command 'lis'"; }
 @test "object is missing" { fails 2 basic "list" "needs an object"; }
 @test "unknown option" {
 	fails 2 basic "dump qp 17 --rnage 1-2" "unknown option '--rnage'"
 	[[ "$stderr" == *"did you mean '--range'?"* ]]
 }
-@test "unknown short option" { fails 2 basic "list qp -x" "unknown option '-x'"; }
+@test "unknown short option" {
+	fails 2 basic "list qp -x" "unknown option '-x'"
+	fails 2 basic "list qp -vx" "unknown option '-vx'"
+}
 @test "long options are not abbreviated" {
 	fails 2 basic "list qp --verb" "unknown option '--verb'"
 	[[ "$stderr" == *"did you mean '--verbose'?"* ]]
