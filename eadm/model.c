@@ -246,16 +246,6 @@ static struct val *slot(struct obj *o, unsigned int field)
 }
 
 /**
- * obj_clear - forget a fact
- * @o: object
- * @field: field
- */
-void obj_clear(struct obj *o, unsigned int field)
-{
-	slot(o, field)->kind = V_NONE;
-}
-
-/**
  * obj_missing - say why a value is not there, unless it is
  * @o: object
  * @field: field

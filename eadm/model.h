@@ -138,7 +138,6 @@ struct obj {
 };
 
 struct obj *obj_new(struct pool *p, const struct schema *schema);
-void obj_clear(struct obj *o, unsigned int field);
 void obj_missing(struct obj *o, unsigned int field, enum val_kind why);
 void obj_u64(struct obj *o, unsigned int field, uint64_t v);
 void obj_i64(struct obj *o, unsigned int field, int64_t v);
