@@ -250,7 +250,6 @@ typedef struct ErdmaLimits {
 
 /* In force at once, for what waits, too */
 void erdma_core_set_limits(ErdmaCore *core, const ErdmaLimits *limits);
-void erdma_core_limits(const ErdmaCore *core, ErdmaLimits *out);
 
 /* What the card counted since reset, for monitors and tests */
 typedef struct ErdmaCounters {

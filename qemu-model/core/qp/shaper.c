@@ -184,11 +184,6 @@ void erdma_core_set_limits(ErdmaCore *c, const ErdmaLimits *limits)
     erdma_shaper_release_all(c);
 }
 
-void erdma_core_limits(const ErdmaCore *c, ErdmaLimits *out)
-{
-    *out = c->limit;
-}
-
 /* ---- the shaper ---- */
 
 ErdmaPass erdma_shaper_admit(ErdmaQp *qp)
