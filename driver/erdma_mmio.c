@@ -19,13 +19,6 @@ static u32 mmio_read32(void *ctx, u32 off)
 	return readl(m->bar + off);
 }
 
-static u64 mmio_read64(void *ctx, u32 off)
-{
-	const struct erdma_mmio *m = ctx;
-
-	return readq(m->bar + off);
-}
-
 static void mmio_write32(void *ctx, u32 off, u32 value)
 {
 	const struct erdma_mmio *m = ctx;
@@ -60,7 +53,6 @@ static bool mmio_stop_master(void *ctx)
 
 static const struct erdma_mmio_ops mmio_ops = {
 	.read32 = mmio_read32,
-	.read64 = mmio_read64,
 	.write32 = mmio_write32,
 	.write64 = mmio_write64,
 	.present = mmio_present,

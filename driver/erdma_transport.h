@@ -11,7 +11,6 @@
 /**
  * struct erdma_mmio_ops - how to reach BAR0: the real one, or a fake in KUnit
  * @read32: read a 32-bit register
- * @read64: read a 64-bit register
  * @write32: write a 32-bit register
  * @write64: write a 64-bit register or doorbell
  * @present: does the function answer in configuration space? Any context
@@ -20,7 +19,6 @@
  */
 struct erdma_mmio_ops {
 	u32 (*read32)(void *ctx, u32 off);
-	u64 (*read64)(void *ctx, u32 off);
 	void (*write32)(void *ctx, u32 off, u32 value);
 	void (*write64)(void *ctx, u32 off, u64 value);
 	bool (*present)(void *ctx);
@@ -58,19 +56,6 @@ struct erdma_mmio {
 static inline u32 erdma_read32(const struct erdma_mmio *m, u32 off)
 {
 	return m->ops->read32(m->ctx, off);
-}
-
-/**
- * erdma_read64 - read a register of 64 bits
- * @m: BAR0
- * @off: offset in BAR0
- *
- * Context: any.
- * Return: its value.
- */
-static inline u64 erdma_read64(const struct erdma_mmio *m, u32 off)
-{
-	return m->ops->read64(m->ctx, off);
 }
 
 /**

@@ -142,13 +142,6 @@ static u32 fake_read32(void *ctx, u32 off)
 	return f->regs[off / 4];
 }
 
-static u64 fake_read64(void *ctx, u32 off)
-{
-	struct fake_dev *f = ctx;
-
-	return f->wide[off / 8];
-}
-
 static void fake_write32(void *ctx, u32 off, u32 value)
 {
 	struct fake_dev *f = ctx;
@@ -214,7 +207,6 @@ static bool fake_stop_master(void *ctx)
 
 static const struct erdma_mmio_ops fake_ops = {
 	.read32 = fake_read32,
-	.read64 = fake_read64,
 	.write32 = fake_write32,
 	.write64 = fake_write64,
 	.present = fake_present,
