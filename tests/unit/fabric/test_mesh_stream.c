@@ -522,17 +522,25 @@ MESH_TEST(a_broken_wire_is_freed_later_and_made_anew)
     host_free(b);
 }
 
+/* The younger of two, which the other does not want for 20 s */
+static Host *host_refused_by(Host *elder)
+{
+    Host *h;
+
+    elder->refuse_wires = true;
+    h = host_new();
+    for (unsigned i = 0; i < 200; i++) {
+        hosts_settle();
+        host_forward(h, 100);
+    }
+    return h;
+}
+
 /* The younger retries, less and less often, and not for ever so fast */
 MESH_TEST(a_peer_that_never_has_us_is_asked_rarely)
 {
-    Host *a = host_new(), *b;
+    Host *a = host_new(), *b = host_refused_by(a);
 
-    a->refuse_wires = true;
-    b = host_new();
-    for (unsigned i = 0; i < 200; i++) {
-        hosts_settle();
-        host_forward(b, 100);
-    }
     CHECK(b->m->info.connects > 5);
     CHECK(b->m->info.connects < 15);
     a->refuse_wires = false;
@@ -546,14 +554,8 @@ MESH_TEST(a_peer_that_never_has_us_is_asked_rarely)
 /* A connection that was good for long is lost: the intervals begin anew */
 MESH_TEST(a_peer_that_had_us_for_long_is_asked_again_at_once)
 {
-    Host *a = host_new(), *b;
+    Host *a = host_new(), *b = host_refused_by(a);
 
-    a->refuse_wires = true;
-    b = host_new();
-    for (unsigned i = 0; i < 200; i++) {
-        hosts_settle();
-        host_forward(b, 100);
-    }
     a->refuse_wires = false;
     host_forward(b, MESH_RETRY_MAX_MS);
     hosts_settle();
