@@ -55,6 +55,52 @@ class Dump:
                 raise VmError(f'cannot be killed: {self.process.command}') from e
 
 
+class Async:
+    """verbs_async: has a context open and prints its asynchronous events, until end().
+
+        with Async(vm) as program:
+            program.expect('^event port-err$', 20)
+            program.send('try')
+    """
+
+    WORDS = '/tmp/words-of-verbs_async'
+
+    def __init__(self, vm):
+        self._vm = vm
+        self._process = None
+
+    def __enter__(self):
+        self._vm.run(['mkfifo', self.WORDS])
+        self._process = self._vm.popen(f'exec {PROGS}/verbs_async <>{self.WORDS}')
+        self.expect('^ready$', 20)
+        return self
+
+    def expect(self, *args, **more):
+        """As Process.expect()."""
+        return self._process.expect(*args, **more)
+
+    @property
+    def out(self):
+        """What it has printed so far."""
+        return self._process.out
+
+    def send(self, word):
+        self._vm.run(f'echo {word} >{self.WORDS}')
+
+    def end(self, timeout=60):
+        """Let it close everything; returns all that it printed."""
+        self.send('quit')
+        return self._process.wait(timeout).out
+
+    def __exit__(self, kind, *_):
+        if self._process.status is None and not self._process.problem:
+            if kind is None:
+                self.end()
+            else:
+                self._process.stop()
+        self._vm.run(['rm', '-f', self.WORDS], check=kind is None)
+
+
 def data_moves(vm):
     """Do send, event, write and read work on the device? Raises VmError when they do not."""
     text = vm.run([f'{PROGS}/verbs_fault', vm.address(), '15000', 'send', 'esend', 'write', 'read'],

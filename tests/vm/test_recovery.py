@@ -9,6 +9,7 @@ import re
 import pytest
 
 from erdma.vm import Traffic, perf
+from lib.programs import Async
 from lib.tap import parse
 from vm.lib.faults import check_works, clear, command, wait_struck
 from vm.lib.recovery import (network_up, reset, reset_and_wait, reset_function, seconds, survives,
@@ -101,27 +102,24 @@ def test_reset_that_takes_longer_than_the_kernel_waits(vm, card, cure):
 
 
 @pytest.mark.group('vm')
-def test_reset_while_an_open_context_waits_for_events(survivor, progs):
+def test_reset_while_an_open_context_waits_for_events(survivor):
     """Its file is dead, of which it is notified once: verbs fail, and its doorbells are a page of
     nobody's. The process can end, and nothing of it is left.
     """
     vm = survivor
-    vm.run('mkfifo /tmp/words')
-    program = vm.popen(f'exec {progs}/verbs_async <>/tmp/words')
-    holder = vm.popen('exec 8<"$(ls /dev/erdma/diag*)"; exec sleep 1000')
-    program.expect('^ready$', 20)
-    vm.run('echo try >/tmp/words')
-    program.expect('^tried$', 20)
-    assert set(re.findall('^verb .*', program.out, re.M)) == {
-        'verb alloc_pd 0', 'verb query_port 0'}, program.out
-    stores = re.findall('^store .*', program.out, re.M)
-    assert stores and 'store remembered' not in stores, program.out
-    before = program.out
-    wait_recovered(vm, reset(vm))
-    vm.run('echo try >/tmp/words')
-    program.expect('^tried$', 20, count=2)
-    vm.run('echo quit >/tmp/words; rm /tmp/words')
-    out = program.wait(60).out
+    with Async(vm) as program:
+        holder = vm.popen('exec 8<"$(ls /dev/erdma/diag*)"; exec sleep 1000')
+        program.send('try')
+        program.expect('^tried$', 20)
+        assert set(re.findall('^verb .*', program.out, re.M)) == {
+            'verb alloc_pd 0', 'verb query_port 0'}, program.out
+        stores = re.findall('^store .*', program.out, re.M)
+        assert stores and 'store remembered' not in stores, program.out
+        before = program.out
+        wait_recovered(vm, reset(vm))
+        program.send('try')
+        program.expect('^tried$', 20, count=2)
+        out = program.end()
     holder.stop()
     after = out[len(before):]
     assert re.findall('^event .*', out, re.M).count('event device-fatal') == 1, out

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from lib.programs import Async
 from vm.lib.faults import clear, run_ops
 from vm.lib.recovery import reset, wait_recovered
 
@@ -103,16 +104,11 @@ def looks(vm, trace):   # pylint: disable=unused-argument
     vm.run(f'echo 0 >{event}')
 
 
-def test_idle_device_is_looked_at_once_a_second(vm, looks, progs):
+def test_idle_device_is_looked_at_once_a_second(vm, looks):
     """Although a program waits for completions: a host that has nothing to do sleeps."""
-    vm.run('mkfifo /tmp/words')
-    program = vm.popen(f'exec {progs}/verbs_async <>/tmp/words')
-    program.expect('^ready$', 20)
-
     def gaps():
         times = looks()
         return [b - a for a, b in zip(times, times[1:])]
-    vm.wait_until('three looks a second apart',
-                  lambda: len(gaps()) > 3 and min(gaps()[-3:]) > 0.95, 60, pause=1)
-    vm.run('echo quit >/tmp/words; rm /tmp/words')
-    program.wait(20)
+    with Async(vm):
+        vm.wait_until('three looks a second apart',
+                      lambda: len(gaps()) > 3 and min(gaps()[-3:]) > 0.95, 60, pause=1)
