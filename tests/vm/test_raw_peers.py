@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.group('vm'), pytest.mark.needs('driver', 'model', 'pro
 
 PEER = f'{PROGS}/tcp_peer'
 REQUEST, REPLY = b'MPA ID Req Frame', b'MPA ID Rep Frame'
-REVISION, REJECT, MARKERS = 129, 0x2000, 0x8000
+REVISION, REJECT, CRC, MARKERS = 129, 0x2000, 0x4000, 0x8000
 REPLY_MS, REQUEST_MS = 10000, 20000
 
 
@@ -66,6 +66,13 @@ def test_answer_that_is_no_consent(vm, name):
     assert 'cm_connect_ok' not in moved and 'cm_connect_timeouts' not in moved
 
 
+@pytest.mark.parametrize('bits', [MARKERS, CRC], ids=['markers', 'CRC'])
+def test_peer_that_consents_to_what_the_card_has_not(vm, bits):
+    _, moved, _ = connects_to(vm, frame(REPLY, bits))
+    assert moved['cm_connect'] == moved['cm_connect_failed'] == 1, moved
+    assert 'cm_connect_ok' not in moved and 'cm_connect_timeouts' not in moved
+
+
 def test_peer_that_hangs_up(vm):
     _, moved, _ = connects_to(vm, 'close')
     assert moved['cm_connect_failed'] == 1 and 'cm_connect_ok' not in moved
@@ -92,11 +99,11 @@ def listening(vm):
 
 
 def comes_to(vm, port, words):
-    """A peer that connects and sends; (how it ended, after how many ms, what was counted)."""
+    """A peer that connects and sends; (bytes it got, ms until the end, what was counted)."""
     before = vm.counters()
     said = vm.run([PEER, 'connect', vm.address(), port, words], 60).out
-    how, after = re.match(r'(\w+) after (\d+) ms', said).groups()
-    return how, int(after), counted(vm, before)
+    after, got = map(int, re.search(r'after (\d+) ms, (\d+) bytes', said).groups())
+    return got, after, counted(vm, before)
 
 
 @pytest.mark.parametrize('words', ['78' * 40, frame(REPLY), frame(REQUEST, revision=2),
@@ -107,6 +114,15 @@ def test_request_that_is_none_is_dropped_at_once(vm, listening, words):
     _, after, moved = comes_to(vm, listening, words)
     assert after < REQUEST_MS / 2 * vm.spec.slow
     assert moved.get('cm_mpa_err') == 1 and 'cm_accept' not in moved
+
+
+@pytest.mark.parametrize('bits', [MARKERS, CRC], ids=['markers', 'CRC'])
+def test_request_for_what_the_card_has_not_is_rejected_in_words(vm, listening, bits):
+    """By a frame, from which the peer can see that it is no silence of the network."""
+    got, after, moved = comes_to(vm, listening, frame(REQUEST, bits))
+    assert got == len(frame(REPLY)) / 2
+    assert after < REQUEST_MS / 2 * vm.spec.slow
+    assert 'cm_accept' not in moved
 
 
 def test_peer_that_says_nothing_is_dropped_after_twenty_seconds(vm, listening):
