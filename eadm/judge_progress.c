@@ -72,15 +72,30 @@ static bool needs_no_peer(int opcode)
 
 /* ---- owners ------------------------------------------------------------------- */
 
+/* RULE_COUNT: its process can run */
+static enum rule_id rule_of_process(const struct end *e)
+{
+	switch (e->state) {
+	case 'T':
+	case 't':
+		return RULE_PROCESS_STOPPED;
+	case PROC_FROZEN:
+		return RULE_PROCESS_FROZEN;
+	case 'D':
+		/* One that often waits for storage gets on */
+		return e->asleep ? RULE_PROCESS_BLOCKED : RULE_COUNT;
+	default:
+		return RULE_COUNT;
+	}
+}
+
 static void judge_process(struct inquiry *q, const struct end *e, struct findings *f)
 {
 	struct ctx *c = q->c;
 	char state[2] = { e->state, '\0' };
-	bool stopped = e->state == 'T' || e->state == 't';
-	enum rule_id id = stopped ? RULE_PROCESS_STOPPED : RULE_PROCESS_BLOCKED;
+	enum rule_id id = rule_of_process(e);
 
-	/* One that often waits for storage gets on */
-	if (!stopped && !(e->state == 'D' && e->asleep))
+	if (id == RULE_COUNT)
 		return;
 	finding_at(c, found(f, id, "qp", text_qp(c, e->qp->qpn), "who", end_who(c, e), "pid",
 			    text_u(c, e->qp->owner.pid), "state", pool_strdup(&c->pool, state),
@@ -89,7 +104,8 @@ static void judge_process(struct inquiry *q, const struct end *e, struct finding
 
 static bool process_found(const struct findings *f)
 {
-	return is_found(f, RULE_PROCESS_STOPPED) || is_found(f, RULE_PROCESS_BLOCKED);
+	return is_found(f, RULE_PROCESS_STOPPED) || is_found(f, RULE_PROCESS_FROZEN) ||
+	       is_found(f, RULE_PROCESS_BLOCKED);
 }
 
 /* ---- requests that stand still ------------------------------------------------ */

@@ -12,7 +12,7 @@
 static void file_value(const char *folder, const char *file, const char *name, char *value,
 		       size_t size)
 {
-	char path[64], line[512], *v;
+	char path[PROC_CGROUP_LEN + 64], line[512], *v;
 	size_t n = strlen(name);
 	FILE *f;
 
@@ -55,6 +55,59 @@ static bool read_stat(const char *folder, struct process *p)
 	return true;
 }
 
+/*
+ * Path of its control group, "" if it has none: "0::/system.slice/app.service" of version 2, where
+ * @controller is "", "4:freezer:/docker/b5c0" of version 1. One that is too long is cut.
+ */
+static void read_group(const char *folder, const char *controller, char *group)
+{
+	char path[64], line[PROC_CGROUP_LEN + 64], *names, *at;
+	FILE *f;
+
+	*group = '\0';
+	snprintf(path, sizeof(path), "%s/cgroup", folder);
+	f = fopen(path, "re");
+	while (f && !*group && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		names = strchr(line, ':');
+		at = names ? strchr(names + 1, ':') : NULL;
+		if (!at)
+			continue;
+		*at = '\0';
+		if (!strcmp(names + 1, controller))
+			snprintf(group, PROC_CGROUP_LEN, "%s", at + 1);
+	}
+	if (f)
+		fclose(f);
+}
+
+/* Does this file of a control group have the line "NAME VALUE"? */
+static bool group_says(const char *mount, const char *group, const char *file, const char *name,
+		       const char *value)
+{
+	char folder[PROC_CGROUP_LEN + 32], found[16] = "";
+
+	if (!*group)
+		return false;
+	snprintf(folder, sizeof(folder), "%s%s", mount, group);
+	file_value(folder, file, name, found, sizeof(found));
+	return !strcmp(found, value);
+}
+
+/*
+ * Is its control group frozen, or one above it? The kernel says so in each of them. In version 1
+ * ("4:freezer:/docker/b5c0") the freezer has groups of its own.
+ */
+static bool is_frozen(const char *folder, const struct process *p)
+{
+	char group[PROC_CGROUP_LEN];
+
+	if (group_says("/sys/fs/cgroup", p->cgroup, "cgroup.events", "frozen", "1"))
+		return true;
+	read_group(folder, "freezer", group);
+	return group_says("/sys/fs/cgroup/freezer", group, "freezer.state", "", "FROZEN");
+}
+
 static uint64_t namespace_of(const char *folder, const char *kind)
 {
 	char path[64];
@@ -80,8 +133,9 @@ int process_read(uint32_t pid, struct process *out)
 	if (!read_stat(folder, out))
 		return -ENOENT;
 	file_value(folder, "status", "Name", out->comm, sizeof(out->comm));
-	/* The line of version 2 has no controller: "0::/system.slice/app.service" */
-	file_value(folder, "cgroup", "0::", out->cgroup, sizeof(out->cgroup));
+	read_group(folder, "", out->cgroup);
+	if (out->state != 'Z' && is_frozen(folder, out))
+		out->state = PROC_FROZEN;
 	file_value(folder, "status", "VmPin", out->pinned, sizeof(out->pinned));
 	file_value(folder, "limits", "Max locked memory", out->limits, sizeof(out->limits));
 	out->net_ns = namespace_of(folder, "net");

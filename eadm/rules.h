@@ -436,6 +436,14 @@ enum rule_side {
 	  "kill -CONT {pid}", \
 	  "A signal or a debugger stopped the process, in all samples. What it does not post " \
 	  "or take, nobody does.") \
+	X(PROCESS_FROZEN, "process-frozen", FAULT, LIKELY, ADMIN, \
+	  "the process of {qp}, {who}, is frozen with its control group: it is neither the " \
+	  "network nor the card", \
+	  "cat /proc/{pid}/cgroup; look who paused that group: docker unpause or systemctl thaw " \
+	  "continues it", \
+	  "Somebody paused the container or the unit (docker pause, systemctl freeze): its control " \
+	  "group, or one above it, is frozen in all samples. What it does not post or take, nobody " \
+	  "does.") \
 	X(PROCESS_BLOCKED, "process-blocked", FAULT, LIKELY, APPLICATION, \
 	  "the process of {qp}, {who}, does not run (state {state})", \
 	  "cat /proc/{pid}/stack", \

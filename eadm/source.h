@@ -20,7 +20,7 @@
 
 #define DEV_NAME_LEN	64
 #define DEV_PATH_LEN	280
-#define PROC_CGROUP_LEN	128
+#define PROC_CGROUP_LEN	512
 
 /**
  * enum dev_state - what is known of an adapter
@@ -146,10 +146,13 @@ struct res {
 	char comm[DEV_NAME_LEN];
 };
 
+#define PROC_FROZEN	'F'	/* with its control group; no letter of the kernel's */
+
 /**
  * struct process - an owner of objects, as the host sees it
  * @comm: name, "" if unknown
- * @state: letter of /proc/PID/stat: R, S, D, T, t, Z ..., of its first thread; 0 if unknown
+ * @state: letter of /proc/PID/stat: R, S, D, T, t, Z ..., of its first thread, or PROC_FROZEN;
+ *	0 if unknown
  * @threads: threads that there are, that one is counted also when it has ended; 0 if unknown
  * @utime: CPU time of all threads in user mode, in clock ticks
  * @stime: CPU time of all threads in the kernel, in clock ticks

@@ -366,6 +366,7 @@ def no_receives():
     rule('no-receive', busy, stuck(rq=(102, 100)))
     rule('application-asleep', stuck(), busy)
     rule('process-stopped', base(proc=[process(CLIENT), process(SERVER, 'T')]), base())
+    rule('process-frozen', base(proc=[process(CLIENT), process(SERVER, 'F')]), base())
     rule('process-blocked', base(proc=[process(CLIENT), process(SERVER, 'D')]),
          base(proc=[process(CLIENT), process(SERVER, 'D', then=[{'state': 'S'}])]))
     rule('card-stuck', stuck(rq=(102, 100)), stuck())

@@ -327,7 +327,8 @@ case('LOCAL_INV needs no peer', waiting(local_inv(100, 3, 0x777)), 'local-stuck'
 case('REG_MR needs no peer', waiting(sqe(14, 100, 3, le('IIII', 1, 2, 3, 0x777) + le('Q', 4))),
      'local-stuck', 'card-stuck')
 
-for state, rule in (('T', 'process-stopped'), ('t', 'process-stopped'), ('D', 'process-blocked')):
+for state, rule in (('T', 'process-stopped'), ('t', 'process-stopped'), ('F', 'process-frozen'),
+                    ('D', 'process-blocked')):
     case(f'state {state}', m.stuck(state=state), rule, 'application-asleep')
 for state in 'SRI':
     case(f'state {state}', m.stuck(state=state), 'no-receive', 'process-stopped process-blocked')

@@ -170,8 +170,9 @@ erdma_0 has no doorbell pages of applications left: 24 of 24 are in use; three f
 	[ "$(fake why-event-untaken why -j | jq -c '[.data[].also[] | [.rule, .level, .confidence, .side]]')" = \
 	  '[["event-untaken","note","POSSIBLE","application"]]' ]
 }
-@test "the process is stopped, or blocked" {
+@test "the process is stopped, frozen or blocked" {
 	verdict process-stopped
+	verdict process-frozen
 	verdict process-blocked
 	first process-stopped why-process-stopped why
 }

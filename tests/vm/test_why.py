@@ -62,6 +62,35 @@ def test_stopped_receiver(vm):
                       60)
 
 
+#: As long as those of Kubernetes: the driver of a pod's container names both by 64 digits.
+GROUP = f'kubepods-besteffort-pod{"5" * 64}.slice/cri-containerd-{"a" * 64}.scope'
+#: How control groups are mounted, and what freezes one or those below it.
+FREEZERS = {
+    'version 2': ('mount -t cgroup2 none /sys/fs/cgroup', '/sys/fs/cgroup',
+                  'cgroup.freeze', '1', '0'),
+    'version 1': ('mount -t tmpfs none /sys/fs/cgroup && mkdir /sys/fs/cgroup/freezer && '
+                  'mount -t cgroup -o freezer none /sys/fs/cgroup/freezer',
+                  '/sys/fs/cgroup/freezer', 'freezer.state', 'FROZEN', 'THAWED'),
+}
+
+
+@pytest.mark.parametrize('version', FREEZERS)
+def test_receiver_in_a_container_that_is_paused(vm, version):
+    """A group above that of its process is frozen. Without the letter it would only be asleep."""
+    mount, root, file, freeze, thaw = FREEZERS[version]
+    vm.run(mount)
+    vm.run(f'mkdir -p {root}/{GROUP}')
+    with Traffic(vm, program='ib_send_bw') as traffic:
+        vm.run(f'echo {pid_of(vm, traffic.server)} >{root}/{GROUP}/cgroup.procs')
+        assert 'works' in rules(vm, '--comm', 'ib_send_bw')
+        vm.run(f'echo {freeze} >{root}/{GROUP.partition("/")[0]}/{file}')
+        is_verdict(vm, 'process-frozen', 'admin', '--comm', 'ib_send_bw')
+        vm.run(f'echo {thaw} >{root}/{GROUP.partition("/")[0]}/{file}')
+        vm.wait_until('data to move again', lambda: 'works' in rules(vm, '--comm', 'ib_send_bw'),
+                      60)
+    vm.run(f'rmdir {root}/{GROUP} {root}/{GROUP.partition("/")[0]}; umount -R /sys/fs/cgroup')
+
+
 def test_refused_connection(vm):
     """Nobody listens: the recorder has the attempt, and its process is named by no queue pair."""
     vm.run(['rping', '-c', '-a', vm.address(), '-p', '9', '-C', '1'], check=False)
