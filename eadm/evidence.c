@@ -146,7 +146,7 @@ static bool lives(const struct process *p)
 static void look_at_owner(const struct sampler *s, struct end *e)
 {
 	bool exits = !e->qp->owner.kernel && e->qp->owner_more.flags & ERDMA_DIAG_OWNER_EXITED;
-	const struct process *first, *p;
+	const struct process *first, *p = NULL;
 	unsigned int i;
 
 	e->ended = exits;
@@ -162,6 +162,8 @@ static void look_at_owner(const struct sampler *s, struct end *e)
 		e->ended &= !lives(p);
 		e->asleep &= lives(p) && p->state != 'R' && same_cpu_time(first, p);
 	}
+	if (p && sampler_can_compare(s, e->process) && p->held_us > first->held_us)
+		e->held_ns = (p->held_us - first->held_us) * 1000;
 }
 
 /**

@@ -102,6 +102,18 @@ static void judge_process(struct inquiry *q, const struct end *e, struct finding
 			    NULL), e);
 }
 
+/* One that works, or is slow, may be held back: that is an answer to "it is slow" */
+static void judge_limit(struct inquiry *q, const struct end *e, struct findings *f)
+{
+	struct ctx *c = q->c;
+
+	if (!e->held_ns || e->held_ns < q->s.span_ns / 4)
+		return;
+	finding_at(c, found(f, RULE_CPU_LIMIT, "qp", text_qp(c, e->qp->qpn), "who", end_who(c, e),
+			    "pid", text_u(c, e->qp->owner.pid), "held", text_ns(c, e->held_ns),
+			    "still", text_ns(c, q->s.span_ns), NULL), e);
+}
+
 static bool process_found(const struct findings *f)
 {
 	return is_found(f, RULE_PROCESS_STOPPED) || is_found(f, RULE_PROCESS_FROZEN) ||
@@ -313,6 +325,9 @@ void judge_progress(struct inquiry *q, const struct pair *p, struct findings *f)
 			judge_process(q, peer, f);
 		judge_queues(q, p, f);
 	}
+	judge_limit(q, me, f);
+	if (peer && !p->one_process)
+		judge_limit(q, peer, f);
 	if (p->one_host || is_found(f, RULE_MTU_STUCK))
 		return;
 	if (mtus_differ(q, me))

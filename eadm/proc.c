@@ -81,17 +81,19 @@ static void read_group(const char *folder, const char *controller, char *group)
 		fclose(f);
 }
 
-/* Does this file of a control group have the line "NAME VALUE"? */
-static bool group_says(const char *mount, const char *group, const char *file, const char *name,
-		       const char *value)
-{
-	char folder[PROC_CGROUP_LEN + 32], found[16] = "";
+#define GROUPS		"/sys/fs/cgroup"
+#define FREEZERS	"/sys/fs/cgroup/freezer"	/* of version 1 */
 
-	if (!*group)
-		return false;
+/* The value of the line "NAME VALUE" in a file of a control group; false: there is none */
+static bool group_value(const char *mount, const char *group, const char *file, const char *name,
+			char *value, size_t size)
+{
+	char folder[PROC_CGROUP_LEN + 32];
+
+	*value = '\0';
 	snprintf(folder, sizeof(folder), "%s%s", mount, group);
-	file_value(folder, file, name, found, sizeof(found));
-	return !strcmp(found, value);
+	file_value(folder, file, name, value, size);
+	return *value;
 }
 
 /*
@@ -100,12 +102,30 @@ static bool group_says(const char *mount, const char *group, const char *file, c
  */
 static bool is_frozen(const char *folder, const struct process *p)
 {
-	char group[PROC_CGROUP_LEN];
+	char group[PROC_CGROUP_LEN], value[16];
 
-	if (group_says("/sys/fs/cgroup", p->cgroup, "cgroup.events", "frozen", "1"))
+	if (group_value(GROUPS, p->cgroup, "cgroup.events", "frozen", value, sizeof(value)) &&
+	    !strcmp(value, "1"))
 		return true;
 	read_group(folder, "freezer", group);
-	return group_says("/sys/fs/cgroup/freezer", group, "freezer.state", "", "FROZEN");
+	return *group && group_value(FREEZERS, group, "freezer.state", "", value, sizeof(value)) &&
+	       !strcmp(value, "FROZEN");
+}
+
+/* A limit counts in the group that has it, which may be any of those above the process */
+static uint64_t held_back(const struct process *p)
+{
+	char group[PROC_CGROUP_LEN], value[24];
+	uint64_t us = 0;
+
+	memcpy(group, p->cgroup, sizeof(group));
+	for (; *group; *strrchr(group, '/') = '\0') {
+		if (group_value(GROUPS, group, "cpu.stat", "throttled_usec", value, sizeof(value)))
+			us += strtoull(value, NULL, 10);
+		if (!strchr(group, '/'))
+			break;
+	}
+	return us;
 }
 
 static uint64_t namespace_of(const char *folder, const char *kind)
@@ -136,6 +156,7 @@ int process_read(uint32_t pid, struct process *out)
 	read_group(folder, "", out->cgroup);
 	if (out->state != 'Z' && is_frozen(folder, out))
 		out->state = PROC_FROZEN;
+	out->held_us = held_back(out);
 	file_value(folder, "status", "VmPin", out->pinned, sizeof(out->pinned));
 	file_value(folder, "limits", "Max locked memory", out->limits, sizeof(out->limits));
 	out->net_ns = namespace_of(folder, "net");

@@ -549,6 +549,13 @@ enum rule_side {
 	  "the stack of {who}: it has to take events, poll, and arm again", \
 	  "The same evidence as for event-not-taken, of a queue pair that has receives posted, so that " \
 	  "nothing waits. An application that polls from time to time need not arm the queue again.") \
+	X(CPU_LIMIT, "cpu-limit", NOTE, CERTAIN, ADMIN, \
+	  "the CPU limit of its control group holds back {who}, the process of {qp}: threads of the " \
+	  "group waited {held} in {still}", \
+	  "cat /proc/{pid}/cgroup; look at cpu.max of that group, and of those above it", \
+	  "The throttled time in cpu.stat of the group, or of one above it (cgroup v2), rose by a " \
+	  "quarter of the time of the samples or more; it counts each CPU. What polls uses up its " \
+	  "limit in no time, and then nothing is posted or taken for the rest of each period.") \
 	X(WORKS, "works", NOTE, CERTAIN, APPLICATION, \
 	  "{qp} works: in {still} {done}", \
 	  "eadm stat -l shows rates", \

@@ -76,6 +76,7 @@ static const char *const runbooks[RULE_COUNT] = {
 	[RULE_CQ_NOT_TAKEN] = "application",
 	[RULE_PROCESS_STOPPED] = "application",
 	[RULE_PROCESS_FROZEN] = "application",
+	[RULE_CPU_LIMIT] = "application",
 	[RULE_PROCESS_BLOCKED] = "application",
 	[RULE_EVENT_NOT_TAKEN] = "application",
 	[RULE_APPLICATION_ASLEEP] = "application",

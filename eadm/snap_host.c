@@ -174,6 +174,7 @@ void take_process(struct taking *t, const struct dev *d, uint32_t dev, uint32_t 
 		add_number(&l, "utime_ticks", p.utime);
 		add_number(&l, "stime_ticks", p.stime);
 		add_number(&l, "threads", p.threads);
+		add_number(&l, "held_us", p.held_us);
 	}
 	add_text(&l, FC_PLAIN, "pinned", p.pinned);
 	add_text(&l, FC_PLAIN, "locked_limits", p.limits);

@@ -156,6 +156,8 @@ struct res {
  * @threads: threads that there are, that one is counted also when it has ended; 0 if unknown
  * @utime: CPU time of all threads in user mode, in clock ticks
  * @stime: CPU time of all threads in the kernel, in clock ticks
+ * @held_us: time that the CPU limits of its control group, and of those above it, have held back
+ *	threads, summed over CPUs, in microseconds (cgroup v2); 0 if unknown
  * @cgroup: path of its control group (cgroup v2), "" if unknown
  * @pinned: VmPin of /proc/PID/status, "" if unknown: "16384 kB"
  * @limits: "Max locked memory" of /proc/PID/limits, "" if unknown
@@ -168,6 +170,7 @@ struct process {
 	unsigned int threads;
 	uint64_t utime;
 	uint64_t stime;
+	uint64_t held_us;
 	char cgroup[PROC_CGROUP_LEN];
 	char pinned[32];
 	char limits[80];

@@ -548,6 +548,7 @@ static int file_process(struct source *src, const struct dev *dev, uint32_t pid,
 	out->utime = line_u64(i, "utime_ticks");
 	out->stime = line_u64(i, "stime_ticks");
 	out->threads = (unsigned int)line_u64(i, "threads");
+	out->held_us = line_u64(i, "held_us");
 	out->net_ns = line_u64(i, "net");
 	out->pid_ns = line_u64(i, "pid");
 	return 0;

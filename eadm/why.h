@@ -164,6 +164,8 @@ struct queue_state {
  * @traffic: packets were counted
  * @timeouts: how many more there are than in the first sample
  * @state: of the process in all samples, 0 if it changed or is not known
+ * @held_ns: for so long the CPU limits of its control groups held back threads meanwhile, summed over
+ *	CPUs
  * @asleep: the process lives, used no CPU time and was not running, in all samples
  * @ended: it has ended, and another one has its file
  */
@@ -186,6 +188,7 @@ struct end {
 	bool traffic;
 	uint32_t timeouts;
 	char state;
+	uint64_t held_ns;
 	bool asleep;
 	bool ended;
 };

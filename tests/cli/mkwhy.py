@@ -355,6 +355,12 @@ def running(pid, state='R'):
     return process(pid, state, then=[{'utime': 1000 + 40 * n} for n in (1, 2, 3)])
 
 
+def held(pid, ms):
+    """Its control group is held back for so many milliseconds from one sample to the next."""
+    return process(pid, held_us=7000, then=[{'held_us': 7000 + 1000 * ms * n, 'utime': 1000 + n}
+                                            for n in (1, 2, 3)])
+
+
 def armed(cqn, sequence, ci, sol=0):
     """A doorbell record: CMDSN, SOL, ARM, CI."""
     return {'cq.valid': 4, 'cq.dbrec': cqn << 32 | 1 << 31 | sol << 30 | sequence << 28 | ci}
@@ -428,6 +434,7 @@ def states():
     going = base(qp=[client(then=[client(sq=(100 + n, 100 + n), pkts=(300 + n, 301 + n))
                                   for n in (5, 9, 20)]), server()])
     rule('works', going, base())
+    rule('cpu-limit', dict(going, proc=[process(CLIENT), held(SERVER, 500)]), going)
     slow = remote(then=[client(sq=(102, 100), daddr='hex:0a4d0002', pkts=(300 + n, 301))
                         for n in (5, 9, 20)])
     rule('slow', slow, remote())

@@ -351,6 +351,18 @@ case('D in all samples, idle', owner('D', idle=True), 'process-blocked', text='s
 case('D of one thread of several', owner('D', threads=9), 'process-blocked')
 
 
+def limited(*held):
+    """The connection is idle, and the CPU limits hold back the client, the server."""
+    return m.base(proc=[m.held(pid, ms) if ms else m.process(pid)
+                        for pid, ms in zip((m.CLIENT, m.SERVER), held)])
+
+
+# Three times as much in two seconds
+case('a quarter of the time', limited(0, 175), 'cpu-limit', text='waited 525ms in 2.0s')
+case('less than a quarter', limited(0, 160), 'idle-both', 'cpu-limit')
+case('of both ends', limited(200, 400), 'cpu-limit idle-both', text='waited 1.2s')
+
+
 def exits(state, now=(), idle=False, **kw):
     """The same of a process that the driver says has ended, or is about to."""
     a = owner(state, now, idle, **kw)

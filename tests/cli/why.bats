@@ -176,6 +176,11 @@ erdma_0 has no doorbell pages of applications left: 24 of 24 are in use; three f
 	verdict process-blocked
 	first process-stopped why-process-stopped why
 }
+@test "a CPU limit that holds back who works is the answer, and no fault" {
+	verdict cpu-limit
+	first cpu-limit why-cpu-limit why
+	expect 0 why-cpu-limit doctor
+}
 @test "completions: an event that got lost, a kernel consumer that takes none" {
 	verdict cq-event-lost
 	verdict cq-not-taken

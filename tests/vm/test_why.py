@@ -12,7 +12,7 @@ from erdma.vm import Traffic
 from lib.paths import TOP
 from lib.programs import PROGS, Dump, eadm, eadm_data as data, pid_of
 from vm.lib.faults import command
-from vm.lib.verdicts import Cause, doctor_has, has, is_verdict, why
+from vm.lib.verdicts import Cause, doctor_has, has, has_not, is_verdict, why
 
 pytestmark = [
     pytest.mark.group('vm'),
@@ -89,6 +89,23 @@ def test_receiver_in_a_container_that_is_paused(vm, version):
         vm.wait_until('data to move again', lambda: 'works' in rules(vm, '--comm', 'ib_send_bw'),
                       60)
     vm.run(f'rmdir {root}/{GROUP} {root}/{GROUP.partition("/")[0]}; umount -R /sys/fs/cgroup')
+
+
+def test_receiver_in_a_container_with_a_cpu_limit(vm):
+    """It polls, and gets a twentieth of a CPU: the connection works, and is slow. The limit is that
+    of a group above its own.
+    """
+    pod = '/sys/fs/cgroup/pod'
+    vm.run('mount -t cgroup2 none /sys/fs/cgroup && echo +cpu >/sys/fs/cgroup/cgroup.subtree_control '
+           f'&& mkdir -p {pod}/app')
+    with Traffic(vm, program='ib_send_bw') as traffic:
+        vm.run(f'echo {pid_of(vm, traffic.server)} >{pod}/app/cgroup.procs')
+        assert 'cpu-limit' not in rules(vm, '--comm', 'ib_send_bw')
+        vm.run(f'echo "5000 100000" >{pod}/cpu.max')
+        has(vm, 'cpu-limit', 'admin', '--comm', 'ib_send_bw')
+        vm.run(f'echo max >{pod}/cpu.max')
+        has_not(vm, 'cpu-limit', '--comm', 'ib_send_bw')
+    vm.run(f'rmdir {pod}/app {pod}; umount /sys/fs/cgroup')
 
 
 def test_refused_connection(vm):

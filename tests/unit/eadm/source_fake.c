@@ -264,6 +264,7 @@ static int fake_process(struct source *src, const struct dev *dev, uint32_t pid,
 		set_string(out->limits, sizeof(out->limits), o, "locked_limits");
 		set_number(&out->utime, o, "utime");
 		set_number(&out->stime, o, "stime");
+		set_number(&out->held_us, o, "held_us");
 		set_number(&out->net_ns, o, "net_ns");
 		set_number(&out->pid_ns, o, "pid_ns");
 		return 0;
