@@ -133,6 +133,13 @@ static bool same_cpu_time(const struct process *a, const struct process *b)
 	return a->utime == b->utime && a->stime == b->stime;
 }
 
+/* Groups count for themselves: nothing is known of one that went from one to another */
+static uint64_t held_between(const struct process *a, const struct process *b)
+{
+	return !strcmp(a->cgroup, b->cgroup) && b->held_us > a->held_us ?
+	       (b->held_us - a->held_us) * 1000 : 0;
+}
+
 /* A first thread that has ended leaves the others */
 static bool lives(const struct process *p)
 {
@@ -146,7 +153,7 @@ static bool lives(const struct process *p)
 static void look_at_owner(const struct sampler *s, struct end *e)
 {
 	bool exits = !e->qp->owner.kernel && e->qp->owner_more.flags & ERDMA_DIAG_OWNER_EXITED;
-	const struct process *first, *p = NULL;
+	const struct process *first, *p;
 	unsigned int i;
 
 	e->ended = exits;
@@ -162,8 +169,8 @@ static void look_at_owner(const struct sampler *s, struct end *e)
 		e->ended &= !lives(p);
 		e->asleep &= lives(p) && p->state != 'R' && same_cpu_time(first, p);
 	}
-	if (p && sampler_can_compare(s, e->process) && p->held_us > first->held_us)
-		e->held_ns = (p->held_us - first->held_us) * 1000;
+	if (sampler_can_compare(s, e->process))
+		e->held_ns = held_between(first, &sampler_last(s, e->process)->process);
 }
 
 /**

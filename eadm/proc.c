@@ -62,6 +62,7 @@ static bool read_stat(const char *folder, struct process *p)
 static void read_group(const char *folder, const char *controller, char *group)
 {
 	char path[64], line[PROC_CGROUP_LEN + 64], *names, *at;
+	size_t n = strlen(controller);
 	FILE *f;
 
 	*group = '\0';
@@ -71,10 +72,7 @@ static void read_group(const char *folder, const char *controller, char *group)
 		line[strcspn(line, "\n")] = '\0';
 		names = strchr(line, ':');
 		at = names ? strchr(names + 1, ':') : NULL;
-		if (!at)
-			continue;
-		*at = '\0';
-		if (!strcmp(names + 1, controller))
+		if (at && (size_t)(at - names - 1) == n && !strncmp(names + 1, controller, n))
 			snprintf(group, PROC_CGROUP_LEN, "%s", at + 1);
 	}
 	if (f)
@@ -104,26 +102,27 @@ static bool is_frozen(const char *folder, const struct process *p)
 {
 	char group[PROC_CGROUP_LEN], value[16];
 
-	if (group_value(GROUPS, p->cgroup, "cgroup.events", "frozen", value, sizeof(value)) &&
-	    !strcmp(value, "1"))
-		return true;
+	if (group_value(GROUPS, p->cgroup, "cgroup.events", "frozen", value, sizeof(value)))
+		return !strcmp(value, "1");
 	read_group(folder, "freezer", group);
 	return *group && group_value(FREEZERS, group, "freezer.state", "", value, sizeof(value)) &&
 	       !strcmp(value, "FROZEN");
 }
 
-/* A limit counts in the group that has it, which may be any of those above the process */
+/*
+ * A limit counts in the group that has it, which may be any of those above the process. The topmost
+ * one has none, and to read it costs the kernel a walk through all.
+ */
 static uint64_t held_back(const struct process *p)
 {
-	char group[PROC_CGROUP_LEN], value[24];
+	char group[PROC_CGROUP_LEN], value[24], *name;
 	uint64_t us = 0;
 
 	memcpy(group, p->cgroup, sizeof(group));
-	for (; *group; *strrchr(group, '/') = '\0') {
+	while ((name = strrchr(group, '/')) && name[1]) {
 		if (group_value(GROUPS, group, "cpu.stat", "throttled_usec", value, sizeof(value)))
 			us += strtoull(value, NULL, 10);
-		if (!strchr(group, '/'))
-			break;
+		*name = '\0';
 	}
 	return us;
 }

@@ -360,6 +360,11 @@ def limited(*held):
 # Three times as much in two seconds
 case('a quarter of the time', limited(0, 175), 'cpu-limit', text='waited 525ms in 2.0s')
 case('less than a quarter', limited(0, 160), 'idle-both', 'cpu-limit')
+elsewhere = limited(0, 400)
+elsewhere['proc'][1]['cgroup'] = '/before'
+for moment in elsewhere['proc'][1]['then']:
+    moment['cgroup'] = '/now'
+case('of two groups', elsewhere, 'idle-both', 'cpu-limit')
 case('of both ends', limited(200, 400), 'cpu-limit idle-both', text='waited 1.2s')
 
 

@@ -4,8 +4,8 @@ for something. Each failure must undo what was done so far: nothing may leak, an
 many objects as before.
 
 "quick" is in "make check": few fault points, nothing that takes minutes. "each" is in "make
-check-long": every point of what has thousands. How many were visited is a property of the test in
-junit.xml, and shown at the end of the run.
+check-long": every point of a recovery. How many were visited is a property of the test in junit.xml,
+and shown at the end of the run.
 """
 import contextlib
 import dataclasses
@@ -59,13 +59,11 @@ QUICK = pytest.param(Depth(600, 60, 600, 200), id='quick', marks=[
     pytest.mark.group('quick'), pytest.mark.vms(smp=1), pytest.mark.limit(900)])
 THOROUGH = pytest.param(Depth(1, 1, 30, 1500), id='thorough', marks=[
     pytest.mark.group('debug'), pytest.mark.limit(7000)])
-# Of what has thousands of points: two hours on a machine that does nothing else. One core: after
-# 2,900 resets QEMU 7.2 with two crashed, which keeps numbers of memory regions of the other one's
-# TLB while they change.
+# Two hours on a machine that does nothing else. One core: after 2,900 resets QEMU 7.2 with two
+# crashed, which keeps numbers of memory regions in the other one's TLB while they change.
 EACH = pytest.param(Depth(1, 1, 1, 10000), id='each', marks=[
     pytest.mark.group('long'), pytest.mark.vms(smp=1), pytest.mark.limit(14000)])
 both_depths = pytest.mark.parametrize('depth', [QUICK, THOROUGH])
-all_depths = pytest.mark.parametrize('depth', [QUICK, THOROUGH, EACH])
 thorough = pytest.mark.parametrize('depth', [THOROUGH])
 command_faults = pytest.mark.parametrize('line', ['corrupt command status=22', 'drop command'],
                                          ids=['refused', 'not answered'])
@@ -253,7 +251,7 @@ def test_connection_and_data_each_command(balanced, visited, depth, line):
         restore=lambda: vm.driver.wait_device(timeout=60))
 
 
-@all_depths
+@both_depths
 def test_connection_and_data_every_fault(balanced, visited, depth):
     every_fault(balanced, visited, depth.seconds, '-s', depth.slow, 'verbs', balanced.address())
 
@@ -298,7 +296,7 @@ def test_reset_every_fault(balanced, visited, depth):
 
 
 @interrupts_without_files
-@all_depths
+@pytest.mark.parametrize('depth', [QUICK, THOROUGH, EACH])
 def test_recovery_every_fault(balanced, visited, depth):
     """Of the work that brings up a fresh device."""
     with work_is_hit(balanced, 'recover_work'):

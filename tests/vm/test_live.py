@@ -8,6 +8,7 @@ import pytest
 
 from erdma.vm import Traffic, perf
 from lib.programs import EADM, Dump, pid_of
+from vm.lib.groups import ROOT, control_groups
 from vm.lib.recovery import reset, wait_recovered
 
 pytestmark = [
@@ -69,14 +70,12 @@ def test_busy_queue_pair_and_its_process_stand_first(vm):
 
 
 def test_cgroup_has_its_path(vm):
-    vm.run('mkdir -p /tmp/groups && mount -t cgroup2 none /tmp/groups && mkdir /tmp/groups/busy')
-    with Traffic(vm) as traffic:
-        vm.run(f'echo {pid_of(vm, traffic.client)} > /tmp/groups/busy/cgroup.procs')
+    with control_groups(vm, 'busy'), Traffic(vm) as traffic:
+        vm.run(f'echo {pid_of(vm, traffic.client)} >{ROOT}/busy/cgroup.procs')
         top = vm.popen([EADM, 'top', '-n', '2', '-o', 'jsonl', '--by', 'cgroup'])
         top.wait(60)
         groups = {x['owner'].get('cgroup'): x for x in lines(top)[-1]['rows']}
         assert groups['/busy']['send_completions_rate'] > 0 and '/' in groups, groups
-    vm.run('rmdir /tmp/groups/busy && umount /tmp/groups')
 
 
 def test_stat_l_and_top_go_on_after_the_device_was_replaced(vm):

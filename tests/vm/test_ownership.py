@@ -10,6 +10,7 @@ import pytest
 
 from lib.programs import PROGS, data_moves
 from lib.tap import passed
+from vm.lib.groups import ROOT, control_groups
 
 pytestmark = [
     pytest.mark.group('vm'),
@@ -20,7 +21,6 @@ pytestmark = [
 OWNER = f'{PROGS}/verbs_owner'
 KVERBS = '/sys/kernel/debug/kverbs'
 REFUSED = 'errno 1\n'
-CGROUPS = '/tmp/cgroups'
 # Messages in 10 seconds where a level is raised, and in the burst before (driver/erdma_debug.c).
 LINES = 80
 
@@ -223,11 +223,9 @@ def nosock(vm):
     """A command in front of others: in a control group that may have no IP sockets."""
     if not vm.ok('grep -q cgroup2 /proc/filesystems'):
         pytest.skip('the kernel has no control groups')
-    vm.run(f'mkdir -p {CGROUPS} && mount -t cgroup2 none {CGROUPS} && mkdir {CGROUPS}/none')
-    yield [f'{PROGS}/nosock', f'{CGROUPS}/none']
-    vm.run(f'while read pid; do kill -9 $pid; done <{CGROUPS}/none/cgroup.procs')
-    vm.wait_until('the control group to be empty', ['rmdir', f'{CGROUPS}/none'])
-    vm.run(['umount', CGROUPS])
+    with control_groups(vm, 'none'):
+        yield [f'{PROGS}/nosock', f'{ROOT}/none']
+        vm.run(f'while read pid; do kill -9 $pid; done <{ROOT}/none/cgroup.procs')
 
 
 def test_who_may_have_no_sockets_gets_no_connection(vm, nosock, server):

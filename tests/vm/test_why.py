@@ -12,6 +12,7 @@ from erdma.vm import Traffic
 from lib.paths import TOP
 from lib.programs import PROGS, Dump, eadm, eadm_data as data, pid_of
 from vm.lib.faults import command
+from vm.lib.groups import FREEZER, ROOT, control_groups, freezer_groups
 from vm.lib.verdicts import Cause, doctor_has, has, has_not, is_verdict, why
 
 pytestmark = [
@@ -62,50 +63,42 @@ def test_stopped_receiver(vm):
                       60)
 
 
-#: As long as those of Kubernetes: the driver of a pod's container names both by 64 digits.
-GROUP = f'kubepods-besteffort-pod{"5" * 64}.slice/cri-containerd-{"a" * 64}.scope'
-#: How control groups are mounted, and what freezes one or those below it.
+#: Pod and container: names as long as those of Kubernetes.
+POD = f'kubepods-besteffort-pod{"5" * 64}.slice'
+CONTAINER = f'{POD}/cri-containerd-{"a" * 64}.scope'
+#: What mounts the groups, where they are, and what freezes one with those below it.
 FREEZERS = {
-    'version 2': ('mount -t cgroup2 none /sys/fs/cgroup', '/sys/fs/cgroup',
-                  'cgroup.freeze', '1', '0'),
-    'version 1': ('mount -t tmpfs none /sys/fs/cgroup && mkdir /sys/fs/cgroup/freezer && '
-                  'mount -t cgroup -o freezer none /sys/fs/cgroup/freezer',
-                  '/sys/fs/cgroup/freezer', 'freezer.state', 'FROZEN', 'THAWED'),
+    'version 2': (control_groups, ROOT, 'cgroup.freeze', '1', '0'),
+    'version 1': (freezer_groups, FREEZER, 'freezer.state', 'FROZEN', 'THAWED'),
 }
 
 
 @pytest.mark.parametrize('version', FREEZERS)
 def test_receiver_in_a_container_that_is_paused(vm, version):
     """A group above that of its process is frozen. Without the letter it would only be asleep."""
-    mount, root, file, freeze, thaw = FREEZERS[version]
-    vm.run(mount)
-    vm.run(f'mkdir -p {root}/{GROUP}')
-    with Traffic(vm, program='ib_send_bw') as traffic:
-        vm.run(f'echo {pid_of(vm, traffic.server)} >{root}/{GROUP}/cgroup.procs')
+    mounted, root, file, freeze, thaw = FREEZERS[version]
+    with mounted(vm, POD, CONTAINER), Traffic(vm, program='ib_send_bw') as traffic:
+        vm.run(f'echo {pid_of(vm, traffic.server)} >{root}/{CONTAINER}/cgroup.procs')
         assert 'works' in rules(vm, '--comm', 'ib_send_bw')
-        vm.run(f'echo {freeze} >{root}/{GROUP.partition("/")[0]}/{file}')
+        vm.run(f'echo {freeze} >{root}/{POD}/{file}')
         is_verdict(vm, 'process-frozen', 'admin', '--comm', 'ib_send_bw')
-        vm.run(f'echo {thaw} >{root}/{GROUP.partition("/")[0]}/{file}')
+        vm.run(f'echo {thaw} >{root}/{POD}/{file}')
         vm.wait_until('data to move again', lambda: 'works' in rules(vm, '--comm', 'ib_send_bw'),
                       60)
-    vm.run(f'rmdir {root}/{GROUP} {root}/{GROUP.partition("/")[0]}; umount -R /sys/fs/cgroup')
 
 
 def test_receiver_in_a_container_with_a_cpu_limit(vm):
     """It polls, and gets a twentieth of a CPU: the connection works, and is slow. The limit is that
     of a group above its own.
     """
-    pod = '/sys/fs/cgroup/pod'
-    vm.run('mount -t cgroup2 none /sys/fs/cgroup && echo +cpu >/sys/fs/cgroup/cgroup.subtree_control '
-           f'&& mkdir -p {pod}/app')
-    with Traffic(vm, program='ib_send_bw') as traffic:
-        vm.run(f'echo {pid_of(vm, traffic.server)} >{pod}/app/cgroup.procs')
-        assert 'cpu-limit' not in rules(vm, '--comm', 'ib_send_bw')
-        vm.run(f'echo "5000 100000" >{pod}/cpu.max')
-        has(vm, 'cpu-limit', 'admin', '--comm', 'ib_send_bw')
-        vm.run(f'echo max >{pod}/cpu.max')
+    with control_groups(vm, POD, CONTAINER, controllers='+cpu'), \
+            Traffic(vm, program='ib_send_bw') as traffic:
+        vm.run(f'echo {pid_of(vm, traffic.server)} >{ROOT}/{CONTAINER}/cgroup.procs')
         has_not(vm, 'cpu-limit', '--comm', 'ib_send_bw')
-    vm.run(f'rmdir {pod}/app {pod}; umount /sys/fs/cgroup')
+        vm.run(f'echo "5000 100000" >{ROOT}/{POD}/cpu.max')
+        has(vm, 'cpu-limit', 'admin', '--comm', 'ib_send_bw')
+        vm.run(f'echo max >{ROOT}/{POD}/cpu.max')
+        has_not(vm, 'cpu-limit', '--comm', 'ib_send_bw')
 
 
 def test_refused_connection(vm):
