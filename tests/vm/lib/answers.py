@@ -13,7 +13,7 @@ SHOWS = {
     'ps -o pid,stat,wchan:32,comm -p {pid}': {
         'process-stopped': r'(?m)^ *%(pid)s T', 'process-blocked': r'(?m)^ *%(pid)s D',
         'application-asleep': r'(?m)^ *%(pid)s S', 'event-not-taken': r'(?m)^ *%(pid)s S'},
-    'cat /proc/{pid}/cgroup': {'process-frozen': ':/kubepods'},
+    'cat /proc/{pid}/cgroup': {'process-frozen': ':/kubepods', 'cpu-limit': ':/kubepods'},
     'eadm why --pid {pid}': {'*': r'(?m)^VERDICT .*\n.*\nRUNBOOK +runbooks/application'},
     'eadm log --kind cm,fail': {'cm-*': r'(?m)  cm  .* [A-Z]+ .* %(pid)s  '},
     'eadm stat --group cm --nonzero': {'cm-*': r'cm_(?:connect|accept)_failed '},
