@@ -25,7 +25,7 @@ from erdma.vm import Traffic
 from lib import products
 from lib.paths import TOP
 from lib.programs import PROGS, eadm, eadm_data
-from vm.lib.faults import check_works, clear, command, run_ops, wait_struck
+from vm.lib.faults import awaited_events, check_works, clear, command, run_ops, wait_struck
 from vm.lib.recovery import reset, reset_function, slow_reset, wait_recovered
 from vm.lib.verdicts import Cause
 
@@ -359,16 +359,6 @@ def rate_limit(vm):
 
 
 @contextlib.contextmanager
-def lost_events(vm):
-    p = vm.popen(command(vm, ' '.join(['esend'] * 300), 15000))
-    p.expect('^esend', 60)
-    vm.card.fault('drop ceqe')
-    yield
-    vm.card.clear_faults()
-    p.stop()
-
-
-@contextlib.contextmanager
 def unknown_key(vm):
     """A write with a key that there never was."""
     with Cause(vm, 'unknown-key'):
@@ -441,7 +431,7 @@ FAULTS = {
     'ErdmaLimitReached': Fault(queue_pairs, (1,)),
     'ErdmaLimitNear': Fault(queue_pairs, (0.95,)),
     'ErdmaRateLimited': Fault(rate_limit),
-    'ErdmaInterruptsLost': Fault(lost_events),
+    'ErdmaInterruptsLost': Fault(lambda vm: awaited_events(vm, 'drop ceqe')),
     'ErdmaQueuePairsDead': Fault(unknown_key, also=STOPPED),
     'ErdmaAccessRefused': Fault(unknown_key, also=STOPPED),
     'ErdmaConnectionsFail': Fault(refused_connections),

@@ -7,7 +7,7 @@ import pytest
 
 from erdma.vm import Traffic
 from lib.programs import PROGS, eadm, eadm_data
-from vm.lib.faults import clear, command, run_ops, wait_struck
+from vm.lib.faults import awaited_events, clear, command, run_ops, wait_struck
 from vm.lib.recovery import reset, slow_reset, wait_recovered
 from vm.lib.replay import cure
 from vm.lib.verdicts import Cause, doctor_has, doctor_has_not, has, wait_doctor_has_not
@@ -221,12 +221,8 @@ def test_limit_of_bandwidth(vm):
                                          ('drop ceqe', 'cq-event-lost-found')))
 def test_what_the_driver_finds_and_delivers(vm, fault, rule):
     """Interrupts and completion events that get lost."""
-    p = vm.popen(command(vm, ' '.join(['esend'] * 60), 15000))
-    p.expect('^esend')
-    vm.card.fault(fault)
-    doctor_has(vm, rule, 'card')
-    vm.card.clear_faults()
-    p.stop()
+    with awaited_events(vm, fault):
+        doctor_has(vm, rule, 'card')
     doctor_has_not(vm, rule)
 
 

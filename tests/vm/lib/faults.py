@@ -5,6 +5,7 @@ verbs_fault (tests/vm/progs) does the operations and prints one line for each. A
 the operations meanwhile and what they shall show; strike() and lift() run it. Each ends with
 check_works(): nothing of the fault may be left.
 """
+import contextlib
 import dataclasses
 import re
 
@@ -115,3 +116,15 @@ def lift(vm, c):
 def wait_struck(vm, timeout=20):
     """Wait until a fault in force has struck."""
     vm.wait_until('the fault to strike', lambda: vm.card.hits() > 0, timeout)
+
+
+@contextlib.contextmanager
+def awaited_events(vm, fault):
+    """In this block the fault strikes what an application waits for, one event after the other."""
+    # So many that they do not end before the fault is there
+    p = vm.popen(command(vm, ' '.join(['esend'] * 3000), 15000))
+    p.expect('^esend', 60)
+    vm.card.fault(fault)
+    yield
+    vm.card.clear_faults()
+    p.stop()
