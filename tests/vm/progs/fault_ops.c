@@ -111,17 +111,17 @@ static bool remove_after(enum outcome o)
 
 /* ---- reset ------------------------------------------------------------------- */
 
-static int recovered_before;
+static int recovered_before, failed_before;
 
-/* The driver's counter; -1: there is no device. */
-static int recovered(void)
+/* One of the driver's counters; -1: there is no device. */
+static int counter(const char *name)
 {
 	char path[256], text[16] = "";
 	glob_t found = {};
 	int n = -1, fd;
 
 	snprintf(path, sizeof(path),
-		 "/sys/bus/pci/devices/%s/infiniband/*/ports/1/hw_counters/recovered", arg1);
+		 "/sys/bus/pci/devices/%s/infiniband/*/ports/1/hw_counters/%s", arg1, name);
 	if (!glob(path, 0, NULL, &found)) {
 		fd = open(found.gl_pathv[0], O_RDONLY | O_CLOEXEC);
 		if (fd >= 0 && read(fd, text, sizeof(text) - 1) > 0)
@@ -131,6 +131,11 @@ static int recovered(void)
 	}
 	globfree(&found);
 	return n;
+}
+
+static int recovered(void)
+{
+	return counter("recovered");
 }
 
 static bool wait_recovered(int before, int ms)
@@ -151,13 +156,19 @@ static int request_reset(void)
 static int reset_prepare(void)
 {
 	recovered_before = recovered();
+	failed_before = counter("recovery_failed");
 	return recovered_before < 0 ? ENODEV : hold_prepare();
 }
 
-/* A device that does not come up is tried again after 5 s: that is too late here. */
+/*
+ * A try that fails is followed by another one after 5 s: there is no need to wait for it,
+ * as reset_after() asks for one.
+ */
 static int reset_settle(bool struck)
 {
-	return wait_recovered(recovered_before, struck ? 1500 : RECOVERY_MS) ? 0 : EIO;
+	if (!wait_recovered(recovered_before, struck ? 1500 : RECOVERY_MS))
+		return EIO;
+	return counter("recovery_failed") > failed_before ? EIO : 0;
 }
 
 /*
