@@ -89,17 +89,48 @@ static enum rule_id rule_of_process(const struct end *e)
 	}
 }
 
-static void judge_process(struct inquiry *q, const struct end *e, struct findings *f)
+/* Does the first request of @from wait for a receive at @to, as far as is known? */
+static bool lacks_receive(struct inquiry *q, const struct end *from, const struct end *to)
+{
+	struct wait w = { .q = q, .from = from };
+
+	if (to->rq.known && to->rq.used)
+		return false;
+	find_request(&w);
+	return w.opcode < 0 || needs_receive(w.opcode);
+}
+
+/*
+ * Do requests wait for what the process of an end does not do? Cards do without it what needs no
+ * receive.
+ */
+static bool holds_up(struct inquiry *q, const struct pair *p, const struct end *e)
+{
+	const struct end *other = !p->here ? NULL : e == &p->me ? &p->peer : &p->me;
+
+	if (!other || (!e->stuck && !other->stuck))
+		return !e->stuck;
+	return (other->stuck && lacks_receive(q, other, e)) ||
+	       (e->stuck && p->one_process && lacks_receive(q, e, other));
+}
+
+static void judge_process(struct inquiry *q, const struct pair *p, const struct end *e,
+			  struct findings *f)
 {
 	struct ctx *c = q->c;
 	char state[2] = { e->state, '\0' };
 	enum rule_id id = rule_of_process(e);
+	struct finding *n;
+	bool cause;
 
 	if (id == RULE_COUNT)
 		return;
-	finding_at(c, found(f, id, "qp", text_qp(c, e->qp->qpn), "who", end_who(c, e), "pid",
-			    text_u(c, e->qp->owner.pid), "state", pool_strdup(&c->pool, state),
-			    NULL), e);
+	cause = holds_up(q, p, e);
+	n = found(f, id, "qp", text_qp(c, e->qp->qpn), "who", end_who(c, e), "pid",
+		  text_u(c, e->qp->owner.pid), "state", pool_strdup(&c->pool, state), "so",
+		  cause ? ": it is neither the network nor the card" : "", NULL);
+	n->explained = !cause;
+	finding_at(c, n, e);
 }
 
 /* One that works, or is slow, may be held back: that is an answer to "it is slow" */
@@ -107,17 +138,28 @@ static void judge_limit(struct inquiry *q, const struct end *e, struct findings 
 {
 	struct ctx *c = q->c;
 
-	if (!e->held_ns || e->held_ns < q->s.span_ns / 4)
+	if (e->asleep || !e->held_ns || e->held_ns < q->s.span_ns / 4)
 		return;
 	finding_at(c, found(f, RULE_CPU_LIMIT, "qp", text_qp(c, e->qp->qpn), "who", end_who(c, e),
 			    "pid", text_u(c, e->qp->owner.pid), "held", text_ns(c, e->held_ns),
 			    "still", text_ns(c, q->s.span_ns), NULL), e);
 }
 
+static bool is_process_rule(const struct rule *r)
+{
+	return r == &rules[RULE_PROCESS_STOPPED] || r == &rules[RULE_PROCESS_FROZEN] ||
+	       r == &rules[RULE_PROCESS_BLOCKED];
+}
+
+/* Is the state of a process the cause? */
 static bool process_found(const struct findings *f)
 {
-	return is_found(f, RULE_PROCESS_STOPPED) || is_found(f, RULE_PROCESS_FROZEN) ||
-	       is_found(f, RULE_PROCESS_BLOCKED);
+	const struct finding *n;
+
+	for (n = f->first; n; n = n->next)
+		if (is_process_rule(n->rule) && !n->explained)
+			return true;
+	return false;
 }
 
 /* ---- requests that stand still ------------------------------------------------ */
@@ -320,9 +362,9 @@ void judge_progress(struct inquiry *q, const struct pair *p, struct findings *f)
 		found(f, RULE_WORKS, "qp", text_qp(c, me->qp->qpn), "done",
 		      work_text(c, &q->s, worker), "still", text_ns(c, q->s.span_ns), NULL);
 	} else {
-		judge_process(q, me, f);
+		judge_process(q, p, me, f);
 		if (peer && !p->one_process)
-			judge_process(q, peer, f);
+			judge_process(q, p, peer, f);
 		judge_queues(q, p, f);
 	}
 	judge_limit(q, me, f);

@@ -431,14 +431,13 @@ enum rule_side {
 	  "A completion queue of the kernel, whose consumer index the driver knows: it " \
 	  "stands still in all samples while the card's index is past it.") \
 	X(PROCESS_STOPPED, "process-stopped", FAULT, LIKELY, APPLICATION, \
-	  "the process of {qp}, {who}, is stopped (state {state}): it is neither the " \
-	  "network nor the card", \
+	  "the process of {qp}, {who}, is stopped (state {state}){so}", \
 	  "kill -CONT {pid}", \
 	  "A signal or a debugger stopped the process, in all samples. What it does not post " \
-	  "or take, nobody does.") \
+	  "or take, nobody does. If requests wait for something else, as for the card or the path, " \
+	  "that is the verdict.") \
 	X(PROCESS_FROZEN, "process-frozen", FAULT, LIKELY, ADMIN, \
-	  "the process of {qp}, {who}, is frozen with its control group: it is neither the " \
-	  "network nor the card", \
+	  "the process of {qp}, {who}, is frozen with its control group{so}", \
 	  "cat /proc/{pid}/cgroup; look who paused that group: docker unpause or systemctl thaw " \
 	  "continues it", \
 	  "Somebody paused the container or the unit (docker pause, systemctl freeze): its control " \
