@@ -121,6 +121,14 @@ static uint32_t untaken(const struct moment *m)
 
 #define NOTIFY_NEXT	1	/* erdma_diag_cq.notify: of any completion */
 
+/* A consumer that armed it was not notified yet, or the card did not say that there is something */
+static bool waits_for_event(struct inquiry *q, const struct watched *w)
+{
+	uint64_t arm;
+
+	return armed_with(&w->at[0].cq, &arm) && (!event_came(w, arm) || event_waits(q, w));
+}
+
 /*
  * Of the kernel's completion queues the driver knows the consumer index. Who never arms, or
  * for solicited completions only, may leave others as long as he likes.
@@ -138,6 +146,8 @@ static void look_for_untaken(struct inquiry *q, const struct end *e, const struc
 	for (i = 0; i < q->s.n; i++)
 		if (!untaken(&w->at[i]) || w->at[i].cq.cq.ci != first->cq.cq.ci)
 			return;
+	if (waits_for_event(q, w))
+		return;
 	finding_at(c, found(f, RULE_CQ_NOT_TAKEN, "who", end_who(c, e), "cq", text_u(c, w->id),
 			    "completions", text_n(c, untaken(first), "completion"), "still",
 			    text_ns(c, q->s.span_ns), NULL), e);
@@ -206,6 +216,43 @@ static bool look_for_hidden(struct inquiry *q, const struct end *e, const struct
 	finding_place(c, found(f, RULE_CQE_HIDDEN, "index", text_u(c, index), "cq",
 			       text_u(c, w->id), NULL), e);
 	return true;
+}
+
+/**
+ * judge_cq_unseen - does the driver not see that an event of a completion queue came?
+ * @q: inquiry
+ * @e: the end that has it
+ * @cq: the queue
+ * @f: findings, to which that of its event queue is added
+ *
+ * Return: true if so.
+ */
+bool judge_cq_unseen(struct inquiry *q, const struct end *e, const struct watched *cq,
+		     struct findings *f)
+{
+	const struct watched *eq = sampler_there(&q->s, cq) ? eq_of(q, cq) : NULL;
+	struct finding *n;
+
+	n = eq && event_waits(q, cq) ? judge_eq_stands(q, eq, f) : NULL;
+	if (n)
+		finding_place(q->c, n, e);
+	return n;
+}
+
+/* An event of the queue itself: the card gave it up. What hides a completion is more precise */
+static void look_for_broken(struct inquiry *q, const struct end *e, const struct watched *cq,
+			    struct findings *f)
+{
+	const struct erdma_diag_cq *last = &sampler_last(&q->s, cq)->cq;
+	struct ctx *c = q->c;
+	struct finding *n;
+
+	if (!last->async_events &&
+	    !logs_event(&why_dev_of(q, cq->dev)->logs, ERDMA_DIAG_OBJ_CQ, cq->id, last->created_ns))
+		return;
+	n = found(f, RULE_CQ_BROKEN, "qp", text_qp(c, e->qp->qpn), "cq", text_u(c, cq->id), NULL);
+	n->explained = is_found(f, RULE_CQE_HIDDEN);
+	finding_place(c, n, e);
 }
 
 /* Does a completion queue of an end get on? */
@@ -337,6 +384,8 @@ void judge_cq(struct inquiry *q, const struct end *e, const struct watched *cq, 
 	}
 	if (!stopped && !(said && q->doctor))
 		findings_repeat(f, &j->faults);
+	if (!known || !q->doctor)
+		look_for_broken(q, e, cq, f);
 	if (!known)
 		judge_room(q, e, cq, f);
 }

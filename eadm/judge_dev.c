@@ -531,6 +531,28 @@ static int eq_next_is_seen(struct inquiry *q, const struct watched *w)
 }
 
 /**
+ * judge_eq_stands - are there events of an event queue that the driver does not see?
+ * @q: inquiry
+ * @w: event queue
+ * @f: findings
+ *
+ * Return: the finding that says so; NULL if there are none, or its ring is not to be read.
+ */
+struct finding *judge_eq_stands(struct inquiry *q, const struct watched *w, struct findings *f)
+{
+	uint32_t n = eq_stands(&q->s, w);
+	int seen = n ? eq_next_is_seen(q, w) : -1;
+	struct ctx *c = q->c;
+	char buf[16];
+
+	if (seen < 0)
+		return NULL;
+	return found(f, seen ? RULE_IRQ_LOST : RULE_EVENT_HIDDEN, "eq",
+		     pool_strdup(&c->pool, eq_name(w->id, buf)), "dev", dev_title(w->dev), "events",
+		     text_n(c, n, "event"), "still", text_ns(c, q->s.span_ns), NULL);
+}
+
+/**
  * judge_eq - do the events of an event queue reach the driver?
  * @q: inquiry
  * @w: event queue
@@ -538,23 +560,17 @@ static int eq_next_is_seen(struct inquiry *q, const struct watched *w)
  */
 void judge_eq(struct inquiry *q, const struct watched *w, struct findings *f)
 {
-	uint32_t n = eq_stands(&q->s, w);
 	struct ctx *c = q->c;
-	int seen = n ? eq_next_is_seen(q, w) : -1;
-	char buf[16];
-	const char *name = pool_strdup(&c->pool, eq_name(w->id, buf));
 	uint64_t more;
+	char buf[16];
 
-	if (seen >= 0)
-		found(f, seen ? RULE_IRQ_LOST : RULE_EVENT_HIDDEN, "eq",
-		      name, "dev", dev_title(w->dev), "events",
-		      text_n(c, n, "event"), "still", text_ns(c, q->s.span_ns), NULL);
+	judge_eq_stands(q, w, f);
 	if (!sampler_there(&q->s, w) || !sampler_can_compare(&q->s, w))
 		return;
 	more = sampler_last(&q->s, w)->eq.lost_irqs - w->at[0].eq.lost_irqs;
 	if (more)
-		found(f, RULE_IRQ_LOST_FOUND, "eq", name, "dev",
-		      dev_title(w->dev), "n", text_u(c, more), NULL);
+		found(f, RULE_IRQ_LOST_FOUND, "eq", pool_strdup(&c->pool, eq_name(w->id, buf)),
+		      "dev", dev_title(w->dev), "n", text_u(c, more), NULL);
 }
 
 /**

@@ -162,12 +162,31 @@ static void judge_unconnected(struct inquiry *q, const struct end *e, struct fin
 		found(f, RULE_NOT_CONNECTED, "qp", text_qp(q->c, e->qp->qpn), NULL);
 }
 
+static void say_closed(struct inquiry *q, const struct end *e, struct findings *f)
+{
+	finding_at(q->c, found(f, RULE_CLOSED, "qp", text_qp(q->c, e->qp->qpn), "age",
+			       text_ago(q->c, e->dev, e->qp->state_ns), NULL), e);
+}
+
 /* A connection that failed leaves the queue pair in error, too */
 static void judge_closed(struct inquiry *q, const struct end *e, struct findings *f)
 {
 	if (!judge_attempt(q, e, f))
-		found(f, RULE_CLOSED, "qp", text_qp(q->c, e->qp->qpn), "age",
-		      text_ago(q->c, e->dev, e->qp->state_ns), NULL);
+		say_closed(q, e, f);
+}
+
+static bool is_connected(const struct end *e)
+{
+	return e->qp->state == ERDMA_QPS_RTR || e->qp->state == ERDMA_QPS_RTS;
+}
+
+/* Of a peer that has closed the connection nothing can be expected */
+static void judge_connected(struct inquiry *q, const struct pair *p, struct findings *f)
+{
+	if (p->here && !is_connected(&p->peer))
+		say_closed(q, &p->peer, f);
+	else
+		judge_progress(q, p, f);
 }
 
 static void judge_state(struct inquiry *q, const struct pair *p, struct findings *f)
@@ -178,12 +197,47 @@ static void judge_state(struct inquiry *q, const struct pair *p, struct findings
 		break;
 	case ERDMA_QPS_RTR:
 	case ERDMA_QPS_RTS:
-		judge_progress(q, p, f);
+		judge_connected(q, p, f);
 		break;
 	default:
 		judge_closed(q, &p->me, f);
 		break;
 	}
+}
+
+/* What follows if an application was not notified; that nothing is wrong is no answer then */
+static bool follows_from_event(const struct finding *n)
+{
+	static const enum rule_id rule[] = {
+		RULE_NO_RECEIVE, RULE_CQ_NOT_TAKEN, RULE_EVENT_NOT_TAKEN, RULE_APPLICATION_ASLEEP,
+		RULE_PEER_SILENT,
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(rule); i++)
+		if (n->rule == &rules[rule[i]])
+			return true;
+	return n->rule->level == LEVEL_NOTE;
+}
+
+/* An event that the driver does not see. Doctor has that once, of the device */
+static void judge_unseen(struct inquiry *q, const struct end *e, const struct watched *cq,
+			 struct findings *f)
+{
+	struct findings unseen = { .c = f->c };
+	struct finding **n = &f->first;
+
+	if (!judge_cq_unseen(q, e, cq, &unseen))
+		return;
+	while (*n) {
+		(*n)->explained |= follows_from_event(*n);
+		if (q->doctor && follows_from_event(*n))
+			*n = (*n)->next;
+		else
+			n = &(*n)->next;
+	}
+	if (!q->doctor && !is_found(f, RULE_IRQ_LOST) && !is_found(f, RULE_EVENT_HIDDEN))
+		findings_move(f, &unseen);
 }
 
 /* Each completion queue once: two queues, and two ends, may share one */
@@ -197,8 +251,10 @@ static void judge_cqs(struct inquiry *q, const struct pair *p, bool stopped, str
 	for (i = 0; i < (p->here ? 4 : 2); i++) {
 		for (k = 0; k < i && cqs[k] != cqs[i]; k++)
 			;
-		if (k == i)
-			judge_cq(q, ends[i], cqs[i], stopped, f);
+		if (k < i)
+			continue;
+		judge_cq(q, ends[i], cqs[i], stopped, f);
+		judge_unseen(q, ends[i], cqs[i], f);
 	}
 }
 

@@ -33,19 +33,6 @@ struct stop {
 	const struct log_entry *event;
 };
 
-/* The newest one, of this queue pair and not of an older one of its number */
-static const struct log_entry *event_of(const struct why_dev *d, uint32_t obj, uint32_t id,
-					uint64_t since_ns)
-{
-	const struct log_entry *e;
-	size_t i;
-
-	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_EVENT, i)); i++)
-		if (e->event.obj == obj && e->event.object == id && e->head.time_ns >= since_ns)
-			return e;
-	return NULL;
-}
-
 static struct obj *find_error(const struct stop *s)
 {
 	const struct erdma_diag_qp *qp = s->e->qp;
@@ -299,10 +286,7 @@ void judge_stop(struct inquiry *q, const struct pair *p, const struct end *e, st
 	struct stop s = { .q = q, .p = p, .e = e, .f = f, .d = why_dev_of(q, e->dev) };
 	const struct erdma_diag_qp *qp = e->qp;
 
-	s.event = event_of(s.d, ERDMA_DIAG_OBJ_QP, qp->qpn, qp->created_ns);
-	if (event_of(s.d, ERDMA_DIAG_OBJ_CQ, qp->send_cqn, qp->created_ns))
-		place(&s, found(f, RULE_CQ_BROKEN, "qp", text_qp(q->c, qp->qpn), "cq",
-				text_u(q->c, qp->send_cqn), NULL));
+	s.event = logs_event(&s.d->logs, ERDMA_DIAG_OBJ_QP, qp->qpn, qp->created_ns);
 	s.cqe = find_error(&s);
 	if (s.cqe) {
 		s.syndrome = (uint32_t)obj_get_u64(s.cqe, C_SYNDROME_NUM, 0);

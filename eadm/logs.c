@@ -95,3 +95,24 @@ struct log_entry *logs_newest(const struct logs *l, uint32_t kind, size_t i)
 		return NULL;
 	return &k->e[(k->n - 1 - i) % LOG_ENTRIES];
 }
+
+/**
+ * logs_event - the newest asynchronous event of an object, and not of an older one of its number
+ * @l: recorders
+ * @obj: ERDMA_DIAG_OBJ_*
+ * @id: its number
+ * @since_ns: when it was made
+ *
+ * Return: entry, or NULL.
+ */
+const struct log_entry *logs_event(const struct logs *l, uint32_t obj, uint32_t id,
+				   uint64_t since_ns)
+{
+	const struct log_entry *e;
+	size_t i;
+
+	for (i = 0; (e = logs_newest(l, ERDMA_DIAG_LOG_EVENT, i)); i++)
+		if (e->event.obj == obj && e->event.object == id && e->head.time_ns >= since_ns)
+			return e;
+	return NULL;
+}

@@ -127,6 +127,8 @@ struct logs {
 void logs_read(struct ctx *c, struct dev *dev, struct logs *l);
 void logs_read_kind(struct ctx *c, struct dev *dev, uint32_t kind, struct logs *l);
 struct log_entry *logs_newest(const struct logs *l, uint32_t kind, size_t i);
+const struct log_entry *logs_event(const struct logs *l, uint32_t obj, uint32_t id,
+				   uint64_t since_ns);
 
 /* ---- one end of a connection -------------------------------------------------- */
 
@@ -305,6 +307,7 @@ struct why_dev *why_dev_of(const struct inquiry *q, const struct dev *dev);
 void count_errors(struct inquiry *q, struct why_dev *d, unsigned int when);
 void judge_device(struct inquiry *q, struct why_dev *d, struct findings *f);
 uint32_t eq_behind(const struct moment *m);
+struct finding *judge_eq_stands(struct inquiry *q, const struct watched *w, struct findings *f);
 void judge_eq(struct inquiry *q, const struct watched *w, struct findings *f);
 bool judge_loss(struct inquiry *q, const struct why_dev *d, struct findings *f);
 /* judge_host.c: what is around them */
@@ -325,6 +328,8 @@ bool judge_stopped(struct inquiry *q, const struct pair *p, const struct end *e,
 /* judge_cq.c: completion queues */
 void judge_cq(struct inquiry *q, const struct end *e, const struct watched *cq, bool stopped,
 	      struct findings *f);
+bool judge_cq_unseen(struct inquiry *q, const struct end *e, const struct watched *cq,
+		     struct findings *f);
 bool judge_cq_asleep(struct inquiry *q, const struct end *e, enum rule_id id, struct findings *f);
 /* attempt.c: what the recorder of connections has */
 bool attempt_is_active(const struct erdma_diag_log_cm *cm);

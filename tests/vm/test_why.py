@@ -170,6 +170,8 @@ def test_recovery_of_an_event_queue(vm):
     p = vm.popen(command(vm, 'esend', 90000))
     vm.wait_until('the lost interrupt', lambda: '"irq-lost"' in doctor(vm)[1], 60)
     doctor_has(vm, 'irq-lost', 'card')
+    # Of the queue pairs, too: their application waits for the event, and is not at fault
+    is_verdict(vm, 'irq-lost', 'card', '--comm', 'verbs_fault')
     assert 'eadm recover eq 1' in eadm(vm, 'doctor', check=False).out
     done = data(vm, 'recover', 'eq', '1', '--yes')[0]
     assert done['events'] >= 1 and done['delivered'] >= 1 and done['rung'], done

@@ -57,16 +57,20 @@ def test_queue_pair_that_the_card_stopped(vm):
         has(vm, 'qp-stopped', 'card', c.qpn)
 
 
-def test_completion_queue_that_broke(vm):
-    """The card gives up a CQ, and its queue pairs with it."""
+@pytest.mark.parametrize('of_qp', (True, False))
+def test_completion_queue_that_broke(vm, of_qp):
+    """The card gives up a CQ, and its queue pairs with it, or says nothing of them."""
     with Cause(vm, 'idle') as c:
         cqn = next(x['send_cqn'] for x in eadm_data(vm, 'list', 'qp') if x['qpn'] == int(c.qpn))
         vm.card.fault(f'flood aeq cqn={cqn} count=1')
-        vm.card.fault(f'flood aeq qpn={c.qpn} type=0 count=1')
+        if of_qp:
+            vm.card.fault(f'flood aeq qpn={c.qpn} type=0 count=1')
         vm.wait_until('the events', lambda: all(x['spent'] for x in vm.card.get('faults')), 20)
         vm.card.clear_faults()
-        _, found = has(vm, 'cq-broken', 'card', c.qpn)
-        assert f'cq {cqn}' in found['text'], found
+        if of_qp:
+            is_verdict(vm, 'cq-broken', 'card', c.qpn)
+        answer = eadm_data(vm, 'why', c.qpn)[-1]['verdict']
+        assert answer['rule'] == 'cq-broken' and f'cq {cqn}' in answer['text'], answer
 
 
 # ---- requests that wait ------------------------------------------------------------------
