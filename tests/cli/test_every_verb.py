@@ -13,6 +13,7 @@ import os
 import pty
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -46,6 +47,7 @@ class Row:
     stranger: int = 3           # -d with a device that does not exist; 2: takes no -d
     superfluous: int = 2        # words that mean nothing
     missing: tuple = ()         # words for objects that do not exist: 3
+    silent: int | None = None   # a card that answers no question; None: as done
 
 
 #: It asks no device.
@@ -63,9 +65,9 @@ ROWS = {
     'list ctx': Row(),
     'list cm': Row(),
     'info dev': Row(),
-    'info qp': Row('17', missing=('99', '30-40')),
-    'info cq': Row('5', missing=('99', '30-40')),
-    'info eq': Row('1', missing=('31',)),
+    'info qp': Row('17', missing=('99', '30-40'), silent=8),
+    'info cq': Row('5', missing=('99', '30-40'), silent=8),
+    'info eq': Row('1', missing=('31',), silent=8),
     'info cmdq': Row(),
     'dump qp': Row('18', missing=('99', '30-40')),
     'dump cq': Row('5', missing=('99', '30-40')),
@@ -79,14 +81,14 @@ ROWS = {
     'match': Row('{client} {server}', missing=('{client} no-such-file',),
                  **{**OFFLINE, 'stranger': 3}),
     'doctor': Row(scenario='why-healthy', idle=11, no_node=10),
-    'watch': Row('--until fault --for 1s', done=11, idle=11, no_node=0),
+    'watch': Row('--until fault --for 1s', done=11, idle=11, no_node=0, silent=10),
     'debug-level': Row(),
     'recover dev': Row('--dry-run', no_node=6, denied=0, nobody=0),
     'recover eq': Row('1 --dry-run', missing=('31 --dry-run',)),
     'recover cq': Row('5 --dry-run', missing=('99 --dry-run',)),
     'log': Row(),
     'snapshot': Row('--write {new}', idle=0, no_node=7, denied=7, nobody=7,
-                    missing=('--write no-such-folder/file',)),
+                    missing=('--write no-such-folder/file',), silent=7),
     'report': Row(idle=0, no_node=0, denied=7, nobody=7),
     'diff': Row('{client} {server}', missing=('{client} no-such-file',), **OFFLINE),
     'explain': Row('12', missing=('nonsense', 'wc nonsense'), **OFFLINE),
@@ -224,6 +226,55 @@ def test_does_not_exist(command, files):
            row.stranger)
     for words in row.missing:
         failed(fake(row.scenario, *call(command, files, words)), 3)
+
+
+@pytest.fixture(name='with_rules')
+def fixture_with_rules(tmp_path):
+    """A function: the environment of a scenario whose calls meet these rules"""
+    def with_rules(scenario, *rules):
+        with open(os.path.join(BUILD, f'scenarios/{scenario}.json'), encoding='utf-8') as f:
+            given = json.load(f)
+        for adapter in given['adapters']:
+            adapter['rules'] = [*adapter.get('rules', []), *rules]
+        changed = tmp_path / 'scenario.json'
+        changed.write_text(json.dumps(given), encoding='utf-8')
+        return {'EADM_SCENARIO': str(changed)}
+    return with_rules
+
+
+@each_command
+def test_card_answers_nothing(command, files, with_rules):
+    """8 where that was the question; the driver knows the rest"""
+    row = ROWS[command]
+    silent = with_rules(row.scenario, {'call': 'context', 'hw': 1, 'errno': 'ETIMEDOUT'})
+    code, out, err = result = fake(row.scenario, *call(command, files), stdin=row.stdin, env=silent)
+    if row.silent == 8:
+        failed(result, 8)
+        assert 'no answer in time [ETIMEDOUT]' in err
+    else:
+        assert code == (row.done if row.silent is None else row.silent) and out, err
+
+
+#: Calls that all commands make who ask a driver
+CALLS = ('info', 'list', 'context', 'ring', 'log', 'debug')
+
+
+@pytest.mark.parametrize('command', [x for x, row in ROWS.items() if row.none == 3 and x not in (
+    'stat', 'top', 'watch')])
+def test_interrupt_ends_it_at_once(command, files, with_rules):
+    """Also while the driver does not return: by the signal, which a shell shows as 130. What goes on by
+    itself exits with 130 (live.bats, options.bats); the counters of "stat" are files.
+    """
+    row = ROWS[command]
+    hangs = with_rules(row.scenario, *({'call': x, 'sleep_ms': 30000} for x in CALLS))
+    with subprocess.Popen([FAKE, *call(command, files)], env=environment(row.scenario, **hangs),
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as proc:
+        with pytest.raises(subprocess.TimeoutExpired):
+            proc.communicate(timeout=0.5)
+        proc.send_signal(signal.SIGINT)
+        out, err = proc.communicate(timeout=10)
+    assert (proc.returncode, out, err) == (-signal.SIGINT, b'', b'')
 
 
 @each_command
