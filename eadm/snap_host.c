@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the host knows of an adapter and of the owners of its objects: /proc, /sys, addresses. */
 #include <arpa/inet.h>
-#include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 
 #include "erdma/erdma_snapshot.h"
 
+#include "ifaddr.h"
 #include "snap_system.h"
 #include "snap_take.h"
 
@@ -24,8 +24,7 @@ static void add_addresses(struct snap_lines *l, const struct dev *d)
 	if (!d->netdev[0] || getifaddrs(&all))
 		return;
 	for (a = all; a; a = a->ifa_next) {
-		if (strcmp(a->ifa_name, d->netdev) || !a->ifa_addr ||
-		    a->ifa_addr->sa_family != AF_INET)
+		if (!is_ipv4_of(a, d->netdev))
 			continue;
 		in = (const void *)a->ifa_addr;
 		if (inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text)))

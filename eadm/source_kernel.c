@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include "clock.h"
 #include "holders.h"
 #include "host.h"
+#include "ifaddr.h"
 #include "proc.h"
 #include "root.h"
 #include "source.h"
@@ -455,8 +455,7 @@ static int kernel_addresses(struct source *src, const struct dev *dev)
 	if (!dev->netdev[0] || getifaddrs(&all))
 		return -ENODATA;
 	for (a = all; a; a = a->ifa_next)
-		n += !strcmp(a->ifa_name, dev->netdev) && a->ifa_addr &&
-		     a->ifa_addr->sa_family == AF_INET;
+		n += is_ipv4_of(a, dev->netdev);
 	freeifaddrs(all);
 	return n;
 }
