@@ -21,7 +21,7 @@ PAGES = {name: runbooks.page(name) for name in runbooks.pages()}
 #: Pages without a rule that a VM test makes, and why.
 NOT_REPLAYED = {
     'metrics-missing': 'it is for alerts alone; a service manager and its units are in '
-                       'tests/vm/test_prometheus.py',
+                       'tests/vm/test_packages.py',
 }
 
 
