@@ -51,7 +51,7 @@ help:
 	@echo '  make dist         build/erdma-$(VERSION).tar.xz'
 	@echo '  make deb          Debian packages from it, into build/deb; make rpm: build/rpm'
 	@echo '  make release-check  do VERSION, changelog, manual pages and tag agree?'
-	@echo '  make setup        installs what the demo needs (apt, as root)'
+	@echo '  make setup        installs what the demo and the tests need (apt, as root)'
 
 # ---- build --------------------------------------------------------------
 
@@ -76,7 +76,7 @@ clean:
 # ---- run ----------------------------------------------------------------
 
 setup:
-	@tools/setup packages demo
+	@tools/setup packages check
 
 demo bench bench-model bench-control:
 	@tools/$@

@@ -9,8 +9,9 @@ import shutil
 import subprocess
 import time
 
+from . import packages
 from .paths import TOP
-from .step import say
+from .step import Failure, report, say
 
 #: Functions of tests/static that build something or look into each file for long.
 SLOW = 'builds or coccinelle or headers_are_complete or layout or circle'
@@ -68,6 +69,10 @@ def pylint(names) -> bool:
 
 def main() -> int:
     """The command line; returns the exit status."""
+    try:
+        packages.have('check')
+    except Failure as e:
+        return report('pre-commit', e)
     begin = time.monotonic()
     names = changed()
     good = static(names)

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from erdma import checkout, precommit
+from erdma import checkout, packages, precommit
 from erdma.paths import TOP
 
 pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(200)]
@@ -99,6 +99,34 @@ def test_mistake_is_found(copy, name, text, said):
 def test_pylint_finds_nothing_in_the_tree(capfd):
     """So that whoever changes a file finds what the change made, and nothing else."""
     assert precommit.pylint(checkout.names()), capfd.readouterr().out
+
+
+# ---- packages ------------------------------------------------------------------------------
+
+def test_packages_that_are_missing_are_named(monkeypatch, capfd):
+    """Instead of what Python or a test says without them; a hook installs nothing."""
+    monkeypatch.setattr(packages, 'system', lambda: packages.SYSTEM)
+    monkeypatch.setattr(packages, 'missing', lambda purpose: [f'{purpose}-1', 'python3-pytest'])
+    monkeypatch.setattr(precommit, 'static', lambda _names: pytest.fail('it goes on'))
+    assert precommit.main() == 1
+    said = ''.join(capfd.readouterr())
+    assert 'missing: check-1 python3-pytest\n' in said and 'tools/setup packages check' in said
+
+
+def test_setup_installs_what_pre_commit_asks_for(monkeypatch):
+    """CONTRIBUTING.md: "make setup" once, then "make pre-commit"."""
+    asked = []
+    monkeypatch.setattr(packages, 'have', asked.append)
+    monkeypatch.setattr(precommit, 'changed', lambda: [])
+    monkeypatch.setattr(precommit, 'static', lambda _names: True)
+    assert precommit.main() == 0
+    recipe = subprocess.run(['make', '-s', '-n', '-C', TOP, 'setup'], check=True, text=True, timeout=60,
+                            stdout=subprocess.PIPE).stdout
+    found = recipe.split()
+    assert found[:2] == ['tools/setup', 'packages'] and len(found) == 3, recipe
+    of_setup, = (set(packages.PURPOSES[x]) for x in found[2:])
+    assert asked and of_setup >= {x for purpose in asked for x in packages.PURPOSES[purpose]}
+    assert {'python3-pytest', 'shellcheck', 'codespell', 'mandoc', 'perl', 'pylint', 'git'} <= of_setup
 
 
 #: A change of one file of each type that a tool reads; three of the type that changes most.
