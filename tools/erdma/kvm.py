@@ -2,9 +2,13 @@
 """Whether KVM works on this machine."""
 import os
 import subprocess
+import time
 from pathlib import Path
 
 from . import cache
+
+#: Seconds after which a try that failed is made again.
+RETRY = 3600
 
 
 def boots(accel, image, limit=15) -> bool:
@@ -22,20 +26,35 @@ def boots(accel, image, limit=15) -> bool:
     return b'\nerdma-program-runs' in b'\n' + out
 
 
+def retained(answer):
+    """What the last try said: did a guest boot? None without one, or if it failed long ago."""
+    try:
+        good = answer.read_text(encoding='ascii').strip() == 'kvm'
+        age = time.time() - answer.stat().st_mtime
+    except OSError:
+        return None
+    return good if good or age < RETRY else None
+
+
 def works(image) -> bool:
     """Does a guest really boot with KVM on this machine, within seconds?
 
     A usable-looking /dev/kvm is no proof: inside some virtual machines the guest
-    hangs. The answer is retained until the next boot of this machine.
+    hangs. What a try said is retained until the next boot of this machine, that it failed for
+    RETRY seconds: a busy machine may have been too slow. Who may use /dev/kvm is asked each time.
     """
+    if not os.access('/dev/kvm', os.R_OK | os.W_OK):
+        return False
     boot = Path('/proc/sys/kernel/random/boot_id').read_text(encoding='ascii').strip()
     answer = cache.make_root() / f'kvm-{boot}'
-    if not answer.exists():
-        for old in cache.root().glob('kvm-*'):
-            old.unlink(missing_ok=True)
-        good = os.access('/dev/kvm', os.W_OK) and boots('kvm', image)
-        answer.write_text('kvm\n' if good else 'tcg\n', encoding='ascii')
-    return answer.read_text(encoding='ascii').strip() == 'kvm'
+    before = retained(answer)
+    if before is not None:
+        return before
+    for old in cache.root().glob('kvm-*'):
+        old.unlink(missing_ok=True)
+    good = boots('kvm', image)
+    answer.write_text('kvm\n' if good else 'tcg\n', encoding='ascii')
+    return good
 
 
 def accelerator(image, default='kvm') -> str:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tools/erdma/kvm.py: KVM is used if a guest boots with it, TCG otherwise; one try per boot."""
+"""tools/erdma/kvm.py: KVM is used if a guest boots with it, TCG otherwise; one try per boot, and per
+hour while it fails."""
+import os
+
 import pytest
 
 from erdma import kvm
@@ -32,6 +35,31 @@ def _tries(tmp_path, monkeypatch):
 def test_kvm_if_it_works(tries, good, usable, accel, tried):
     tries.good, tries.usable = good, usable
     assert [kvm.accelerator('image') for _ in range(2)] == [accel] * 2 and tries == tried
+
+
+def test_who_may_use_it_is_asked_each_time(tries):
+    """A user joins the group kvm; another session is without it."""
+    tries.usable = False
+    assert kvm.accelerator('image') == 'tcg' and tries == []
+    tries.usable = True
+    assert kvm.accelerator('image') == 'kvm' and tries == ['kvm']
+    tries.usable = False
+    assert kvm.accelerator('image') == 'tcg'
+    tries.usable = True
+    assert kvm.accelerator('image') == 'kvm' and tries == ['kvm']
+
+
+@pytest.mark.parametrize('good', (True, False))
+def test_try_that_failed_is_made_again_later(tries, tmp_path, good):
+    """A guest that did not boot in time was, perhaps, on a busy machine."""
+    tries.good = good
+    kvm.accelerator('image')
+    tries.good = True
+    answer, = tmp_path.iterdir()
+    before = answer.stat().st_mtime - kvm.RETRY - 1
+    os.utime(answer, (before, before))
+    assert [kvm.accelerator('image') for _ in range(2)] == ['kvm'] * 2
+    assert tries == ['kvm'] * (1 if good else 2)
 
 
 def test_answer_of_another_boot_is_forgotten(tries, tmp_path):
