@@ -41,6 +41,9 @@ int on_files_read(struct ctx *c, struct source *src, char *const *paths, size_t 
 	if (ret == -EBADMSG)
 		return ctx_problem(c, EBADMSG, NULL, "'eadm snapshot --write FILE' makes one.",
 				   "%s is no snapshot file that this eadm knows", path);
+	if (ret == -EINVAL)
+		return ctx_problem(c, EINVAL, NULL, "name a file that 'eadm snapshot --write FILE' "
+				   "made.", "cannot read %s: it is no regular file", path);
 	if (ret)
 		return ctx_problem(c, -ret, NULL, NULL, "cannot read %s: %s", path,
 				   strerror(-ret));

@@ -252,18 +252,27 @@ static int read_all(int fd, struct bytes *b)
 	}
 }
 
+/* O_NONBLOCK: open() of a FIFO without a writer returns. A regular file with a lease is waited for */
+static int open_file(const char *path)
+{
+	const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
+	int fd = open(path, flags | O_NONBLOCK);
+
+	return fd < 0 && errno == EWOULDBLOCK ? open(path, flags) : fd;
+}
+
 /**
  * snap_load - read a file
  * @p: memory
  * @path: its name
- * @err: positive error number: of the system; EFBIG above 1 GiB; EBADMSG: it is no
- *	snapshot, or of a version that is not known
+ * @err: positive error number: of the system; EINVAL: it is no regular file; EFBIG above
+ *	1 GiB; EBADMSG: it is no snapshot, or of a version that is not known
  *
  * Return: its records, or NULL.
  */
 struct snap_in *snap_load(struct pool *p, const char *path, int *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = open_file(path);
 	struct bytes b = { .p = p, .room = FIRST_BYTES };
 	struct snap_in *in = NULL;
 	struct stat st;

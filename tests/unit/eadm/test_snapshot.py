@@ -3,10 +3,12 @@
 to files that are cut or wrong. That every command says the same of a file as of the devices is
 tested by the goldens (tests/cli).
 """
+import fcntl
 import json
 import os
 import random
 import re
+import signal
 import stat
 import struct
 import subprocess
@@ -28,13 +30,14 @@ READERS = ['list dev', 'list qp', 'list mr', 'list cm', 'log', 'info dev', 'info
            'debug-level', 'ver', 'why']
 
 
-def eadm(*words, scenario=None):
+def eadm(*words, scenario=None, timeout=60):
     """Run eadm, on a scenario or without any."""
     env = {k: v for k, v in os.environ.items() if not k.startswith('EADM')}
     if scenario:
         env['EADM_SCENARIO'] = os.path.join(BUILD, 'scenarios', f'{scenario}.json')
     done = subprocess.run([FAKE, *map(str, words)], env=env, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,
+                          check=False)
     assert b'Sanitizer' not in done.stderr, done.stderr.decode()
     return done
 
@@ -166,6 +169,43 @@ def test_what_is_no_snapshot(tmp_path, name, status, word):
         path.write_text('x' * 100 if name == 'text' else '')
     done = eadm('--from', path, 'list', 'qp')
     assert done.returncode == status and word in done.stderr, done
+
+
+@pytest.mark.parametrize('words', ['--from {} list qp', 'why {}', 'doctor --from {}',
+                                   'report --from {}', 'match {} {}', 'diff {} {}'])
+@pytest.mark.parametrize('name', ['fifo', 'null', 'folder'])
+def test_what_is_no_regular_file(tmp_path, name, words):
+    """It is refused at once: nobody writes to the FIFO"""
+    path = tmp_path / name
+    if name == 'fifo':
+        os.mkfifo(path)
+    elif name == 'folder':
+        path.mkdir()
+    else:
+        path = Path('/dev/null')
+    done = eadm(*words.format(path, path).split(), timeout=10)
+    assert done.returncode == 1 and not done.stdout, done
+    assert done.stderr.startswith(f'eadm: cannot read {path}: it is no regular file [EINVAL]\n'
+                                  .encode()), done
+
+
+def test_a_file_with_a_lease_is_waited_for(file):
+    """A file server has one: open() waits until it is given back"""
+    take(file)
+    fd = os.open(file, os.O_RDWR)
+    broken = []
+
+    def give_back(*_):
+        broken.append(True)
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    old = signal.signal(signal.SIGIO, give_back)
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        done = eadm('--from', file, 'list', 'qp')
+    finally:
+        signal.signal(signal.SIGIO, old)
+        os.close(fd)
+    assert broken and done.returncode == 0 and done.stdout, done
 
 
 def crc32c(data):
