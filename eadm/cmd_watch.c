@@ -61,22 +61,23 @@ static int parse_until(struct watch *w, const char *list)
 		if (!r)
 			return no_such_rule(w->c, word);
 		w->rule[r - rules] = true;
-		*(rule_exit(r) == EX_DONE ? &w->why : &w->doctor) = true;
+		*(rule_is_bad(r) ? &w->doctor : &w->why) = true;
 	}
 	return w->doctor || w->why ? 0 : ctx_usage(w->c, "--until fault", "no rule named");
 }
 
 /* ---- one look ----------------------------------------------------------------- */
 
-/* Does a finding end it? Then its level counts */
+/* Does a finding end it? Then its level and its confidence count */
 static bool finding_ends(struct watch *w, const struct obj *finding)
 {
 	const struct rule *r = rule_called(obj_get_str(finding, WV_RULE, ""));
+	enum rule_sure sure = rule_sure_called(obj_get_str(finding, WV_CONFIDENCE, ""));
 	enum exit_code code;
 
 	if (!r || !(w->rule[r - rules] || w->level[r->level]))
 		return false;
-	code = rule_exit(r) == EX_FAULT ? EX_FAULT : EX_WARNING;
+	code = rule_exit(r, sure) == EX_FAULT ? EX_FAULT : EX_WARNING;
 	w->c->found = code > w->c->found ? code : w->c->found;
 	w->hit = w->hit ? w->hit : r->name;
 	return true;

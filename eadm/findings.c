@@ -105,24 +105,20 @@ bool rule_is_bad(const struct rule *r)
 	return r->level == LEVEL_FAULT || (r->level == LEVEL_WARNING && r->sure > SURE_POSSIBLE);
 }
 
-static enum exit_code exit_of(const struct rule *r, enum rule_sure sure)
+/**
+ * rule_exit - how bad is it if a rule holds?
+ * @r: rule
+ * @sure: how sure it is there, which may be less than the table says
+ *
+ * Return: EX_FAULT for a fault that is there and certain, EX_WARNING for anything else that
+ * doctor reports, else EX_DONE.
+ */
+enum exit_code rule_exit(const struct rule *r, enum rule_sure sure)
 {
 	if (!rule_is_bad(r))
 		return EX_DONE;
 	return r->level == LEVEL_FAULT && sure == SURE_CERTAIN && !is_past(r) ? EX_FAULT :
 	       EX_WARNING;
-}
-
-/**
- * rule_exit - how bad is it if a rule holds?
- * @r: rule
- *
- * Return: EX_FAULT for a fault that is there and certain, EX_WARNING for anything else that
- * doctor reports, else EX_DONE.
- */
-enum exit_code rule_exit(const struct rule *r)
-{
-	return exit_of(r, r->sure);
 }
 
 /**
@@ -189,7 +185,7 @@ enum exit_code findings_exit(const struct findings *f)
 	const struct finding *n;
 
 	for (n = f->first; n; n = n->next) {
-		one = exit_of(n->rule, n->sure);
+		one = rule_exit(n->rule, n->sure);
 		code = one > code ? one : code;
 	}
 	return code;

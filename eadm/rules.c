@@ -39,6 +39,8 @@ const char *rule_level_name(enum rule_level level)
 	return names[level];
 }
 
+static const char *const sure_names[] = { "POSSIBLE", "LIKELY", "CERTAIN" };
+
 /**
  * rule_sure_name - a confidence in words
  * @sure: confidence
@@ -47,9 +49,22 @@ const char *rule_level_name(enum rule_level level)
  */
 const char *rule_sure_name(enum rule_sure sure)
 {
-	static const char *const names[] = { "POSSIBLE", "LIKELY", "CERTAIN" };
+	return sure_names[sure];
+}
 
-	return names[sure];
+/**
+ * rule_sure_called - a confidence of these words
+ * @name: of rule_sure_name()
+ *
+ * Return: confidence; SURE_POSSIBLE for any other words.
+ */
+enum rule_sure rule_sure_called(const char *name)
+{
+	enum rule_sure sure = SURE_CERTAIN;
+
+	while (sure > SURE_POSSIBLE && strcmp(sure_names[sure], name))
+		sure--;
+	return sure;
 }
 
 /**

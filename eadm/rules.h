@@ -634,6 +634,7 @@ extern const struct rule rules[RULE_COUNT];
 const struct rule *rule_called(const char *name);
 const char *rule_level_name(enum rule_level level);
 const char *rule_sure_name(enum rule_sure sure);
+enum rule_sure rule_sure_called(const char *name);
 const char *rule_side_name(enum rule_side side);
 const char *rule_text(struct pool *p, const struct rule *r);
 const char *rule_runbook(struct pool *p, const struct rule *r);

@@ -52,7 +52,7 @@ void findings_keep_bad(struct findings *f, const bool *only);
 bool rule_is_bad(const struct rule *r);
 void findings_move(struct findings *to, struct findings *from);
 void findings_repeat(struct findings *to, const struct findings *from);
-enum exit_code rule_exit(const struct rule *r);
+enum exit_code rule_exit(const struct rule *r, enum rule_sure sure);
 enum exit_code findings_exit(const struct findings *f);
 void findings_fill(const struct findings *f, struct obj *o);
 void finding_fill(struct obj *o, const struct finding *n);

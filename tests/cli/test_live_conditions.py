@@ -336,6 +336,19 @@ def test_a_rule_that_is_not_the_verdict_ends_it(eadm):
         assert 'link-down' in rules(watch(eadm, [down(qp=[])], '--until', until, exit_status=11))
 
 
+@pytest.mark.parametrize('syndrome, sure, status', [
+    pytest.param(12, 'CERTAIN', 11, id='a key of this end'),
+    pytest.param(5, 'LIKELY', 10, id='a target at the peer, that is not known')])
+@pytest.mark.parametrize('until', ['access-refused', 'fault'])
+def test_the_exit_status_is_that_of_doctor(eadm, until, syndrome, sure, status):
+    """It is by the confidence of the finding, which may be less than that of the rule."""
+    stopped = mkwhy.stopped(syndrome)
+    doc = watch(eadm, [stopped], '--until', until, exit_status=status)
+    verdict = doc['data'][0]['verdict']
+    assert (verdict['rule'], verdict['confidence'], doc['exit']) == ('access-refused', sure, status)
+    eadm([stopped], 'doctor', form=('-j',), exit_status=status)
+
+
 def test_rules_of_doctor_and_others_together(eadm):
     works = m.base(qp=[mkwhy.client(then=[mkwhy.client(sq=(100 + n, 100 + n), pkts=(300 + n, 301 + n))
                                           for n in range(1, 40)]), mkwhy.server()])
