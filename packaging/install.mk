@@ -104,6 +104,7 @@ install-model:
 install-dkms:
 	for f in $(DKMS_FILES); do install -D -m 644 $$f $(DKMS_DIR)/$$f || exit; done
 	chmod 755 $(DKMS_DIR)/driver/compat/probe.sh
+	install -m 755 packaging/dkms/compiled.sh $(DKMS_DIR)/compiled.sh
 	sed 's/#MODULE_VERSION#/$(VERSION)/' packaging/dkms/dkms.conf >$(DKMS_DIR)/dkms.conf
 	chmod 644 $(DKMS_DIR)/dkms.conf
 	$(call install_man,man/erdma.4 man/erdma_diag.4)

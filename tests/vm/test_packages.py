@@ -31,6 +31,8 @@ LOAD = 'load-server', 'load-client'
 LITTLE_TIME = 'systemd-run --scope --quiet --property=CPUQuota=5% --unit='
 #: A version after ours.
 NEXT = '999.0.0'
+#: Folder of the modules of the version before, until newer ones are compiled.
+OLDER = 'erdma-dkms'
 #: The kernel whose stock driver fits the kernel of a system.
 OWN_DRIVER = {'bookworm': '6.1'}
 
@@ -255,6 +257,7 @@ def test_upgrade_under_load_leaves_the_running_driver(system, next_debs):
                 vm.run('eadm list qp && eadm stat', 60)
                 vm.run(f'dpkg -i /erdma/{next_debs}/erdma-dkms_*.deb', 2000)
                 assert [version_of(vm, x) for x in (True, False)] == [release.version(), NEXT]
+                assert not vm.ok(f'ls -d /lib/modules/*/updates/{OLDER}')
                 check_follows(vm, events)
             check_data_moves(vm)
             assert all(x.running for x in programs)
@@ -363,6 +366,46 @@ def test_purge_leaves_nothing(system):
     if system.upgraded:
         others = set(system.must('dpkg', '-L', *system.upgraded).splitlines())
     assert not differences(system, system.before, system.files()) - others
+    assert not modules_of_dkms(system)
+
+
+def does_not_compile(deb, folder):
+    """The package of a next version, whose source has an error: its file."""
+    tree, version = folder / 'broken', release.version()
+    subprocess.run(['dpkg-deb', '-R', deb, tree], check=True)
+    source = tree / f'usr/src/erdma-{NEXT}'
+    source.with_name(f'erdma-{version}').rename(source)
+    for file in (source / 'dkms.conf', *(tree / 'DEBIAN').iterdir()):
+        file.write_text(file.read_text(encoding='utf-8').replace(version, NEXT), encoding='utf-8')
+    (source / 'driver/erdma_main.c').write_text('#error this kernel\n', encoding='ascii')
+    subprocess.run(['dpkg-deb', '--root-owner-group', '-b', tree, folder / 'broken.deb'], check=True,
+                   stdout=subprocess.DEVNULL)
+    return folder / 'broken.deb'
+
+
+def test_version_that_does_not_compile_leaves_the_module_of_the_older_one(system, debs):
+    """The failure is dpkg's, and names the log. modprobe takes the older module until its package is
+    installed again, or one that compiles; a purge leaves none.
+    """
+    kernel, before, deb = system.releases()[-1], system.files(), debs['erdma-dkms']
+    broken = does_not_compile(deb, system.dir)
+    try:
+        system.install([deb])
+        for back in (True, False):
+            done = system.run('dpkg', '-i', f'{distro.INSIDE}/{broken.name}')
+            assert done.returncode == 1 and 'make.log' in done.stdout, done.stdout
+            assert f'Linux {kernel} keeps the driver of the version before' in done.stdout
+            state = system.must('dpkg-query', '-W', '-f', '${db:Status-Status} ${Version}', 'erdma-dkms')
+            assert state == f'half-configured {NEXT}-1'
+            assert f'/updates/{OLDER}/erdma.ko' in module_file(system, kernel)
+            assert system.must('modinfo', '-k', kernel, '-F', 'version', 'erdma').strip() == release.version()
+            if back:
+                system.install([deb])
+                assert '/updates/dkms/erdma.ko' in module_file(system, kernel)
+                assert not list((system.root / 'lib/modules').glob(f'*/updates/{OLDER}'))
+    finally:
+        system.must('dpkg', '--purge', 'erdma-dkms')
+    assert not differences(system, before, system.files())
     assert not modules_of_dkms(system)
 
 

@@ -101,22 +101,24 @@ def test_guide_gives_no_package_to_a_system_whose_dkms_is_too_old():
 def test_dkms_builds_and_places_the_module():
     """What DKMS reads is a shell script that sets variables."""
     names = ('PACKAGE_NAME', 'BUILT_MODULE_NAME[0]', 'DEST_MODULE_LOCATION[0]', 'AUTOINSTALL',
-             'MAKE[0]', 'BUILD_EXCLUSIVE_CONFIG')
+             'MAKE[0]', 'BUILD_EXCLUSIVE_CONFIG', 'POST_BUILD')
     shown = '; '.join(f'echo "${{{x}}}"' for x in names)
-    out = subprocess.run(['bash', '-c', f'kernel_source_dir=/k; . packaging/dkms/dkms.conf; {shown}'],
+    given = 'kernel_source_dir=/k; kernelver=6'
+    out = subprocess.run(['bash', '-c', f'{given}; . packaging/dkms/dkms.conf; {shown}'],
                          cwd=TOP, check=True, capture_output=True, text=True, timeout=60).stdout
     assert out.splitlines()[:5] == ['erdma', 'erdma', '/updates/dkms', 'yes',
                                     'make -C driver KDIR=/k']
     # A kernel without them is left out, and not a build that fails.
     assert out.splitlines()[5].split() == \
         ['CONFIG_INFINIBAND', 'CONFIG_INFINIBAND_ADDR_TRANS', 'CONFIG_INET']
+    assert out.splitlines()[6] == 'compiled.sh 6'
 
 
 def script(name, root, folder):
     """A script of a package, made to look and write below ROOT, in FOLDER."""
-    text = (TOP / f'packaging/debian/{name}').read_text(encoding='utf-8')
+    text = (TOP / 'packaging' / name).read_text(encoding='utf-8')
     first, _, rest = text.partition('\n')
-    path = folder / name
+    path = folder / name.rpartition('/')[2]
     rest = re.sub(r'(?<![\w}*"%@])/(?!dev/null)(?=\w)', '@/', rest)
     assert set(re.findall(r'@/(\w+)', rest)) <= {'lib', 'usr', 'etc', 'var', 'dev', 'run'}
     rest = rest.replace('@/', f'{root}/').replace('#DEBHELPER#', 'echo debhelper')
@@ -141,7 +143,7 @@ def test_installation_names_kernels_that_get_no_driver(tmp_path):
     kernel(tmp_path, '3-none', {x: False for x in yes})
     kernel(tmp_path, '4-half', {**yes, 'CONFIG_INFINIBAND_ADDR_TRANS': False})
     (tmp_path / 'lib/modules/5-left/updates').mkdir(parents=True)       # of a kernel that is gone
-    path = script('erdma-dkms.postinst', tmp_path, tmp_path)
+    path = script('debian/erdma-dkms.postinst', tmp_path, tmp_path)
     done = subprocess.run(['sh', path, 'configure'], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, 'debhelper\n')
     assert done.stderr.splitlines() == [
@@ -149,8 +151,83 @@ def test_installation_names_kernels_that_get_no_driver(tmp_path):
         'erdma-dkms: Linux 3-none is made without InfiniBand (CONFIG_INFINIBAND): it gets no driver',
         'erdma-dkms: Linux 4-half is made without InfiniBand (CONFIG_INFINIBAND_ADDR_TRANS): '
         'it gets no driver']
-    done = subprocess.run(['sh', path, 'abort-upgrade'], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, 'debhelper\n', '')
+    again = subprocess.run(['sh', path, 'abort-upgrade', '2'], capture_output=True, text=True, timeout=60)
+    assert (again.returncode, again.stdout, again.stderr) == (0, 'debhelper\n', done.stderr)
+
+
+def older_module(root, release, where='dkms'):
+    """A module of the version before; its file."""
+    file = root / f'lib/modules/{release}/updates/{where}/erdma.ko.xz'
+    file.parent.mkdir(parents=True)
+    file.write_text(release)
+    return file
+
+
+def run_script(root, name, *args):
+    """Its status, and what it says on stderr. depmod writes down its kernels."""
+    stub = root / 'bin/depmod'
+    stub.parent.mkdir(exist_ok=True)
+    stub.write_text(f'#!/bin/sh\necho "$@" >>{root}/depmod\nexit 1\n')
+    stub.chmod(0o755)
+    done = subprocess.run(['sh', script(name, root, root), *args], capture_output=True, text=True,
+                          timeout=60, env={'PATH': f'{root}/bin:/usr/bin:/bin'})
+    return done.returncode, done.stderr
+
+
+def test_upgrade_keeps_the_modules_until_the_new_ones_are_compiled(tmp_path):
+    """One that is retained from before is replaced."""
+    for release in ('1-a', '2-b'):
+        kernel(tmp_path, release, {})
+        older_module(tmp_path, release)
+    older = [older_module(tmp_path, '1-a', 'erdma-dkms')]
+    older[0].rename(older[0].with_name('erdma.ko'))
+    older.append(tmp_path / 'lib/modules/2-b/updates/erdma-dkms/erdma.ko.xz')
+    assert run_script(tmp_path, 'debian/erdma-dkms.prerm', 'upgrade', '2') == (0, '')
+    assert [x.read_text() for x in older] == ['1-a', '2-b']
+    assert not older[0].with_name('erdma.ko').exists()
+    assert run_script(tmp_path, 'dkms/compiled.sh', '1-a') == (0, '')
+    assert run_script(tmp_path, 'dkms/compiled.sh', '1-a') == (0, '')
+    assert [x.parent.exists() for x in older] == [False, True]
+
+
+def test_removal_keeps_no_module(tmp_path):
+    kernel(tmp_path, '1-a', {})
+    older_module(tmp_path, '1-a')
+    assert run_script(tmp_path, 'debian/erdma-dkms.prerm', 'remove') == (0, '')
+    assert not (tmp_path / 'lib/modules/1-a/updates/erdma-dkms').exists()
+
+
+def test_modules_that_are_retained_go_with_the_package(tmp_path):
+    """Folders that others use stay, and a kernel that is gone has no list of modules."""
+    kernel(tmp_path, '1-a', {})
+    kernel(tmp_path, '2-b', {})
+    older = [older_module(tmp_path, x, 'erdma-dkms') for x in ('1-a', '2-b', '3-gone')]
+    other = older_module(tmp_path, '2-b', 'other')
+    assert run_script(tmp_path, 'debian/erdma-dkms.postrm', 'upgrade', '2') == (0, '')
+    assert all(x.exists() for x in older)
+    assert run_script(tmp_path, 'debian/erdma-dkms.postrm', 'remove') == (0, '')
+    assert not any(x.parent.exists() for x in older)
+    assert other.exists() and not (tmp_path / 'lib/modules/1-a/updates').exists()
+    assert (tmp_path / 'depmod').read_text().split() == ['1-a', '2-b']
+
+
+def test_kernels_that_keep_their_module_are_named(tmp_path):
+    """Compiled or not: DKMS fails here. What is retained for a kernel that is gone goes."""
+    yes = {'CONFIG_INFINIBAND': True, 'CONFIG_INFINIBAND_ADDR_TRANS': True}
+    kernel(tmp_path, '1-a', yes)
+    kernel(tmp_path, '2-bare')
+    for release in ('1-a', '2-bare', '3-gone'):
+        older_module(tmp_path, release, 'erdma-dkms')
+    path = script('debian/erdma-dkms.postinst', tmp_path, tmp_path)
+    path.write_text(path.read_text().replace('echo debhelper', 'exit 10'))
+    done = subprocess.run(['sh', path, 'configure', '1'], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 10
+    keeps = 'keeps the driver of the version before'
+    assert done.stderr.splitlines() == [
+        f'erdma-dkms: no headers for Linux 2-bare: it {keeps}; apt install linux-headers-2-bare',
+        f'erdma-dkms: Linux 1-a {keeps}: the new one is not compiled for it',
+        f'erdma-dkms: Linux 2-bare {keeps}: the new one is not compiled for it']
+    assert not (tmp_path / 'lib/modules/3-gone').exists()
 
 
 @pytest.mark.parametrize('action, stopped', (('remove', True), ('upgrade', False)))
@@ -159,7 +236,7 @@ def test_removal_stops_the_service_that_writes_the_metrics(tmp_path, action, sto
     (tmp_path / 'run/systemd/system').mkdir(parents=True)
     (tmp_path / 'deb-systemd-invoke').write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/asked\nexit 1\n')
     (tmp_path / 'deb-systemd-invoke').chmod(0o755)
-    done = subprocess.run(['sh', script('eadm.prerm', tmp_path, tmp_path), action], timeout=60,
+    done = subprocess.run(['sh', script('debian/eadm.prerm', tmp_path, tmp_path), action], timeout=60,
                           env={'PATH': f'{tmp_path}:/usr/bin:/bin'}, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, 'debhelper\n', '')
     asked = tmp_path / 'asked'
@@ -209,7 +286,7 @@ def test_purge_removes_the_group_unless_it_has_members(tmp_path, action, members
     for file in files + others:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text('')
-    done = subprocess.run(['sh', script('eadm.postrm', tmp_path, tmp_path), action],
+    done = subprocess.run(['sh', script('debian/eadm.postrm', tmp_path, tmp_path), action],
                           env={'PATH': f'{tmp_path}:/usr/bin:/bin'}, capture_output=True, text=True,
                           timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, 'debhelper\n', '')

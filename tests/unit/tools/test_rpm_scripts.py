@@ -132,6 +132,7 @@ def _real(tmp_path):
         folder.mkdir(parents=True)
     conf = (TOP / 'packaging/dkms/dkms.conf').read_text(encoding='utf-8')
     (source / 'dkms.conf').write_text(conf.replace('#MODULE_VERSION#', '1.0'))
+    shutil.copy(TOP / 'packaging/dkms/compiled.sh', source)
     config = re.search('BUILD_EXCLUSIVE_CONFIG="(.*)"', conf)[1].split()
     (kernel / 'build/.config').write_text(''.join(f'{x}=m\n' for x in config))
     (source / 'driver/Makefile').write_text('erdma.ko: erdma.c\n\tcc -c -o $@ $<\nclean:\n\trm -f *.ko\n')
