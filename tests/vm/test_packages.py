@@ -527,3 +527,23 @@ def test_debian_11_builds_the_module_from_the_sources():
         assert not [x for x in system.files() if re.match('/usr/.*erdma', x) and x not in before]
     finally:
         system.remove()
+
+
+def test_source_package_builds_with_its_build_depends(debs):
+    """On a fresh Debian 12, from its archive and without network: what the packages are made with
+    here has more.
+    """
+    made = debs['eadm'].parent
+    system = distro.System('bookworm', 'build')
+    try:
+        dsc = next(made.glob('*.dsc'))
+        system.apt_build_dep(dsc)
+        work = system.dir / 'source'
+        work.mkdir()
+        for file in (dsc, *made.glob('*.tar.xz')):
+            shutil.copy(file, work)
+        system.must('sh', '-ec', f'cd {distro.INSIDE} && dpkg-source -x {dsc.name} tree && cd tree && '
+                    'dpkg-buildpackage -b -us -uc', folder=work)
+        assert {x.name for x in work.glob('*.deb')} == {x.name for x in debs.values()}
+    finally:
+        system.remove()

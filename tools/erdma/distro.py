@@ -192,6 +192,14 @@ class System:
     def apt_install(self, *wanted) -> str:
         """Package files (Path) and names of packages, with what they need of the suite's archive,
         by the system's own apt-get. Returns what it printed."""
+        return self.apt_get('install', *wanted)
+
+    def apt_build_dep(self, dsc) -> str:
+        """What this source package (.dsc) needs to be built, in the same way."""
+        return self.apt_get('build-dep', dsc)
+
+    def apt_get(self, verb, *wanted) -> str:
+        """apt-get VERB with package files (Path) and names, of the suite's archive: what it printed."""
         work = self.dir / 'apt'
         shutil.rmtree(work, ignore_errors=True)
         (work / 'archives/partial').mkdir(parents=True)
@@ -208,11 +216,11 @@ class System:
             step.run(*words, '-o', f'Dir::State::status={self.root}/var/lib/dpkg/status',
                      '-o', f'Dir::State::extended_states={work}/extended_states',
                      '-o', f'Dir::Cache::archives={work}/archives', '-o', 'Debug::NoLocking=true',
-                     '--download-only', 'install', *wanted, env=env)
+                     '--download-only', verb, *wanted, env=env)
         return self.must(*words, '-o', f'Dir::Etc::sourcelist={INSIDE}/sources.list',
                          '-o', 'Dir::Etc::sourceparts=-', '-o', f'Dir::State::lists={INSIDE}/lists',
                          '-o', f'Dir::Cache::archives={INSIDE}/archives',
-                         '-o', 'Acquire::Languages=none', '-o', 'Dpkg::Use-Pty=false', 'install',
+                         '-o', 'Acquire::Languages=none', '-o', 'Dpkg::Use-Pty=false', verb,
                          *(f'{INSIDE}/{x.name}' if isinstance(x, Path) else x for x in wanted), folder=work)
 
     def packages(self) -> set:
