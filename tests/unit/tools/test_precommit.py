@@ -10,7 +10,7 @@ import pytest
 from erdma import checkout, packages, precommit
 from erdma.paths import TOP
 
-pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(200)]
+pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(1000)]
 
 #: CPU seconds; a machine that does other things, too, does not count.
 LIMIT = 20
@@ -68,7 +68,7 @@ def pre_commit(copy):
         hook.symlink_to('../../tools/pre-commit')
     return subprocess.run([hook], cwd=copy, env={**os.environ, 'GIT_INDEX_FILE': '.git/index'},
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=180, check=False)
+                          stderr=subprocess.STDOUT, text=True, timeout=900, check=False)
 
 
 # (file, what is added to it, what is said)
