@@ -128,18 +128,28 @@ def newcomers_commands():
     return re.findall(r'(?m)^    (erdma-vm .*)$', text)[:4]
 
 
+def play(user, line):
+    """A line of README.md succeeds. Of rping's client counts what it printed: its exit status may be
+    255 when all data was verified, by a race of its own (erdma.vm.perftest).
+    """
+    done = user.run('sh', '-ec', line)
+    client = ' rping -c ' in line
+    assert done.returncode in ((0, 255) if client else (0,)), f'{line}: {done.returncode}\n{done.stderr}'
+    if client:
+        pings = int(re.search(r'-C (\d+)', line)[1])
+        assert '-V' in line and done.stdout.count('ping data: rdma-ping') == pings, done.stdout
+
+
 def test_newcomers_four_commands(user):
     lines = newcomers_commands()
     assert [x.split()[1] for x in lines] == ['up', 'run', 'run', 'down']
     begin = time.monotonic()
     for line in lines[:3]:
-        done = user.run('sh', '-ec', line)
-        assert done.returncode == 0, f'{line}: {done.returncode}\n{done.stderr}'
+        play(user, line)
     seconds = time.monotonic() - begin
     print(f'from "erdma-vm up" to verified data: {seconds:.0f} s')
-    assert 'rdma-ping-9' in done.stdout and seconds < TARGET
-    done = user.run('sh', '-ec', lines[3])
-    assert done.returncode == 0, done.stderr
+    assert seconds < TARGET
+    play(user, lines[3])
 
 
 def test_programs_are_those_of_the_packages(user):
@@ -256,8 +266,8 @@ def test_the_packages_eadm_and_driver_are_in_the_guest(net):
 
 def test_a_fault_strikes(net):
     net.vm('fault', '2', 'delay payload ms=20 count=3')
-    net.vm('run', '1', '--', 'sh', '-c', 'rping -s -C 10 & sleep 3')
-    net.vm('run', '2', '--', 'rping', '-c', '-a', '10.77.0.1', '-V', '-C', '10')
+    for line in newcomers_commands()[1:3]:
+        play(net, line)
     fault, = json.loads(net.vm('fault', '2', '--json').stdout)['faults']
     assert fault['hits'] == 3
     net.vm('fault', '2', 'clear')
