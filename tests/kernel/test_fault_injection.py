@@ -62,13 +62,13 @@ QUICK = pytest.param(Depth(600, 60, 600, 200), id='quick', marks=[
     pytest.mark.group('quick'), pytest.mark.vms(smp=1), pytest.mark.limit(900)])
 THOROUGH = pytest.param(Depth(1, 1, 30, 1500), id='thorough', marks=[
     pytest.mark.group('debug'), pytest.mark.limit(7000)])
-# Parts, as all take hours, and what leaked is looked for at the end of one. One core: after 2,900
-# resets QEMU 7.2 with two crashed, which keeps numbers of memory regions in the other one's TLB while
-# they change.
-EACH = [pytest.param(Depth(1, 1, 1, 7000, points), id=f'each{points[1]}', marks=[
-    pytest.mark.group('long'), pytest.mark.vms(smp=1), pytest.mark.limit(8000)])
-    for points in (('-f', 1, '-e', 500), ('-f', 500, '-e', 1000), ('-f', 1000, '-e', 1500),
-                   ('-f', 1500))]
+# Parts of a quarter of an hour, as all take hours, and what leaked is looked for at the end of one. One
+# core: after 2,900 resets QEMU 7.2 with two crashed, which keeps numbers of memory regions in the
+# other one's TLB while they change.
+EACH = [pytest.param(Depth(1, 1, 1, 4000, points), id=f'each{points[1]}', marks=[
+    pytest.mark.group('long'), pytest.mark.vms(smp=1), pytest.mark.limit(5000)])
+    for points in (('-f', 1, '-e', 250), *(('-f', n, '-e', n + 250) for n in range(250, 2250, 250)),
+                   ('-f', 2250))]
 both_depths = pytest.mark.parametrize('depth', [QUICK, THOROUGH])
 thorough = pytest.mark.parametrize('depth', [THOROUGH])
 command_faults = pytest.mark.parametrize('line', ['corrupt command status=22', 'drop command'],
