@@ -361,8 +361,11 @@ static void listen_destroy(struct erdma_listener *l)
  */
 static void listen_record_caller(struct erdma_listener *l)
 {
+	if (current == READ_ONCE(l->dev->registering))
+		return;
+	erdma_rec_current(&l->owner);
 	l->asked_kernel = current->flags & PF_KTHREAD;
-	if (!l->asked_kernel && current != READ_ONCE(l->dev->registering))
+	if (!l->asked_kernel)
 		l->asked = get_task_struct(current->group_leader);
 }
 
@@ -433,7 +436,6 @@ static struct erdma_listener *listen_create(struct iw_cm_id *id, int backlog)
 	l->any = any;
 	l->port = port;
 	l->backlog = clamp(backlog, 1, LISTEN_MAX_BACKLOG);
-	erdma_rec_current(&l->owner);
 	INIT_LIST_HEAD(&l->node);
 	INIT_LIST_HEAD(&l->socks);
 

@@ -8,9 +8,10 @@ import time
 
 import pytest
 
-from lib.programs import PROGS, data_moves
+from lib.programs import PROGS, data_moves, eadm_data
 from lib.tap import passed
 from vm.lib.groups import ROOT, control_groups
+from vm.lib.recovery import reset, wait_recovered
 
 pytestmark = [
     pytest.mark.group('vm'),
@@ -159,6 +160,21 @@ def test_wildcard_listeners_keep_their_namespace_when_the_card_is_bound_again(vm
     assert open_ports(vm) & set(ports) == {ports[1]}
     vm.run('ip addr del 10.88.0.1/24 dev eth0')
     data_moves(vm)
+
+
+def test_listener_that_a_fresh_device_has_is_nobodys(vm):
+    """A worker of the driver brings the device up, in which rdma_cm makes the listener again: that is
+    not the kernel's, and whose it is the driver does not learn.
+    """
+    port = vm.next_port()
+
+    def owner():
+        return next(x['owner'] for x in eadm_data(vm, 'list', 'cm') if x['local']['port'] == port)
+    start(vm, 'listen', '0.0.0.0', port).expect('^listening$')
+    assert owner()['comm'] == 'verbs_owner' and not owner()['kernel']
+    wait_recovered(vm, reset(vm))
+    vm.wait_until('the listener', lambda: port in open_ports(vm))
+    assert not owner()['kernel'] and not owner().get('pid'), owner()
 
 
 def test_listener_on_an_address_of_another_namespace_is_refused(vm, namespace):
