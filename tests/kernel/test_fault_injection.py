@@ -390,8 +390,10 @@ def test_object_of_a_process_every_fault(balanced, visited, depth, objects):
 
 
 @thorough
-def test_work_of_a_connection_every_fault(balanced, visited, depth):
-    with work_is_hit(balanced, 'ep_work'):
+@pytest.mark.parametrize('work', ['ep_setup_work', 'ep_work'])
+def test_work_of_a_connection_every_fault(balanced, visited, depth, work):
+    """Of an endpoint until it is set up, and of one that is."""
+    with work_is_hit(balanced, work):
         every_fault(balanced, visited, depth.seconds, '-w', '-s', depth.short, 'verbs',
                     balanced.address())
 
