@@ -173,6 +173,17 @@ bool attempt_is_idle(const struct erdma_diag_log_cm *cm)
 	return cm->err && cause_of(cm).rule == RULE_CM_NO_REQUEST;
 }
 
+/**
+ * attempt_came_about - did it become a connection?
+ * @cm: entry of the recorder
+ *
+ * Return: true if so.
+ */
+bool attempt_came_about(const struct erdma_diag_log_cm *cm)
+{
+	return !cm->err && !is_rejected(cm) && cm->stage == ERDMA_DIAG_CM_DONE;
+}
+
 static const char *stage_text(uint32_t stage)
 {
 	static const char *const texts[] = {

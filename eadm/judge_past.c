@@ -92,6 +92,49 @@ static bool is_tried(const struct erdma_diag_log_cm *const *tried, size_t n,
 	return k < n;
 }
 
+/* Of two processes the same program; the recorders have no user */
+static bool same_program(const struct erdma_diag_owner *a, const struct erdma_diag_owner *b)
+{
+	return a->kernel == b->kernel && !memcmp(a->comm, b->comm, sizeof(a->comm));
+}
+
+/* A connection that came about after a failure of @e, by the same program; @i counts through them */
+static const struct log_entry *next_success(const struct inquiry *q, const struct why_dev *d,
+					    const struct log_entry *e, size_t *i)
+{
+	const struct log_entry *s;
+
+	if (q->choice->f.by_pid)
+		return NULL;
+	while ((s = logs_newest(&d->logs, ERDMA_DIAG_LOG_CM, (*i)++)))
+		if (s->head.time_ns > e->head.time_ns && attempt_came_about(&s->cm) &&
+		    same_program(&s->head.owner, &e->head.owner))
+			return s;
+	return NULL;
+}
+
+/* The same service: of two listeners of a program each has its own port */
+static bool same_service(const struct erdma_diag_log_cm *a, const struct erdma_diag_log_cm *b)
+{
+	return same_peer(a, b) && (attempt_is_active(a) || a->sport == b->sport);
+}
+
+/*
+ * A program that was started again has another pid. Whoever asks for one process hears of its
+ * failures nevertheless.
+ */
+static bool attempt_is_answered(const struct inquiry *q, const struct why_dev *d,
+				const struct log_entry *e)
+{
+	const struct log_entry *s;
+	size_t i = 0;
+
+	while ((s = next_success(q, d, e, &i)))
+		if (same_service(&s->cm, &e->cm))
+			return true;
+	return false;
+}
+
 /*
  * Of each peer the newest attempt: a later one that came about is the answer to the others. TCP
  * connections without a request are no answer to anything; they are asked about with @idle.
@@ -109,7 +152,7 @@ static void owner_attempts(struct inquiry *q, const struct why_dev *d,
 		    is_tried(tried, n, &e->cm))
 			continue;
 		tried[n++] = &e->cm;
-		if ((idle || attempt_failed(&e->cm)) && !e->said)
+		if (!e->said && (idle || (attempt_failed(&e->cm) && !attempt_is_answered(q, d, e))))
 			attempt_say(q, d->dev, e, f);
 	}
 }
@@ -153,6 +196,22 @@ static bool say_pinned(struct inquiry *q, const struct dev *dev, const struct lo
 static bool connects(uint32_t verb)
 {
 	return verb == ERDMA_DIAG_VERB_CONNECT || verb == ERDMA_DIAG_VERB_ACCEPT;
+}
+
+/* A connection on the same side: no other verb is recorded when it succeeds */
+static bool verb_is_answered(const struct inquiry *q, const struct why_dev *d,
+			     const struct log_entry *e)
+{
+	bool active = e->fail.verb == ERDMA_DIAG_VERB_CONNECT;
+	const struct log_entry *s;
+	size_t i = 0;
+
+	if (!connects(e->fail.verb))
+		return false;
+	while ((s = next_success(q, d, e, &i)))
+		if (attempt_is_active(&s->cm) == active)
+			return true;
+	return false;
 }
 
 /* What the recorder of connections has says more than the verb's errno */
@@ -217,7 +276,8 @@ static void owner_verbs(struct inquiry *q, const struct why_dev *d,
 
 	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_FAIL, i)); i++)
 		if (same_owner(&e->head.owner, owner) && wanted_owner(q, d->dev, e) &&
-		    !said_by_attempt(f, e->fail.verb) && !said_by_loss(&e->fail))
+		    !said_by_attempt(f, e->fail.verb) && !said_by_loss(&e->fail) &&
+		    !verb_is_answered(q, d, e))
 			say_verb(q, d->dev, e, f);
 }
 
@@ -312,6 +372,7 @@ static struct log_entry *newest_attempt(struct inquiry *q, const struct why_dev 
 
 	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_CM, i)); i++)
 		if (attempt_failed(&e->cm) && wanted_owner(q, d->dev, e) &&
+		    !attempt_is_answered(q, d, e) &&
 		    (!last || e->head.time_ns > last->head.time_ns))
 			last = e;
 	return last;
@@ -325,7 +386,7 @@ static struct log_entry *newest_verb(struct inquiry *q, const struct why_dev *d,
 
 	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_FAIL, i)); i++)
 		if (wanted_owner(q, d->dev, e) && !(attempts && connects(e->fail.verb)) &&
-		    !said_by_loss(&e->fail) &&
+		    !said_by_loss(&e->fail) && !verb_is_answered(q, d, e) &&
 		    (!last || e->head.time_ns > last->head.time_ns))
 			last = e;
 	return last;

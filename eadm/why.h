@@ -335,6 +335,7 @@ bool judge_cq_asleep(struct inquiry *q, const struct end *e, enum rule_id id, st
 bool attempt_is_active(const struct erdma_diag_log_cm *cm);
 bool attempt_failed(const struct erdma_diag_log_cm *cm);
 bool attempt_is_idle(const struct erdma_diag_log_cm *cm);
+bool attempt_came_about(const struct erdma_diag_log_cm *cm);
 void attempt_say(struct inquiry *q, const struct dev *dev, struct log_entry *e,
 		 struct findings *f);
 /* judge_past.c: what the recorders have */

@@ -629,3 +629,71 @@ def test_verdict(name, tmp_path):
         adapter = orphaned(recorded(of)) if exited else recorded(of)
     rows = [x for x in said(tmp_path, [adapter], 'why') if x.get('qpn')]
     assert rows[0]['verdict']['rule'] == rule, rows[0]
+
+
+# ---- a failure that a later success answers ----------------------------------------------
+
+def refused(**kw):
+    """Process 155 is refused by port 7471 of a peer."""
+    return m.attempt(0, 95_000, 1, 1, errno.ECONNREFUSED, 200, **{'qpn': 99, **kw})
+
+
+def success(pid=156, comm='ib_send_bw', ms=99_000, flags=1 | 4, peer='10.77.0.2', port=7471,
+            sport=1024):
+    """A connection of another process, four seconds later."""
+    e = m.attempt(1, ms, 5, flags, 0, 10, qpn=98, pid=pid, peer=peer)
+    return instead(instead(e, b'ib_send_bw'.ljust(16, b'\0'), comm.encode().ljust(16, b'\0')),
+                   le('HH', 1024, 7471), le('HH', sport, port))
+
+
+def instead(e, old, new):
+    """An entry with other bytes in place of some that mkwhy.py writes."""
+    raw = bytes.fromhex(e['data'])
+    assert raw.count(old) == 1
+    return {**e, 'data': raw.replace(old, new).hex()}
+
+
+WAITED = m.attempt(0, 95_000, 3, 4, errno.ETIMEDOUT, 60_000_000, qpn=0)
+VERB_CONNECT, VERB_ACCEPT = (entry(6, 2, 95_000, m.CLIENT, 'ib_send_bw', le(
+    'IIIIIIII', verb, errno.EINVAL, 0, 1, 0, 0, 0, 0)) for verb in (12, 13))
+#: What failed, what came later, and the rule that stays.
+ANSWERS = {
+    'nothing came later': (refused(), None, 'cm-refused'),
+    'the program again': (refused(), success(), ''),
+    'another program': (refused(), success(comm='rping'), 'cm-refused'),
+    'an earlier success': (refused(), success(ms=94_000), 'cm-refused'),
+    'another peer': (refused(), success(peer='10.77.0.3'), 'cm-refused'),
+    'another port of the peer': (refused(), success(port=7472), 'cm-refused'),
+    'another port of this side': (refused(), success(sport=1025), ''),
+    'it accepted': (refused(), success(flags=4), 'cm-refused'),
+    'a listener again': (WAITED, success(flags=4), ''),
+    'another listener': (WAITED, success(flags=4, sport=1025), 'cm-not-accepted'),
+    'the verb again': (VERB_CONNECT, success(), ''),
+    'a verb of the other side': (VERB_CONNECT, success(flags=4), 'verb-failed'),
+    'accepted again': (VERB_ACCEPT, success(flags=4), ''),
+    'another verb': (m.verb(errno.EIO, 1, 12), success(), 'verb-failed'),
+}
+
+
+@pytest.mark.parametrize('name', ANSWERS)
+def test_later_success_answers(name, tmp_path):
+    """As an answer, neither doctor nor the summary has the failure; its process still does."""
+    failed, later, rule = ANSWERS[name]
+    adapter = m.base(log=[failed] + ([later] if later else []))
+    past = {'cm-refused', 'cm-not-accepted', 'verb-failed'}
+    for verb in ('doctor', 'why'):
+        assert set(findings(said(tmp_path, [adapter], verb))) & past == {rule} - {''}, verb
+    [row] = said(tmp_path, [adapter], 'summary')
+    assert row.get('last_failure', {}).get('rule', '') == rule, row
+    assert set(findings(said(tmp_path, [adapter], 'why', '--pid', str(m.CLIENT)))) & past
+
+
+def test_success_answers_a_kernel_consumer(tmp_path):
+    """It has no process."""
+    def by_kernel(e):
+        return instead(e, le('II', m.CLIENT, 0) + b'ib_send_bw', le('II', 0, 1) + b'ib_send_bw')
+
+    for failed, later, stays in ((by_kernel(refused()), by_kernel(success(pid=m.CLIENT)), set()),
+                                 (by_kernel(refused()), success(), {'cm-refused'})):
+        adapter = m.base(log=[failed, later])
+        assert set(findings(said(tmp_path, [adapter], 'doctor'))) - {'healthy'} == stays
