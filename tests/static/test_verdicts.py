@@ -10,9 +10,9 @@ from lib.paths import TOP
 CALLS = {'has', 'is_verdict', 'doctor_has'}
 #: Rules without such a test, and why.
 EXCEPT = {
-    'cm-call-refused': 'no program of the tests hands over what the driver refuses; its errors are in '
-                       'tests/cli/test_attempts.py, as those of the next four',
-    'cm-not-permitted': 'test_kernel_consumer.py makes it in the group "owner", and asks no eadm',
+    'cm-call-refused': 'test_kernel_consumer.py makes it in the group "owner", and asks no eadm; its '
+                       'errors are in tests/cli/test_attempts.py, as those of the next four',
+    'cm-not-permitted': 'test_ownership.py has its EPERM, of who may have no sockets, and asks no eadm',
     'cm-qp-stopped': 'a queue pair that stops between two steps is a matter of chance',
     'cm-device-gone': 'an attempt in its command as the device is lost is a matter of chance',
     'cm-no-memory': 'nothing makes the kernel run out of memory in one place',
