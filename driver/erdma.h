@@ -249,7 +249,7 @@ struct erdma_adapter;
  * @lost_lock: protects @lost_watch
  * @lost_watch: a loss starts @stop_work
  * @stop_work: stops a lost device and its QPs
- * @removal_begun: @stop_work or a reset asked for the removal; QPs are stopped next
+ * @removal_begun: @stop_work, a reset or a resume asked for the removal; QPs are stopped next
  * @flushing: the device is stopped for good: completions come from erdma_flush.c
  * @dma_off: no DMA can come: not started yet, or stopped by erdma_stop_dma()
  * @netdev: paired interface, held while registered; NULL before

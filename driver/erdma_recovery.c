@@ -29,6 +29,8 @@ static struct workqueue_struct *recovery_wq;
 
 /* From the removal of a lost device until its QPs are stopped */
 #define ERDMA_REMOVAL_FIRST_MS 100
+/* From the resume of a device until its QPs are stopped: recover_work() runs when all are resumed */
+#define ERDMA_RESUME_MS 10000
 
 /* ---- stop ---------------------------------------------------------------- */
 
@@ -73,13 +75,13 @@ static void adapter_schedule(struct erdma_adapter *adapter, unsigned int delay_s
  * Consumers are notified of the removal first, and of lost connections after that.
  * What is connecting again when the removal comes crashes Linux 6.1: NFS's client
  * expects none before it has stored its connection's id. A removal that waits for a
- * QP to drain waits until the QPs are stopped. A suspend removes nothing.
+ * QP to drain waits until the QPs are stopped.
  */
 static bool stop_removes_first(struct erdma_dev *dev)
 {
-	if (dev->lost == ERDMA_LOST_SUSPEND || dev->removal_begun)
+	if (READ_ONCE(dev->removal_begun))
 		return false;
-	dev->removal_begun = true;
+	WRITE_ONCE(dev->removal_begun, true);
 	/* The core sends DEVICE_FATAL to each application when the device is unregistered */
 	adapter_schedule(dev->adapter, 0);
 	queue_delayed_work(dev->reflusher, &dev->stop_work,
@@ -104,14 +106,20 @@ void erdma_stop_work(struct work_struct *work)
 		WRITE_ONCE(dev->dma_off, erdma_stop_dma(&dev->mmio));
 		erdma_coredump_lost(dev);
 	}
-	if (READ_ONCE(dev->adapter->in_reset))
-		return;		/* pci_reset_done() queues it again */
+	if (READ_ONCE(dev->adapter->away))
+		return;		/* adapter_give_back() queues it again */
 	if (stop_removes_first(dev))
 		return;
 	WRITE_ONCE(dev->flushing, true);
 	stop_all_qps(dev);
-	if (!dev->removal_begun)
-		adapter_schedule(dev->adapter, 0);
+}
+
+/* The removal begins now. After a suspend that is later than the device knew */
+static void stop_qps_soon(struct erdma_dev *dev)
+{
+	if (READ_ONCE(dev->removal_begun) && !READ_ONCE(dev->flushing))
+		mod_delayed_work(dev->reflusher, &dev->stop_work,
+				 msecs_to_jiffies(ERDMA_REMOVAL_FIRST_MS));
 }
 
 /* ---- replace ------------------------------------------------------------- */
@@ -248,6 +256,7 @@ static void recover_work(struct work_struct *work)
 		if (adapter->dev && erdma_is_lost(adapter->dev)) {
 			WRITE_ONCE(adapter->reason, adapter->dev->lost);
 			WRITE_ONCE(adapter->lost_ns, READ_ONCE(adapter->dev->lost_ns));
+			stop_qps_soon(adapter->dev);
 			erdma_down(adapter);
 		}
 		if (!adapter->dev)
@@ -399,7 +408,9 @@ static void adapter_freeze(struct pci_dev *pdev, enum erdma_lost_reason reason)
 	if (!adapter->dev)
 		return;
 	erdma_device_lost(adapter->dev, reason);
-	flush_delayed_work(&adapter->dev->stop_work);
+	/* If it was lost a moment ago its QPs are stopped in time, not now */
+	if (!READ_ONCE(adapter->dev->dma_off))
+		flush_delayed_work(&adapter->dev->stop_work);
 }
 
 static void adapter_thaw(struct pci_dev *pdev)
@@ -447,25 +458,37 @@ static void pci_error_resume(struct pci_dev *pdev)
 	adapter_schedule(adapter, 0);
 }
 
-static void pci_reset_prepare(struct pci_dev *pdev)
+/* Until adapter_give_back(): consumers are notified of nothing before */
+static void adapter_take_away(struct pci_dev *pdev, enum erdma_lost_reason reason)
 {
 	struct erdma_adapter *adapter = pci_get_drvdata(pdev);
 
-	WRITE_ONCE(adapter->in_reset, true);
-	adapter_freeze(pdev, ERDMA_LOST_PCI_RESET);
+	WRITE_ONCE(adapter->away, true);
+	adapter_freeze(pdev, reason);
+}
+
+/* @delay_ms: until QPs are stopped, if the removal has not begun by then */
+static void adapter_give_back(struct pci_dev *pdev, unsigned int delay_ms)
+{
+	struct erdma_adapter *adapter = pci_get_drvdata(pdev);
+
+	WRITE_ONCE(adapter->away, false);
+	if (adapter->dev) {
+		WRITE_ONCE(adapter->dev->removal_begun, true);	/* by adapter_thaw() */
+		queue_delayed_work(adapter->dev->reflusher, &adapter->dev->stop_work,
+				   msecs_to_jiffies(delay_ms));
+	}
+	adapter_thaw(pdev);
+}
+
+static void pci_reset_prepare(struct pci_dev *pdev)
+{
+	adapter_take_away(pdev, ERDMA_LOST_PCI_RESET);
 }
 
 static void pci_reset_done(struct pci_dev *pdev)
 {
-	struct erdma_adapter *adapter = pci_get_drvdata(pdev);
-
-	WRITE_ONCE(adapter->in_reset, false);
-	if (adapter->dev) {
-		adapter->dev->removal_begun = true;	/* by adapter_thaw() */
-		queue_delayed_work(adapter->dev->reflusher, &adapter->dev->stop_work,
-				   msecs_to_jiffies(ERDMA_REMOVAL_FIRST_MS));
-	}
-	adapter_thaw(pdev);
+	adapter_give_back(pdev, ERDMA_REMOVAL_FIRST_MS);
 }
 
 const struct pci_error_handlers erdma_pci_err_handler = {
@@ -478,13 +501,13 @@ const struct pci_error_handlers erdma_pci_err_handler = {
 
 static int pm_suspend_device(struct device *parent)
 {
-	adapter_freeze(to_pci_dev(parent), ERDMA_LOST_SUSPEND);
+	adapter_take_away(to_pci_dev(parent), ERDMA_LOST_SUSPEND);
 	return 0;
 }
 
 static int pm_resume_device(struct device *parent)
 {
-	adapter_thaw(to_pci_dev(parent));
+	adapter_give_back(to_pci_dev(parent), ERDMA_RESUME_MS);
 	return 0;
 }
 

@@ -27,7 +27,7 @@
  * @recover: takes down a lost device and brings up a fresh one
  * @removed: the driver is not bound any more
  * @frozen: a reset or suspend is under way: bring up nothing
- * @in_reset: the function is being reset: consumers are notified afterwards
+ * @away: the function is reset or suspended: consumers are notified afterwards
  * @reset_unconfirmed: no reset was confirmed since the function had addresses of memory
  * @gave_up: too many tries: bring up nothing until an administrator resets it
  * @left_bus: the function was not there at the latest try, and that is recorded
@@ -45,7 +45,7 @@
  * @dbg: debug levels while there is no device
  *
  * All but @refs and @recover is protected by the lock of the PCI function's
- * struct device; the stop work reads @in_reset without it, diagnostics @reason,
+ * struct device; the stop work reads @away without it, diagnostics @reason,
  * @lost_ns and @generation; @coredump_ns is taken by cmpxchg().
  */
 struct erdma_adapter {
@@ -57,7 +57,7 @@ struct erdma_adapter {
 	struct delayed_work recover;
 	bool removed;
 	bool frozen;
-	bool in_reset;
+	bool away;
 	bool reset_unconfirmed;
 	bool gave_up;
 	bool left_bus;

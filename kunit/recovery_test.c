@@ -91,12 +91,6 @@ static void expect_frozen(struct kunit *test, enum erdma_lost_reason reason)
 	KUNIT_EXPECT_EQ(test, fake_exec(s->f, 0, NULL), -ENODEV);
 }
 
-static void expect_stopped(struct kunit *test, enum erdma_lost_reason reason)
-{
-	expect_frozen(test, reason);
-	KUNIT_EXPECT_TRUE(test, setup_of(test)->f->dev->flushing);
-}
-
 /* The removal was asked for, QPs are stopped in a moment */
 static void expect_removal_first(struct kunit *test, enum erdma_lost_reason reason)
 {
@@ -129,17 +123,23 @@ static void forget_the_stop(struct recovery_setup *s)
 	s->adapter.n_tries = 2;
 }
 
+/* Consumers see the removal, which begins after the resume, before their QPs stop */
 static void suspend_stops_and_resume_brings_back(struct kunit *test)
 {
 	struct recovery_setup *s = setup_of(test);
+	struct erdma_dev *dev = s->f->dev;
 
 	if (!erdma_pm_ops.suspend)
 		kunit_skip(test, "no CONFIG_PM_SLEEP");
 	KUNIT_EXPECT_EQ(test, erdma_pm_ops.suspend(&s->f->pci->dev), 0);
-	expect_stopped(test, ERDMA_LOST_SUSPEND);
+	expect_frozen(test, ERDMA_LOST_SUSPEND);
+	KUNIT_EXPECT_EQ(test, s->scheduled, 0);
 	forget_the_stop(s);
 	KUNIT_EXPECT_EQ(test, erdma_pm_ops.resume(&s->f->pci->dev), 0);
 	expect_scheduled(test, true);
+	KUNIT_EXPECT_FALSE(test, dev->flushing);
+	flush_delayed_work(&dev->stop_work);
+	KUNIT_EXPECT_TRUE(test, dev->flushing);
 }
 
 static void hibernation_stops_too(struct kunit *test)
@@ -149,7 +149,7 @@ static void hibernation_stops_too(struct kunit *test)
 	if (!erdma_pm_ops.freeze)
 		kunit_skip(test, "no CONFIG_PM_SLEEP");
 	KUNIT_EXPECT_EQ(test, erdma_pm_ops.freeze(&s->f->pci->dev), 0);
-	expect_stopped(test, ERDMA_LOST_SUSPEND);
+	expect_frozen(test, ERDMA_LOST_SUSPEND);
 	KUNIT_EXPECT_EQ(test, erdma_pm_ops.thaw(&s->f->pci->dev), 0);
 	KUNIT_EXPECT_FALSE(test, s->adapter.frozen);
 	/* The one that was in the image */
@@ -220,6 +220,21 @@ static void notice_loss(void *data, const struct pci_dev *pdev, u32 event, const
 	s->reports++;
 	if (!READ_ONCE(dev->dma_off) && !work_busy(&dev->stop_work.work))
 		s->reports_early++;
+}
+
+/* A freeze just then does not stop them before consumers saw the removal */
+static void freeze_of_a_lost_device_does_not_stop_its_qps(struct kunit *test)
+{
+	struct recovery_setup *s = setup_of(test);
+	struct erdma_dev *dev = s->f->dev;
+
+	erdma_device_lost(dev, ERDMA_LOST_CMDQ_DEAD);
+	flush_delayed_work(&dev->stop_work);
+	KUNIT_EXPECT_FALSE(test, dev->flushing);
+	erdma_pci_err_handler.error_detected(s->f->pci, pci_channel_io_frozen);
+	KUNIT_EXPECT_FALSE(test, dev->flushing);
+	flush_delayed_work(&dev->stop_work);
+	KUNIT_EXPECT_TRUE(test, dev->flushing);
 }
 
 /* Whoever comes second waits for the work that stops the device: it has to be queued by then */
@@ -641,6 +656,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(error_of_the_bus_stops_and_is_a_try),
 	KUNIT_CASE(permanent_error_is_the_end),
 	KUNIT_CASE(lost_device_is_removed_before_its_qps_stop),
+	KUNIT_CASE(freeze_of_a_lost_device_does_not_stop_its_qps),
 	KUNIT_CASE(loss_is_reported_after_its_work_is_queued),
 	KUNIT_CASE(what_is_freed_in_a_reset_does_not_stop_the_qps),
 	KUNIT_CASE(stopped_device_retains_nothing),
