@@ -153,6 +153,7 @@ struct cmd;
  * @data: objects found
  * @problems: what went wrong
  * @last_problem: end of that list
+ * @files: snapshot files that are operands, by dev->file; NULL without any
  * @good: objects or devices that worked
  * @found: doctor: EX_WARNING or EX_FAULT, else 0
  * @driver: "erdma 0.1.0", once a node was opened
@@ -178,6 +179,7 @@ struct ctx {
 	struct list data;
 	struct problem *problems;
 	struct problem *last_problem;
+	char *const *files;
 	unsigned int good;
 	enum exit_code found;
 	const char *driver;

@@ -7,7 +7,7 @@
 
 static bool add_adapter(struct inquiry *q, const struct dev *dev)
 {
-	struct findings f = { .c = q->c };
+	struct findings f = { .c = q->c, .dev = dev };
 
 	if (!judge_adapter(q->c, dev, &f))
 		return false;

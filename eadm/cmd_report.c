@@ -184,6 +184,8 @@ static void report_begin(const struct ctx *c, struct report *r, const char *path
 {
 	r->out = c->out;
 	on_file_init(c, &r->sub, path);
+	/* Who reads the report has the file elsewhere */
+	r->sub.opt.from = path ? basename(path) : NULL;
 	r->sub.opt.device = NULL;
 	r->sub.opt.width = 0;
 	r->sub.opt.color = r->sub.opt.color_err = false;

@@ -99,11 +99,11 @@ static void fill_health(struct ctx *c, struct glance *g)
 
 static void fill_last(struct summary *s, struct glance *g)
 {
-	struct findings f = { .c = s->q.c };
+	struct findings f = { .c = s->q.c, .dev = g->d.dev };
 
 	logs_read(s->q.c, g->d.dev, &g->d.logs);
 	if (judge_last(&s->q, &g->d, &f))
-		finding_fill(obj_sub(g->o, SU_LAST), findings_verdict(&f));
+		finding_fill(s->q.c, obj_sub(g->o, SU_LAST), findings_verdict(&f));
 }
 
 static void look_by_node(struct summary *s, struct glance *g)

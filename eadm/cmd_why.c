@@ -300,7 +300,7 @@ static void add_end(struct inquiry *q, struct obj *o, const struct end *e, const
 static void add_device(struct collect *l, struct why_dev *d)
 {
 	struct inquiry *q = &l->q;
-	struct findings f = { .c = q->c };
+	struct findings f = { .c = q->c, .dev = d->dev };
 	struct obj *o;
 
 	judge_device(q, d, &f);
@@ -320,7 +320,7 @@ static void add_pair(struct collect *l, struct chosen_qp *a)
 {
 	const struct erdma_diag_qp *qp = a->p.me.qp;
 	struct inquiry *q = &l->q;
-	struct findings f = { .c = q->c };
+	struct findings f = { .c = q->c, .dev = a->dev };
 	struct obj *o = why_object(q, a->dev, text_qp(q->c, a->qpn));
 
 	obj_u64(o, WY_QPN, a->qpn);
@@ -504,6 +504,7 @@ static int take_files(struct ctx *c, const struct args *a, struct args *rest)
 	if (c->opt.from)
 		return ctx_usage(c, "name all files behind the command.", "--from and files together");
 	c->opt.from = files[0];
+	c->files = files;
 	return on_files_read(c, &c->src, files, (size_t)n) < 0 ? -EINVAL : 0;
 }
 
@@ -569,6 +570,7 @@ int cmd_match(struct ctx *c, const struct args *a)
 	if (ret < 0)
 		return ret;
 	c->opt.from = a->v[0];
+	c->files = a->v;
 	l = collect_new(c, &everything);
 	l->match = true;
 	ret = ctx_each_dev(c, DEVS_NODE | DEVS_MANY, collect_dev, l);

@@ -6,6 +6,7 @@
 #include "decode.h"
 #include "emit.h"
 #include "schema.h"
+#include "step.h"
 #include "why.h"
 
 #define WORDS_MAX	16
@@ -36,6 +37,7 @@ struct finding *found(struct findings *f, enum rule_id id, ...)
 	n->rule = &rules[id];
 	n->side = n->rule->side;
 	n->sure = n->rule->sure;
+	n->dev = f->dev;
 	n->text = rule_fill(&f->c->pool, n->rule->sentence, words, k);
 	n->step = rule_fill(&f->c->pool, n->rule->next, words, k);
 	while (*end)
@@ -193,10 +195,11 @@ enum exit_code findings_exit(const struct findings *f)
 
 /**
  * finding_fill - a finding as facts
+ * @c: run
  * @o: object of schema_why_finding
  * @n: finding
  */
-void finding_fill(struct obj *o, const struct finding *n)
+void finding_fill(struct ctx *c, struct obj *o, const struct finding *n)
 {
 	const char *runbook = rule_runbook(o->pool, n->rule);
 
@@ -205,7 +208,7 @@ void finding_fill(struct obj *o, const struct finding *n)
 	obj_str(o, WV_CONFIDENCE, rule_sure_name(n->sure));
 	obj_str(o, WV_SIDE, rule_side_name(n->side));
 	obj_str(o, WV_TEXT, n->text);
-	obj_str(o, WV_NEXT, n->step);
+	obj_str(o, WV_NEXT, step_text(c, n));
 	if (runbook)
 		obj_str(o, WV_RUNBOOK, runbook);
 }
@@ -224,27 +227,25 @@ void finding_side(struct finding *n, const struct end *e)
 }
 
 /**
- * finding_place - say on which of two hosts the next step is to be taken
- * @c: run
+ * finding_place - say where the next step is to be taken: of two devices, and on two hosts
  * @n: finding
  * @e: end that is there
  */
-void finding_place(struct ctx *c, struct finding *n, const struct end *e)
+void finding_place(struct finding *n, const struct end *e)
 {
-	if (e->place)
-		n->step = pool_printf(&c->pool, "on the host of %s: %s", e->place, n->step);
+	n->dev = e->dev;
+	n->place = e->place;
 }
 
 /**
  * finding_at - an end has to act, where it is
- * @c: run
  * @n: finding
  * @e: the end
  */
-void finding_at(struct ctx *c, struct finding *n, const struct end *e)
+void finding_at(struct finding *n, const struct end *e)
 {
 	finding_side(n, e);
-	finding_place(c, n, e);
+	finding_place(n, e);
 }
 
 /**
@@ -273,11 +274,11 @@ void findings_fill(const struct findings *f, struct obj *o)
 		if (n == verdict)
 			continue;
 		sub = obj_new(o->pool, &schema_why_finding);
-		finding_fill(sub, n);
+		finding_fill(f->c, sub, n);
 		list_add(also, sub);
 	}
 	if (verdict)
-		finding_fill(obj_sub(o, WY_VERDICT), verdict);
+		finding_fill(f->c, obj_sub(o, WY_VERDICT), verdict);
 }
 
 /* ---- words -------------------------------------------------------------------- */

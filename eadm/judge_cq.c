@@ -109,9 +109,9 @@ static void look_for_lost_event(struct inquiry *q, const struct end *e, const st
 	if (event_came(w, arm) || ERDMA_GET(ERDMA_CQ_DB_SOL, arm) || !n ||
 	    n > w->at[0].cq.cq.depth || event_waits(q, w))
 		return;
-	finding_place(c, found(f, RULE_CQ_EVENT_LOST, "cq", text_u(c, w->id), "armed",
-			       text_u(c, ERDMA_GET(ERDMA_CQ_DB_CI, arm)), "completions",
-			       text_n(c, n, "completion"), NULL), e);
+	finding_place(found(f, RULE_CQ_EVENT_LOST, "cq", text_u(c, w->id), "armed",
+			    text_u(c, ERDMA_GET(ERDMA_CQ_DB_CI, arm)), "completions",
+			    text_n(c, n, "completion"), NULL), e);
 }
 
 static uint32_t untaken(const struct moment *m)
@@ -148,9 +148,9 @@ static void look_for_untaken(struct inquiry *q, const struct end *e, const struc
 			return;
 	if (waits_for_event(q, w))
 		return;
-	finding_at(c, found(f, RULE_CQ_NOT_TAKEN, "who", end_who(c, e), "cq", text_u(c, w->id),
-			    "completions", text_n(c, untaken(first), "completion"), "still",
-			    text_ns(c, q->s.span_ns), NULL), e);
+	finding_at(found(f, RULE_CQ_NOT_TAKEN, "who", end_who(c, e), "cq", text_u(c, w->id),
+			 "completions", text_n(c, untaken(first), "completion"), "still",
+			 text_ns(c, q->s.span_ns), NULL), e);
 }
 
 /* Rings that are larger are left alone */
@@ -213,8 +213,8 @@ static bool look_for_hidden(struct inquiry *q, const struct end *e, const struct
 	    !read_hidden(q, w, &index) ||
 	    card_ask_cq(c, w->dev, w->id, &now) != CARD_ANSWERED || now != w->at[0].card_pi)
 		return false;
-	finding_place(c, found(f, RULE_CQE_HIDDEN, "index", text_u(c, index), "cq",
-			       text_u(c, w->id), NULL), e);
+	finding_place(found(f, RULE_CQE_HIDDEN, "index", text_u(c, index), "cq",
+			    text_u(c, w->id), NULL), e);
 	return true;
 }
 
@@ -235,7 +235,7 @@ bool judge_cq_unseen(struct inquiry *q, const struct end *e, const struct watche
 
 	n = eq && event_waits(q, cq) ? judge_eq_stands(q, eq, f) : NULL;
 	if (n)
-		finding_place(q->c, n, e);
+		finding_place(n, e);
 	return n;
 }
 
@@ -252,7 +252,7 @@ static void look_for_broken(struct inquiry *q, const struct end *e, const struct
 		return;
 	n = found(f, RULE_CQ_BROKEN, "qp", text_qp(c, e->qp->qpn), "cq", text_u(c, cq->id), NULL);
 	n->explained = is_found(f, RULE_CQE_HIDDEN);
-	finding_place(c, n, e);
+	finding_place(n, e);
 }
 
 /* Does a completion queue of an end get on? */
@@ -286,8 +286,8 @@ bool judge_cq_asleep(struct inquiry *q, const struct end *e, enum rule_id id, st
 	n = since_armed(w, arm);
 	if (!event_came(w, arm) || !n || n > w->at[0].cq.cq.depth)
 		return false;
-	finding_at(c, found(f, id, "who", end_who(c, e), "cq", text_u(c, w->id),
-			    "completions", text_n(c, n, "completion"), NULL), e);
+	finding_at(found(f, id, "who", end_who(c, e), "cq", text_u(c, w->id),
+			 "completions", text_n(c, n, "completion"), NULL), e);
 	return true;
 }
 
@@ -319,9 +319,9 @@ static void judge_room(struct inquiry *q, const struct end *e, const struct watc
 	}
 	if (all <= depth)
 		return;
-	finding_at(c, found(f, sure > depth ? RULE_CQ_OVERRUN : RULE_CQ_SMALL, "cq",
-			    text_u(c, cq->id), "n", text_u(c, sure > depth ? sure : all), "max",
-			    text_u(c, depth), NULL), e);
+	finding_at(found(f, sure > depth ? RULE_CQ_OVERRUN : RULE_CQ_SMALL, "cq",
+			 text_u(c, cq->id), "n", text_u(c, sure > depth ? sure : all), "max",
+			 text_u(c, depth), NULL), e);
 }
 
 /**
@@ -351,7 +351,8 @@ static struct judged_cq *add_judged(struct inquiry *q, const struct watched *cq)
 {
 	struct judged_cq *j = pool_alloc(&q->c->pool, sizeof(*j));
 
-	*j = (struct judged_cq){ .next = q->judged_cqs, .cq = cq, .faults.c = q->c };
+	*j = (struct judged_cq){ .next = q->judged_cqs, .cq = cq,
+				 .faults = { .c = q->c, .dev = cq->dev } };
 	q->judged_cqs = j;
 	return j;
 }

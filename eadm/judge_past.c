@@ -351,7 +351,7 @@ void judge_owners(struct inquiry *q, const struct why_dev *d)
 	if (!q->choice->f.by_peer)
 		note_owners(q, d, ERDMA_DIAG_LOG_FAIL, &all);
 	for (i = 0; i < all.n; i++) {
-		f = (struct findings){ .c = q->c };
+		f = (struct findings){ .c = q->c, .dev = d->dev };
 		judge_owner(q, d, &all.o[i], &f);
 		if (f.first && (q->into || n++ < OWNERS_MAX))
 			add_owner(q, d, &all.o[i], &f);

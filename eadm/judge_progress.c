@@ -130,7 +130,7 @@ static void judge_process(struct inquiry *q, const struct pair *p, const struct 
 		  text_u(c, e->qp->owner.pid), "state", pool_strdup(&c->pool, state), "so",
 		  cause ? ": it is neither the network nor the card" : "", NULL);
 	n->explained = !cause;
-	finding_at(c, n, e);
+	finding_at(n, e);
 }
 
 /* One that works, or is slow, may be held back: that is an answer to "it is slow" */
@@ -140,9 +140,9 @@ static void judge_limit(struct inquiry *q, const struct end *e, struct findings 
 
 	if (e->asleep || !e->held_ns || e->held_ns < q->s.span_ns / 4)
 		return;
-	finding_at(c, found(f, RULE_CPU_LIMIT, "qp", text_qp(c, e->qp->qpn), "who", end_who(c, e),
-			    "pid", text_u(c, e->qp->owner.pid), "held", text_ns(c, e->held_ns),
-			    "still", text_ns(c, q->s.span_ns), NULL), e);
+	finding_at(found(f, RULE_CPU_LIMIT, "qp", text_qp(c, e->qp->qpn), "who", end_who(c, e),
+			 "pid", text_u(c, e->qp->owner.pid), "held", text_ns(c, e->held_ns),
+			 "still", text_ns(c, q->s.span_ns), NULL), e);
 }
 
 static bool is_process_rule(const struct rule *r)
@@ -176,13 +176,13 @@ static void no_receive(struct wait *w)
 			  text_qp(c, w->to->qp->qpn), "pid", text_u(c, w->to->qp->owner.pid),
 			  "still", text_ns(c, w->q->s.span_ns), NULL);
 		n->explained = true;
-		finding_at(c, n, w->to);
+		finding_at(n, w->to);
 	}
 	n = found(w->f, RULE_NO_RECEIVE, WAIT_WORDS(w, c), "who", end_who(c, w->to), "peerqpn",
 		  text_u(c, w->to->qp->qpn), NULL);
 	n->explained = explained;
 	finding_of_both(n, w->p);
-	finding_at(c, n, w->to);
+	finding_at(n, w->to);
 }
 
 static struct finding *say_wait(struct wait *w, enum rule_id id)
@@ -190,7 +190,7 @@ static struct finding *say_wait(struct wait *w, enum rule_id id)
 	struct ctx *c = w->q->c;
 	struct finding *n = found(w->f, id, WAIT_WORDS(w, c), NULL);
 
-	finding_place(c, n, w->from);
+	finding_place(n, w->from);
 	return n;
 }
 
@@ -243,10 +243,10 @@ static void judge_repeated(struct wait *w)
 	struct ctx *c = w->q->c;
 
 	judge_size(w);
-	finding_place(c, found(w->f, RULE_NOT_ACKNOWLEDGED, "qp", text_qp(c, from->qp->qpn),
-			       "timeouts", text_n(c, from->timeouts, "timeout"), "still",
-			       text_ns(c, w->q->s.span_ns), "ip", text_ip(c, from->qp->daddr),
-			       NULL), from);
+	finding_place(found(w->f, RULE_NOT_ACKNOWLEDGED, "qp", text_qp(c, from->qp->qpn),
+			    "timeouts", text_n(c, from->timeouts, "timeout"), "still",
+			    text_ns(c, w->q->s.span_ns), "ip", text_ip(c, from->qp->daddr),
+			    NULL), from);
 }
 
 static void judge_stuck(struct inquiry *q, const struct pair *p, const struct end *from,

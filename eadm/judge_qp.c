@@ -75,8 +75,8 @@ static const char *holders_text(struct inquiry *q, struct why_dev *d)
 static void judge_exited(struct inquiry *q, const struct end *e, struct findings *f)
 {
 	if (e->ended)
-		finding_at(q->c, found(f, RULE_OWNER_EXITED, "qp", text_qp(q->c, e->qp->qpn),
-				       "holders", holders_text(q, why_dev_of(q, e->dev)), NULL), e);
+		finding_at(found(f, RULE_OWNER_EXITED, "qp", text_qp(q->c, e->qp->qpn),
+				 "holders", holders_text(q, why_dev_of(q, e->dev)), NULL), e);
 }
 
 /* Nobody posts, takes or connects: that nothing is known to be wrong with it is no answer */
@@ -131,7 +131,7 @@ static bool judge_connecting(struct inquiry *q, const struct end *e, struct find
 		return false;
 	found(f, RULE_CONNECTING, "qp", text_qp(c, e->qp->qpn), "peer",
 	      text_peer(c, l.id.daddr, l.id.dport), "state", cm_state_text(l.id.state), "left",
-	      l.id.left_ms ? text_ns(c, l.id.left_ms * 1000000ULL) : "no time limit is", NULL);
+	      l.id.left_ms ? text_ns(c, l.id.left_ms * 1000000ULL) : "no time limit is", NULL)->dev = e->dev;
 	return true;
 }
 
@@ -159,13 +159,13 @@ static void judge_unconnected(struct inquiry *q, const struct end *e, struct fin
 {
 	judge_namespace(q, e, f);
 	if (!judge_connecting(q, e, f) && !judge_attempt(q, e, f))
-		found(f, RULE_NOT_CONNECTED, "qp", text_qp(q->c, e->qp->qpn), NULL);
+		found(f, RULE_NOT_CONNECTED, "qp", text_qp(q->c, e->qp->qpn), NULL)->dev = e->dev;
 }
 
 static void say_closed(struct inquiry *q, const struct end *e, struct findings *f)
 {
-	finding_at(q->c, found(f, RULE_CLOSED, "qp", text_qp(q->c, e->qp->qpn), "age",
-			       text_ago(q->c, e->dev, e->qp->state_ns), NULL), e);
+	finding_at(found(f, RULE_CLOSED, "qp", text_qp(q->c, e->qp->qpn), "age",
+			 text_ago(q->c, e->dev, e->qp->state_ns), NULL), e);
 }
 
 /* A connection that failed leaves the queue pair in error, too */

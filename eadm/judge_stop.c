@@ -115,7 +115,7 @@ static void say_key(const struct stop *s, const struct dev *dev, const struct lo
 		  "request", request_text(s), "key", key_text(c, key),
 		  "who", text_owner(c, &k->head.owner), "cq", cq_text(s), "age",
 		  text_ns(c, (uint64_t)since_key(s, dev, k)), NULL);
-	finding_at(c, n, s->e);
+	finding_at(n, s->e);
 	if (dev != s->e->dev)
 		finding_of_both(n, s->p);
 }
@@ -213,7 +213,7 @@ static enum rule_id rule_of(uint32_t syndrome)
 /* What the peer had reported to it was an error of this end */
 static void place(const struct stop *s, struct finding *n)
 {
-	finding_place(s->q->c, n, s->e);
+	finding_place(n, s->e);
 	if (n->rule != &rules[RULE_PEER_ERROR])
 		finding_side(n, s->e);
 	else if (s->e == &s->p->peer)

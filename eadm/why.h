@@ -21,7 +21,9 @@
  *	finding_at() knows better
  * @sure: how sure it is; that of the rule unless finding_of_both() knows better
  * @text: its sentence
- * @step: what to do next
+ * @step: what to do next, as the rule has it; step_text() has it as it is shown
+ * @dev: device that it is about, or NULL
+ * @place: host of the step, if there are two; else NULL
  * @explained: another one is its cause: it is not the verdict
  */
 struct finding {
@@ -31,16 +33,20 @@ struct finding {
 	enum rule_sure sure;
 	const char *text;
 	const char *step;
+	const struct dev *dev;
+	const char *place;
 	bool explained;
 };
 
 /**
  * struct findings - what holds of one subject
  * @c: run
+ * @dev: device that those are about which are made without an end, or NULL
  * @first: findings, in the order in which they were made
  */
 struct findings {
 	struct ctx *c;
+	const struct dev *dev;
 	struct finding *first;
 };
 
@@ -55,13 +61,13 @@ void findings_repeat(struct findings *to, const struct findings *from);
 enum exit_code rule_exit(const struct rule *r, enum rule_sure sure);
 enum exit_code findings_exit(const struct findings *f);
 void findings_fill(const struct findings *f, struct obj *o);
-void finding_fill(struct obj *o, const struct finding *n);
+void finding_fill(struct ctx *c, struct obj *o, const struct finding *n);
 
 struct end;
 struct pair;
 void finding_side(struct finding *n, const struct end *e);
-void finding_place(struct ctx *c, struct finding *n, const struct end *e);
-void finding_at(struct ctx *c, struct finding *n, const struct end *e);
+void finding_place(struct finding *n, const struct end *e);
+void finding_at(struct finding *n, const struct end *e);
 void finding_of_both(struct finding *n, const struct pair *p);
 
 /* ---- words -------------------------------------------------------------------- */

@@ -12,7 +12,7 @@ unset EADM_DEVICE NO_COLOR EADM_SYSFS EADM_DEVROOT EADM_MODULES EADM_ROOT
 
 # fake SCENARIO ARG...: eadm on adapters out of a scenario, with sanitizers. With VIA_FILE=1 a
 # snapshot of them is taken, and read by a program that knows no scenario: by READER, the words
-# of a command, if there are any.
+# of a command, if there are any. What NEXT says of the file is left out: where it is to be taken.
 fake()
 {
 	local scenario=$1 file=$BATS_TEST_TMPDIR/snapshot reader
@@ -24,7 +24,8 @@ fake()
 	EADM_SCENARIO=$SCENARIOS/$scenario.json "$FAKE" snapshot --write "$file" >/dev/null 2>&1 || true
 	if [ -e "$file" ]; then set -- --from "$file" "$@"; fi
 	read -ra reader <<< "${READER-$FAKE}"
-	"${reader[@]}" "$@" | sed 's/"kind":"file"/"kind":"fake"/'
+	"${reader[@]}" "$@" | sed -e 's/"kind":"file"/"kind":"fake"/' -e "s| --from $file||g" \
+		-e "s|on the host of $file: ||g"
 	return "${PIPESTATUS[0]}"
 }
 

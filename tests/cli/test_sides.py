@@ -182,7 +182,8 @@ def test_on_which_host(tmp_path, verb):
     on_server(text, 'is stopped', 'peer', f'kill -CONT {m.SERVER}')
     text = two(tmp_path, m.stuck(), *verb)
     on_server(text, 'posts no receive', 'peer',
-              f'look why ib_send_bw[{m.SERVER}] posts none; eadm dump qp 4 --rq')
+              f'look why ib_send_bw[{m.SERVER}] posts none; '
+              f'eadm --from {tmp_path}/server.eadm dump qp 4 --rq')
 
 
 def test_this_end_is_one_of_two_hosts_too(tmp_path):

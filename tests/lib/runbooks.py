@@ -34,7 +34,7 @@ EADM_CURES = {'recover', 'snapshot'}
 CHANGES = re.compile(r' (?:add|del|exec|restart|set|start|stop)(?: |$)|[<>]')
 
 #: First words of what NEXT says in place of a command, and of commands that change something.
-PROSE = {'LimitMEMLOCK=', 'a', 'check', 'install', 'load', 'look', 'nothing', 'start', 'the',
+PROSE = {'LimitMEMLOCK=', 'a', 'check', 'install', 'load', 'look', 'nothing', 'start', 'take', 'the',
          'ulimit', 'when'}
 CURES = {'apt', 'dkms', 'echo', 'ip', 'kill', 'modprobe'}
 #: What may follow a command there.
@@ -128,7 +128,7 @@ def looks(command):
 
 def verb(command):
     """The command of eadm in a command line."""
-    return re.match(r'eadm (?:--?\S+ (?:\d+ )?)*([\w-]+)', command)[1]
+    return re.match(r'eadm (?:(?:-d|--from) \S+ |--?\S+ (?:\d+ )?)*([\w-]+)', command)[1]
 
 
 def runs_in_guests(command):
@@ -137,9 +137,9 @@ def runs_in_guests(command):
 
 
 def steps(text):
-    """(kind, command) of each part of NEXT: "look", "cure", "prose", or "?"."""
+    """(kind, command) of each part of NEXT, on whatever host: "look", "cure", "prose", or "?"."""
     for part in text.split('; '):
-        part = re.sub(r'^(?:then|else|or) ', '', part)
+        part = re.sub(r'^(?:then |else |or )?(?:on the host of \S+: )?', '', part)
         behind = part.rpartition(': ')[2]
         part = WHERE.sub('', behind if behind.split()[0] in LOOK else part)
         first = part.split()[0].rstrip(',')
@@ -164,7 +164,8 @@ def fill(command, words):
 
 
 def general(command):
-    """The command for no case in particular: 'eadm info qp {qpn}'."""
+    """The command for no case in particular: 'eadm info qp {qpn}', also of one of several devices."""
+    command = re.sub(r'^eadm -d \S+ ', 'eadm ', command)
     return _PLACES.sub(lambda m: f'{{{m.lastgroup}}}', command)
 
 

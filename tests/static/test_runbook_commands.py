@@ -30,11 +30,23 @@ def confirm(page):
     return runbooks.confirm(PAGES[page])
 
 
-def next_steps():
-    """Name of rule -> (kind, command) of what NEXT says, of rules with a runbook."""
+def all_steps():
+    """Name of rule -> (kind, command) of what NEXT says."""
     body = re.sub(r'"\s*\\\n\s*"', '', text(TOP, 'eadm/rules.h'))
     texts = [re.findall(r'"([^"]*)"', x) for x in body.split('\n\tX(')[1:]]
-    return {name: list(runbooks.steps(step)) for name, _, step, *_ in texts if name in table_of_runbooks()}
+    return {name: list(runbooks.steps(step)) for name, _, step, *_ in texts}
+
+
+def next_steps():
+    """The same of rules with a runbook."""
+    return {name: x for name, x in all_steps().items() if name in table_of_runbooks()}
+
+
+def test_eadm_knows_the_programs_of_next():
+    """Of a file they are for its host (step.c). \"ulimit -l, or\" is prose to the replay alone."""
+    table = re.search(r'programs\[\] = \{(.*?)\};', text(TOP, 'eadm/step.c'), re.S)[1]
+    used = {x.split()[0] for steps in all_steps().values() for kind, x in steps if kind != 'prose'}
+    assert set(re.findall(r'"(\w+)"', table)) - {'ulimit'} == used - {'eadm'}
 
 
 @pytest.mark.parametrize('page', PAGES)
