@@ -42,7 +42,7 @@ def test_metrics_count_all_processes(tmp_path):
 
 def test_processes_without_a_failure_take_no_place(tmp_path):
     """Of more than 16 with a connection, one failed first."""
-    log = [attempt(0, 90_000, *REFUSED, pid=999)] + many(40, (5, ACTIVE | FRAME, 0))
+    log = [attempt(0, 90_000, *REFUSED, pid=999, peer='10.77.0.9')] + many(40, (5, ACTIVE | FRAME, 0))
     doc = document(tmp_path, [m.base(log=log)], 'doctor')
     assert [x['pid'] for x in of_processes(doc['data'])] == [999]
     assert not notes(doc, 'processes')
