@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A firewall for TCP that comes to this host, as "iptables -A INPUT -p tcp -j REJECT" makes it: guests
+ * A firewall for TCP that comes to this host, as "iptables -A INPUT -p tcp -j REJECT", or DROP, makes it: guests
  * have no iptables. It replaces all of the table "filter".
  *
  *     firewall none                      everything is accepted
@@ -8,10 +8,12 @@
  *     firewall host-prohibited           as firewalld does
  *     firewall proto-unreachable
  *     firewall tcp-reset
+ *     firewall drop                      nothing is sent back
  */
 #include <err.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +42,7 @@ struct last {
 struct table {
 	struct ipt_replace head;
 	union {
-		struct verdict accept;
+		struct verdict plain;
 		struct reject reject;
 	} tcp;
 	struct verdict input, forward, output;
@@ -57,12 +59,12 @@ static const struct {
 	{ "tcp-reset", IPT_TCP_RESET },
 };
 
-static void accept_all(struct verdict *v)
+static void verdict_of(struct verdict *v, int verdict)
 {
 	v->e.target_offset = offsetof(struct verdict, t);
 	v->e.next_offset = sizeof(*v);
 	v->t.target.u.target_size = sizeof(v->t);
-	v->t.verdict = -NF_ACCEPT - 1;
+	v->t.verdict = -verdict - 1;
 }
 
 static void reject_with(struct reject *r, enum ipt_reject_with with)
@@ -116,13 +118,15 @@ static void replace(struct table *t)
 int main(int argc, char **argv)
 {
 	static struct table t;
+	bool drop;
 	size_t i;
 
 	_Static_assert(sizeof(struct verdict) == sizeof(struct reject), "one place for both");
-	accept_all(&t.tcp.accept);
-	accept_all(&t.input);
-	accept_all(&t.forward);
-	accept_all(&t.output);
+	drop = argc == 2 && !strcmp(argv[1], "drop");
+	verdict_of(&t.tcp.plain, drop ? NF_DROP : NF_ACCEPT);
+	verdict_of(&t.input, NF_ACCEPT);
+	verdict_of(&t.forward, NF_ACCEPT);
+	verdict_of(&t.output, NF_ACCEPT);
 	end_table(&t.last);
 	for (i = 0; argc == 2 && i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (!strcmp(argv[1], ways[i].name)) {
@@ -130,9 +134,11 @@ int main(int argc, char **argv)
 			reject_with(&t.tcp.reject, ways[i].with);
 			break;
 		}
-	if (argc != 2 || (i == sizeof(ways) / sizeof(ways[0]) && strcmp(argv[1], "none")))
-		errx(2, "usage: firewall none|port-unreachable|host-prohibited|proto-unreachable|tcp-reset");
-	t.tcp.accept.e.ip.proto = IPPROTO_TCP;
+	if (argc != 2 ||
+	    (i == sizeof(ways) / sizeof(ways[0]) && !drop && strcmp(argv[1], "none")))
+		errx(2, "usage: firewall "
+			"none|drop|port-unreachable|host-prohibited|proto-unreachable|tcp-reset");
+	t.tcp.plain.e.ip.proto = IPPROTO_TCP;
 	replace(&t);
 	return 0;
 }
