@@ -20,8 +20,7 @@ pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
 FAKE = os.path.join(BUILD, 'eadm-fake')
 #: An answer, or there is no such object, or it may not be asked.
 ANSWERS = (0, 3, 4, 7, 10, 11)
-RULES = sorted(x[4:-5] for x in os.listdir(os.path.join(BUILD, 'scenarios'))
-               if re.fullmatch(r'why-[\w-]+\.json', x) and not x.endswith('-cured.json'))
+RULES = [name for name, _level in runbooks.rules().values()]
 HOST = re.compile(r'on the host of (\S+): ')
 
 

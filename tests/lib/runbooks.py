@@ -10,6 +10,15 @@ from .paths import TOP
 
 FOLDER = os.path.join(TOP, 'docs/runbooks')
 
+
+def rules():
+    """Identifier -> (name, level), of eadm/rules.h."""
+    with open(os.path.join(TOP, 'eadm/rules.h'), encoding='utf-8') as f:
+        found = re.findall(r'(?m)^\tX\((\w+), "([\w-]+)", (\w+),', f.read())
+    assert len(found) > 50
+    return {ident: (name, level) for ident, name, level in found}
+
+
 #: Programs that look and change nothing, unless CHANGES is among their words.
 LOOK = {'cat', 'dmesg', 'free', 'grep', 'ibv_devices', 'ip', 'ls', 'modinfo', 'ping', 'ps', 'rdma',
         'ss', 'sysctl'}

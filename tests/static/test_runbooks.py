@@ -17,13 +17,6 @@ FOLDER = 'docs/runbooks'
 SECTIONS = ['What you see', 'What it means', 'Confirm', 'Cure', 'Prevent']
 
 
-def rules():
-    """Identifier -> (name, level), of eadm/rules.h."""
-    found = re.findall(r'(?m)^\tX\((\w+), "([\w-]+)", (\w+),', text(TOP, 'eadm/rules.h'))
-    assert len(found) > 50
-    return {ident: (name, level) for ident, name, level in found}
-
-
 def pages():
     """Name -> text."""
     return {f'{x}.md': runbooks.page(x) for x in runbooks.pages()}
@@ -31,7 +24,7 @@ def pages():
 
 def table():
     """Name of rule -> page, of eadm/runbooks.c."""
-    names = rules()
+    names = runbooks.rules()
     rows = re.findall(r'\[RULE_(\w+)\] = "([\w-]+)"', text(TOP, 'eadm/runbooks.c'))
     assert len(rows) == len(dict(rows))
     return {names[ident][0]: f'{page}.md' for ident, page in rows}
@@ -51,7 +44,7 @@ def without_page(all_rules, have):
 
 
 def test_every_fault_and_warning_has_a_runbook():
-    silent(without_page(rules(), table()))
+    silent(without_page(runbooks.rules(), table()))
 
 
 def test_rule_without_a_runbook_is_found():
@@ -85,7 +78,7 @@ def test_page_has_all_sections_in_order(page):
 
 
 def test_words_like_rules_are_rules():
-    known = {name for name, _ in rules().values()}
+    known = {name for name, _ in runbooks.rules().values()}
     families = {name.split('-')[0] for name in known}
     for page, body in pages().items():
         for word in re.findall(r'`([a-z]+(?:-[a-z]+)+)`', body):
