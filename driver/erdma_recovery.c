@@ -29,7 +29,7 @@ static struct workqueue_struct *recovery_wq;
 
 /* From the removal of a lost device until its QPs are stopped */
 #define ERDMA_REMOVAL_FIRST_MS 100
-/* From the resume of a device until its QPs are stopped: recover_work() runs when all are resumed */
+/* From a resume until QPs are stopped: recover_work() runs when all devices are resumed */
 #define ERDMA_RESUME_MS 10000
 
 /* ---- stop ---------------------------------------------------------------- */
