@@ -10,11 +10,7 @@ from lib.paths import TOP
 CALLS = {'has', 'is_verdict', 'doctor_has'}
 #: Rules without such a test, and why.
 EXCEPT = {
-    'cm-call-refused': 'test_kernel_consumer.py makes it in the group "owner", and asks no eadm; its '
-                       'errors are in tests/cli/test_attempts.py, as those of the next four',
-    'cm-not-permitted': 'test_ownership.py has its EPERM, of who may have no sockets, and asks no eadm',
     'cm-qp-stopped': 'a queue pair that stops between two steps is a matter of chance',
-    'cm-device-gone': 'an attempt in its command as the device is lost is a matter of chance',
     'cm-no-memory': 'nothing makes the kernel run out of memory in one place',
     'local-stuck': 'the model executes what needs no peer at once, whatever is stalled',
     'one-moment': 'a snapshot of eadm has three: tests/cli/why.bats leaves two out',

@@ -10,7 +10,9 @@ import pytest
 
 from lib.programs import PROGS, pid_of
 from vm.lib.faults import clear, command
-from vm.lib.verdicts import Cause, doctor_has_not, has, why
+from vm.lib.groups import ROOT, control_groups
+from vm.lib.recovery import reset, wait_recovered
+from vm.lib.verdicts import Cause, doctor_has, doctor_has_not, has, why
 from vm.test_raw_peers import PEER, REPLY, REQUEST, frame
 
 pytestmark = [
@@ -63,8 +65,14 @@ def test_application_rejects(vm):
 
 
 def test_nobody_listens(vm):
-    pid = rping_to(vm, vm.next_port())
+    """The same program again is answered, and is an answer to that it was refused."""
+    port = vm.next_port()
+    pid = rping_to(vm, port)
     has(vm, 'cm-refused', 'peer', '--pid', pid)
+    doctor_has(vm, 'cm-refused', 'peer')
+    with rping_server(vm, port=port):
+        rping_to(vm, port)
+    doctor_has_not(vm, 'cm-refused')
 
 
 def test_server_of_tcp_is_mute(vm):
@@ -74,9 +82,9 @@ def test_server_of_tcp_is_mute(vm):
 
 
 @contextlib.contextmanager
-def rping_server(vm, stop=False):
+def rping_server(vm, stop=False, port=0):
     """A server of RDMA; its port and pid. It answers nobody if it is stopped."""
-    port = vm.next_port()
+    port = port or vm.next_port()
     server = vm.popen(['rping', '-s', '-a', vm.address(), '-p', port])
     vm.wait_until('the server to listen', lambda: vm.driver.listening(port))
     pid = pid_of(vm, server)
@@ -165,3 +173,55 @@ def test_card_does_not_take_over(vm):
     pid = attempt(vm, *command(vm, 'send', 2000))
     clear(vm.card)
     has(vm, 'cm-no-rts', 'card', '--pid', pid)
+
+
+# ---- refused on this host ----------------------------------------------------------------
+
+def owner_serves(vm):
+    """The port of a process that accepts whoever connects."""
+    port = vm.next_port()
+    vm.popen([f'{PROGS}/verbs_owner', 'serve', vm.address(), port]).expect('^serving$')
+    return port
+
+
+def owner_connects(vm, port, before=()):
+    """A process connects its own queue pair; what came of it."""
+    return vm.run([*before, f'{PROGS}/verbs_owner', 'connect', vm.address(), port, 'own']).out
+
+
+ESTABLISHED = 'connect RDMA_CM_EVENT_ESTABLISHED\n'
+
+
+def test_process_accepts_with_the_queue_pair_of_another(vm):
+    holds = vm.popen([f'{PROGS}/verbs_owner', 'hold', vm.address()])
+    qpn, port = holds.expect(r'^qpn (\d+)$')[1], vm.next_port()
+    thief = vm.popen([f'{PROGS}/verbs_owner', 'accept', vm.address(), port, qpn])
+    thief.expect('^listening$')
+    pid = pid_of(vm, thief)
+    owner_connects(vm, port)
+    assert 'accept errno 1\n' in thief.wait().out
+    _, found = has(vm, 'cm-call-refused', 'application', '--pid', pid)
+    assert "another process's" in found['text'], found
+
+
+def test_process_may_have_no_sockets(vm):
+    port = owner_serves(vm)
+    with control_groups(vm, 'none'):
+        assert owner_connects(vm, port, [f'{PROGS}/nosock', f'{ROOT}/none']) == 'connect errno 1\n'
+    doctor_has(vm, 'cm-not-permitted', 'admin')
+    assert owner_connects(vm, port) == ESTABLISHED
+    doctor_has_not(vm, 'cm-not-permitted')
+
+
+@pytest.mark.allow_log('erdma.*')
+def test_device_goes_away_as_it_takes_over(vm):
+    """The card answers no command that the attempt waits for; then the function is reset."""
+    port = owner_serves(vm)
+    vm.card.fault('drop command opcode=modify_qp count=1')
+    client = vm.popen([f'{PROGS}/verbs_owner', 'connect', vm.address(), port, 'own'])
+    vm.wait_until('the fault to strike', lambda: vm.card.hits() == 1)
+    before = reset(vm)
+    clear(vm.card)
+    wait_recovered(vm, before)
+    client.kill()
+    has(vm, 'cm-device-gone', 'admin', '--comm', 'verbs_owner')
