@@ -19,6 +19,7 @@ NOT_SHOWN = {
     'host.c:libdirs', 'judge_dev.c:texts', 'judge_dev.c:limits', 'judge_qp.c:texts',
     'meanings.c:prefixes', 'redact.c:words', 'redact.c:redact_names', 'runbooks.c:runbooks',
     'snap_whole.c:words', 'top_read.c:drops', 'cmd_stat.c:by_importance', 'top_rows.c:names',
+    'step.c:programs', 'step.c:links', 'step.c:elsewhere', 'step.c:live',
 }
 # What stands for an error number without a name; a key of JSON
 NO_FACT = {'EUNKNOWN', 'time_ns'}
