@@ -255,6 +255,11 @@ def test_card_answers_nothing(command, files, with_rules):
         assert code == (row.done if row.silent is None else row.silent) and out, err
 
 
+def as_a_shell():
+    """Who runs the tests in the background ignores the signal, and so would the program"""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 #: Calls that all commands make who ask a driver
 CALLS = ('info', 'list', 'context', 'ring', 'log', 'debug')
 
@@ -268,12 +273,15 @@ def test_interrupt_ends_it_at_once(command, files, with_rules):
     row = ROWS[command]
     hangs = with_rules(row.scenario, *({'call': x, 'sleep_ms': 30000} for x in CALLS))
     with subprocess.Popen([FAKE, *call(command, files)], env=environment(row.scenario, **hangs),
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as proc:
-        with pytest.raises(subprocess.TimeoutExpired):
-            proc.communicate(timeout=0.5)
-        proc.send_signal(signal.SIGINT)
-        out, err = proc.communicate(timeout=10)
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          preexec_fn=as_a_shell) as proc:
+        try:
+            with pytest.raises(subprocess.TimeoutExpired):
+                proc.communicate(timeout=0.5)
+            proc.send_signal(signal.SIGINT)
+            out, err = proc.communicate(timeout=10)
+        finally:
+            proc.kill()
     assert (proc.returncode, out, err) == (-signal.SIGINT, b'', b'')
 
 
