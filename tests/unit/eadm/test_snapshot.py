@@ -3,15 +3,14 @@
 to files that are cut or wrong. That every command says the same of a file as of the devices is
 tested by the goldens (tests/cli).
 """
-import fcntl
 import json
 import os
 import random
 import re
-import signal
 import stat
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -189,23 +188,31 @@ def test_what_is_no_regular_file(tmp_path, name, words):
                                   .encode()), done
 
 
+#: Has a lease of a file, and gives it back when somebody wants to open it.
+LEASE = """
+import fcntl, os, signal, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
+fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+print('held', flush=True)
+signal.sigwait([signal.SIGIO])
+fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+print('given back')
+"""
+
+
 def test_a_file_with_a_lease_is_waited_for(file):
     """A file server has one: open() waits until it is given back"""
     take(file)
-    fd = os.open(file, os.O_RDWR)
-    broken = []
-
-    def give_back(*_):
-        broken.append(True)
-        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-    old = signal.signal(signal.SIGIO, give_back)
-    try:
-        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-        done = eadm('--from', file, 'list', 'qp')
-    finally:
-        signal.signal(signal.SIGIO, old)
-        os.close(fd)
-    assert broken and done.returncode == 0 and done.stdout, done
+    with subprocess.Popen([sys.executable, '-c', LEASE, file], stdout=subprocess.PIPE,
+                          text=True) as holder:
+        try:
+            assert holder.stdout.readline() == 'held\n'
+            done = eadm('--from', file, 'list', 'qp')
+            assert holder.communicate(timeout=20)[0] == 'given back\n'
+        finally:
+            holder.kill()
+    assert done.returncode == 0 and done.stdout, done
 
 
 def crc32c(data):
