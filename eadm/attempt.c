@@ -221,5 +221,5 @@ void attempt_say(struct inquiry *q, const struct dev *dev, struct log_entry *e,
 	      text_ago(c, dev, e->head.time_ns), "took", text_ns(c, stage_us(cm) * 1000ULL),
 	      "errno", errno_name((int)cm->err), "error", k.why ? k.why : foreign_text(cm),
 	      "call", attempt_is_active(cm) ? "rdma_connect()" : "rdma_accept()", "stage",
-	      stage_text(cm->stage), "n", text_u(c, cm->pdata_len), NULL)->dev = dev;
+	      stage_text(cm->stage), "n", text_u(c, cm->pdata_len), NULL);
 }

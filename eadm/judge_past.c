@@ -98,7 +98,7 @@ static bool same_program(const struct erdma_diag_owner *a, const struct erdma_di
 	return a->kernel == b->kernel && !memcmp(a->comm, b->comm, sizeof(a->comm));
 }
 
-/* A connection that came about after a failure of @e, by the same program; @i counts through them */
+/* A connection after the failure @e, by the same program; @i counts through them */
 static const struct log_entry *next_success(const struct inquiry *q, const struct why_dev *d,
 					    const struct log_entry *e, size_t *i)
 {
@@ -372,8 +372,8 @@ static struct log_entry *newest_attempt(struct inquiry *q, const struct why_dev 
 
 	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_CM, i)); i++)
 		if (attempt_failed(&e->cm) && wanted_owner(q, d->dev, e) &&
-		    !attempt_is_answered(q, d, e) &&
-		    (!last || e->head.time_ns > last->head.time_ns))
+		    (!last || e->head.time_ns > last->head.time_ns) &&
+		    !attempt_is_answered(q, d, e))
 			last = e;
 	return last;
 }
@@ -386,8 +386,8 @@ static struct log_entry *newest_verb(struct inquiry *q, const struct why_dev *d,
 
 	for (i = 0; (e = logs_newest(&d->logs, ERDMA_DIAG_LOG_FAIL, i)); i++)
 		if (wanted_owner(q, d->dev, e) && !(attempts && connects(e->fail.verb)) &&
-		    !said_by_loss(&e->fail) && !verb_is_answered(q, d, e) &&
-		    (!last || e->head.time_ns > last->head.time_ns))
+		    !said_by_loss(&e->fail) &&
+		    (!last || e->head.time_ns > last->head.time_ns) && !verb_is_answered(q, d, e))
 			last = e;
 	return last;
 }

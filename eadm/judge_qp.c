@@ -131,7 +131,7 @@ static bool judge_connecting(struct inquiry *q, const struct end *e, struct find
 		return false;
 	found(f, RULE_CONNECTING, "qp", text_qp(c, e->qp->qpn), "peer",
 	      text_peer(c, l.id.daddr, l.id.dport), "state", cm_state_text(l.id.state), "left",
-	      l.id.left_ms ? text_ns(c, l.id.left_ms * 1000000ULL) : "no time limit is", NULL)->dev = e->dev;
+	      l.id.left_ms ? text_ns(c, l.id.left_ms * 1000000ULL) : "no time limit is", NULL);
 	return true;
 }
 
@@ -159,7 +159,7 @@ static void judge_unconnected(struct inquiry *q, const struct end *e, struct fin
 {
 	judge_namespace(q, e, f);
 	if (!judge_connecting(q, e, f) && !judge_attempt(q, e, f))
-		found(f, RULE_NOT_CONNECTED, "qp", text_qp(q->c, e->qp->qpn), NULL)->dev = e->dev;
+		found(f, RULE_NOT_CONNECTED, "qp", text_qp(q->c, e->qp->qpn), NULL);
 }
 
 static void say_closed(struct inquiry *q, const struct end *e, struct findings *f)

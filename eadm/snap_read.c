@@ -252,7 +252,7 @@ static int read_all(int fd, struct bytes *b)
 	}
 }
 
-/* O_NONBLOCK: open() of a FIFO without a writer returns. A regular file with a lease is waited for */
+/* open() of a FIFO without a writer returns at once. A regular file with a lease is waited for */
 static int open_file(const char *path)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
