@@ -625,6 +625,7 @@ void erdma_down(struct erdma_adapter *adapter)
 {
 	struct erdma_dev *dev = adapter->dev;
 
+	erdma_stop_qps_soon(dev);
 	adapter->dev = NULL;
 	strscpy(adapter->name, dev_name(&dev->ibdev.dev), sizeof(adapter->name));
 	erdma_undo_steps(dev, ARRAY_SIZE(erdma_steps));

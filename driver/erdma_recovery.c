@@ -29,8 +29,8 @@ static struct workqueue_struct *recovery_wq;
 
 /* From the removal of a lost device until its QPs are stopped */
 #define ERDMA_REMOVAL_FIRST_MS 100
-/* From a resume until QPs are stopped: recover_work() runs when all devices are resumed */
-#define ERDMA_RESUME_MS 10000
+/* From a reset or resume until QPs are stopped, if the removal has not begun by then */
+#define ERDMA_REMOVAL_LATE_MS 10000
 
 /* ---- stop ---------------------------------------------------------------- */
 
@@ -114,8 +114,15 @@ void erdma_stop_work(struct work_struct *work)
 	stop_all_qps(dev);
 }
 
-/* The removal begins now. After a suspend that is later than the device knew */
-static void stop_qps_soon(struct erdma_dev *dev)
+/**
+ * erdma_stop_qps_soon - the removal begins now: it ends when the QPs of a lost device are stopped
+ * @dev: device, lost or not
+ *
+ * After a suspend it begins when all devices are resumed.
+ *
+ * Context: process.
+ */
+void erdma_stop_qps_soon(struct erdma_dev *dev)
 {
 	if (READ_ONCE(dev->removal_begun) && !READ_ONCE(dev->flushing))
 		mod_delayed_work(dev->reflusher, &dev->stop_work,
@@ -256,7 +263,6 @@ static void recover_work(struct work_struct *work)
 		if (adapter->dev && erdma_is_lost(adapter->dev)) {
 			WRITE_ONCE(adapter->reason, adapter->dev->lost);
 			WRITE_ONCE(adapter->lost_ns, READ_ONCE(adapter->dev->lost_ns));
-			stop_qps_soon(adapter->dev);
 			erdma_down(adapter);
 		}
 		if (!adapter->dev)
@@ -467,8 +473,7 @@ static void adapter_take_away(struct pci_dev *pdev, enum erdma_lost_reason reaso
 	adapter_freeze(pdev, reason);
 }
 
-/* @delay_ms: until QPs are stopped, if the removal has not begun by then */
-static void adapter_give_back(struct pci_dev *pdev, unsigned int delay_ms)
+static void adapter_give_back(struct pci_dev *pdev)
 {
 	struct erdma_adapter *adapter = pci_get_drvdata(pdev);
 
@@ -476,7 +481,7 @@ static void adapter_give_back(struct pci_dev *pdev, unsigned int delay_ms)
 	if (adapter->dev) {
 		WRITE_ONCE(adapter->dev->removal_begun, true);	/* by adapter_thaw() */
 		queue_delayed_work(adapter->dev->reflusher, &adapter->dev->stop_work,
-				   msecs_to_jiffies(delay_ms));
+				   msecs_to_jiffies(ERDMA_REMOVAL_LATE_MS));
 	}
 	adapter_thaw(pdev);
 }
@@ -486,17 +491,12 @@ static void pci_reset_prepare(struct pci_dev *pdev)
 	adapter_take_away(pdev, ERDMA_LOST_PCI_RESET);
 }
 
-static void pci_reset_done(struct pci_dev *pdev)
-{
-	adapter_give_back(pdev, ERDMA_REMOVAL_FIRST_MS);
-}
-
 const struct pci_error_handlers erdma_pci_err_handler = {
 	.error_detected = pci_error_detected,
 	.slot_reset = pci_slot_reset,
 	.resume = pci_error_resume,
 	.reset_prepare = pci_reset_prepare,
-	.reset_done = pci_reset_done,
+	.reset_done = adapter_give_back,
 };
 
 static int pm_suspend_device(struct device *parent)
@@ -507,7 +507,7 @@ static int pm_suspend_device(struct device *parent)
 
 static int pm_resume_device(struct device *parent)
 {
-	adapter_give_back(to_pci_dev(parent), ERDMA_RESUME_MS);
+	adapter_give_back(to_pci_dev(parent));
 	return 0;
 }
 

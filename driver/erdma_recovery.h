@@ -90,6 +90,7 @@ void erdma_adapter_shutdown(struct erdma_adapter *adapter);
 void erdma_adapter_destroy(struct erdma_adapter *adapter);
 void erdma_adapter_interface_came(struct pci_dev *pdev);
 void erdma_stop_work(struct work_struct *work);
+void erdma_stop_qps_soon(struct erdma_dev *dev);
 int erdma_recovery_module_init(void);
 void erdma_recovery_module_exit(void);
 
