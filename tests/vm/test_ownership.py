@@ -4,6 +4,7 @@
 verbs_owner (tests/vm/progs) tries it; EPERM is "errno 1".
 """
 import re
+import signal
 import time
 
 import pytest
@@ -253,6 +254,28 @@ def test_who_may_have_no_sockets_gets_no_listener(vm, nosock, address):
     port = vm.next_port()
     start(vm, 'listen', address or vm.address(), port, before=nosock).expect('^listen errno 1$')
     assert port not in open_ports(vm)
+
+
+def test_listener_made_while_there_is_no_device_is_not_asked_about(vm, nosock):
+    """As docs/connections.md says: rdma_cm repeats it for a device, and nobody knows then whose rights
+    count. Not those of who binds the card, nor of the worker of a reset. What he asks a device for is
+    refused as ever.
+    """
+    ports = [vm.next_port(), vm.next_port()]
+    listener = start(vm, 'late', '0.0.0.0', ports[0], before=nosock)
+    listener.expect('^bound$')
+    vm.card.unbind()
+    listener.signal(signal.SIGUSR1)
+    listener.expect('^listening$')
+    assert ports[0] not in open_ports(vm)
+    vm.run([*nosock, '/bin/sh', '-c', f'echo {vm.card.bdf} >/sys/bus/pci/drivers/erdma/bind'])
+    vm.driver.wait_device()
+    vm.wait_until('its port', lambda: ports[0] in open_ports(vm))
+    wait_recovered(vm, reset(vm))
+    vm.wait_until('its port again', lambda: ports[0] in open_ports(vm))
+    start(vm, 'listen', '0.0.0.0', ports[1], before=nosock).expect('^listen errno 1$')
+    assert ports[1] not in open_ports(vm)
+    assert connect(vm, ports[0], 'own', before=nosock) == f'connect {REFUSED}'
 
 
 # ---- the log -----------------------------------------------------------------------------

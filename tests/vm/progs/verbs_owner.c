@@ -4,6 +4,7 @@
  *	hold ADDRESS			has an idle QP, prints "qpn N", stays
  *	serve ADDRESS PORT		accepts whoever connects, prints "serving", stays
  *	listen ADDRESS PORT		prints "listening" or "listen errno N", stays
+ *	late ADDRESS PORT		prints "bound"; as listen on SIGUSR1
  *	connect ADDRESS PORT QP		prints "connect EVENT" or "connect errno N"
  *	accept ADDRESS PORT QP		the same for one request
  *	noise ADDRESS PORT QP COUNT	COUNT times connect; prints the number of refusals
@@ -17,6 +18,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,16 +97,37 @@ static int do_hold(char **argv)
 	return 0;
 }
 
-static int do_listen(char **argv)
+static int listen_on(struct rdma_cm_id *id)
 {
-	struct rdma_cm_id *id = bound_id(argv[0], argv[1]);
-
 	if (rdma_listen(id, BACKLOG))
 		printf("listen errno %d\n", errno);
 	else
 		printf("listening\n");
 	stay();
 	return 0;
+}
+
+static int do_listen(char **argv)
+{
+	return listen_on(bound_id(argv[0], argv[1]));
+}
+
+/* librdmacm makes no id without a device; one of before may listen without */
+static int do_late(char **argv)
+{
+	struct rdma_cm_id *id;
+	sigset_t wanted;
+	int number;
+
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &wanted, NULL);
+	id = bound_id(argv[0], argv[1]);
+	printf("bound\n");
+	fflush(stdout);
+	if (sigwait(&wanted, &number))
+		die("sigwait");
+	return listen_on(id);
 }
 
 static int do_serve(char **argv)
@@ -182,6 +205,7 @@ static const struct mode {
 	{ "hold", 1, do_hold },
 	{ "serve", 2, do_serve },
 	{ "listen", 2, do_listen },
+	{ "late", 2, do_late },
 	{ "connect", 3, do_connect },
 	{ "accept", 3, do_accept },
 	{ "noise", 4, do_noise },
