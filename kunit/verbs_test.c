@@ -291,6 +291,22 @@ static void requests_without_sense_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->ksq.pi, 0);
 }
 
+static void empty_list_posts_nothing(struct kunit *test)
+{
+	struct erdma_qp *qp = new_qp(test, ERDMA_QPS_RTS);
+	const struct ib_send_wr *bad_send = NULL;
+	const struct ib_recv_wr *bad_recv = NULL;
+
+	give_send_ring(test, qp);
+	spin_lock_init(&qp->krq.lock);
+	KUNIT_EXPECT_EQ(test, erdma_post_send(&qp->ibqp, NULL, &bad_send), 0);
+	KUNIT_EXPECT_EQ(test, erdma_post_recv(&qp->ibqp, NULL, &bad_recv), 0);
+	KUNIT_EXPECT_NULL(test, bad_send);
+	KUNIT_EXPECT_NULL(test, bad_recv);
+	KUNIT_EXPECT_EQ(test, qp->ksq.pi, 0);
+	KUNIT_EXPECT_EQ(test, qp->krq.pi, 0);
+}
+
 /* Key 0 is what a device without one says */
 static void local_dma_key_that_could_be_a_region_is_not_used(struct kunit *test)
 {
@@ -330,6 +346,7 @@ static struct kunit_case verbs_cases[] = {
 	KUNIT_CASE(fast_registration_grants_no_atomics_the_device_lacks),
 	KUNIT_CASE(request_with_fence_and_key_is_in_the_ring),
 	KUNIT_CASE(requests_without_sense_are_refused),
+	KUNIT_CASE(empty_list_posts_nothing),
 	KUNIT_CASE(local_dma_key_that_could_be_a_region_is_not_used),
 	KUNIT_CASE(doorbell_pages_are_not_shared),
 	{}
