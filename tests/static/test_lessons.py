@@ -9,6 +9,10 @@ from tree import TOP, files, text
 pytestmark = [pytest.mark.group('static')]
 
 LESSONS = 'docs/design/lessons.md'
+INDEX = 'docs/design/lessons-index.md'
+#: What the index has at least one row of.
+NUMBERS = [f'W{n}' for n in range(1, 29)] + [f'B{n}' for n in range(1, 34)] + \
+    [str(n) for n in range(1, 9)]
 THREATS = 'docs/design/threat-model.md'
 #: Their tables have a column "State"; what is "tested" names a test, or a make target with tests.
 STATES = ('docs/reference/support-matrix.md', 'docs/guide/install.md')
@@ -55,6 +59,13 @@ def test_every_lesson_has_its_test():
 
 def test_tests_of_the_lessons_exist():
     assert not missing(x['Tests'] for x in tables(LESSONS))
+
+
+def test_every_number_of_the_index_has_its_test_or_a_reason():
+    rows = [x for x in tables(INDEX) if 'No.' in x]
+    assert list(dict.fromkeys(x['No.'] for x in rows)) == NUMBERS
+    assert not [x for x in rows if not re.match('(`|does not apply: .{20})', x['Tests'])]
+    assert not missing(x['Tests'] for x in rows)
 
 
 def test_every_threat_has_its_test_and_its_place():
