@@ -695,7 +695,8 @@ static void cm_abort(struct erdma_ep *ep)
  * Left are connections that no application ever saw, and work about to return.
  *
  * Context: process. Waits until all endpoints are freed, at most a minute;
- * none can be busy longer than a device command lasts.
+ * none can be busy longer than a device command lasts. If one is, the device's
+ * memory is never freed.
  */
 void erdma_cm_dev_exit(struct erdma_dev *dev)
 {
@@ -714,7 +715,9 @@ void erdma_cm_dev_exit(struct erdma_dev *dev)
 		dev_warn(&dev->pdev->dev, "waiting for connections to close, %d s\n",
 			 (i + 1) * CM_EXIT_WAIT_S);
 	}
-	WARN(i == CM_EXIT_WAITS, "erdma: connections of a removed device are in use\n");
+	/* Whoever has one still has the device's lock and counters: their memory is leaked */
+	if (WARN(i == CM_EXIT_WAITS, "erdma: connections of a removed device are in use\n"))
+		get_device(&dev->ibdev.dev);
 
 	/* ep_free() of the last one may still hold it */
 	spin_lock(&dev->ep_lock);
