@@ -136,8 +136,8 @@ bool erdma_lost_wait_stopped(struct erdma_dev *dev)
 	spin_unlock_irq(&dev->lost_lock);
 	if (!watched)
 		return false;
-	/* The QPs are stopped later: what is lost with them does not matter to memory */
+	/* Not its timer: the QPs are stopped later, and who waits here may have one's lock */
 	if (!READ_ONCE(dev->dma_off))
-		flush_delayed_work(&dev->stop_work);
+		flush_work(&dev->stop_work.work);
 	return READ_ONCE(dev->dma_off);
 }

@@ -414,9 +414,7 @@ static void adapter_freeze(struct pci_dev *pdev, enum erdma_lost_reason reason)
 	if (!adapter->dev)
 		return;
 	erdma_device_lost(adapter->dev, reason);
-	/* If it was lost a moment ago its QPs are stopped in time, not now */
-	if (!READ_ONCE(adapter->dev->dma_off))
-		flush_delayed_work(&adapter->dev->stop_work);
+	erdma_lost_wait_stopped(adapter->dev);
 }
 
 static void adapter_thaw(struct pci_dev *pdev)

@@ -97,6 +97,8 @@ static void expect_removal_first(struct kunit *test, enum erdma_lost_reason reas
 	struct erdma_dev *dev = setup_of(test)->f->dev;
 
 	expect_frozen(test, reason);
+	/* What it waited for was the end of DMA */
+	flush_work(&dev->stop_work.work);
 	KUNIT_EXPECT_TRUE(test, dev->removal_begun);
 	flush_delayed_work(&dev->stop_work);
 	KUNIT_EXPECT_TRUE(test, dev->flushing);
@@ -222,16 +224,24 @@ static void notice_loss(void *data, const struct pci_dev *pdev, u32 event, const
 		s->reports_early++;
 }
 
-/* A freeze just then does not stop them before consumers saw the removal */
+/*
+ * By hand, with an hour until the second half: neither a freeze just then nor memory that is
+ * freed stops them before consumers saw the removal
+ */
 static void freeze_of_a_lost_device_does_not_stop_its_qps(struct kunit *test)
 {
 	struct recovery_setup *s = setup_of(test);
 	struct erdma_dev *dev = s->f->dev;
 
-	erdma_device_lost(dev, ERDMA_LOST_CMDQ_DEAD);
-	flush_delayed_work(&dev->stop_work);
-	KUNIT_EXPECT_FALSE(test, dev->flushing);
+	dev->lost = ERDMA_LOST_CMDQ_DEAD;
+	erdma_stop_work(&dev->stop_work.work);
+	KUNIT_EXPECT_TRUE(test, mod_delayed_work(dev->reflusher, &dev->stop_work, 3600 * HZ));
 	erdma_pci_err_handler.error_detected(s->f->pci, pci_channel_io_frozen);
+	KUNIT_EXPECT_FALSE(test, dev->flushing);
+	/* They looked before the first half was over */
+	dev->dma_off = false;
+	erdma_pci_err_handler.error_detected(s->f->pci, pci_channel_io_frozen);
+	KUNIT_EXPECT_FALSE(test, erdma_lost_wait_stopped(dev));
 	KUNIT_EXPECT_FALSE(test, dev->flushing);
 	flush_delayed_work(&dev->stop_work);
 	KUNIT_EXPECT_TRUE(test, dev->flushing);
