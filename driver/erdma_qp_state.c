@@ -115,7 +115,8 @@ static int qp_stop_at_device(struct erdma_qp *qp, enum erdma_qp_state to)
 		qp_record_stop(qp, to);
 		return 0;
 	}
-	erdma_dbg(qp->dev, QP, ERR, "qp %u: not stopped: %pe\n", qp->qpn, ERR_PTR(err));
+	if (!erdma_is_lost(qp->dev))	/* else it stops with the device */
+		erdma_dbg(qp->dev, QP, ERR, "qp %u: not stopped: %pe\n", qp->qpn, ERR_PTR(err));
 	if ((err == -EIO || no_context) && qp->is_user)
 		return err;
 	erdma_device_lost(qp->dev, ERDMA_LOST_QP_STOP);

@@ -45,7 +45,9 @@ static void reflush_send(struct work_struct *work)
 		return;
 	}
 	if (err) {
-		erdma_dbg(qp->dev, QP, ERR, "qp %u: requests may not be flushed\n", qp->qpn);
+		if (!erdma_is_lost(qp->dev))	/* else they are when it is stopped */
+			erdma_dbg(qp->dev, QP, ERR, "qp %u: requests may not be flushed\n",
+				  qp->qpn);
 		erdma_device_lost(qp->dev, ERDMA_LOST_QP_STOP);
 		return;
 	}
