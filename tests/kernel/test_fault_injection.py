@@ -4,8 +4,8 @@ for something. Each failure must undo what was done so far: nothing may leak, an
 many objects as before.
 
 "quick" is in "make check": few fault points, nothing that takes minutes. "each" is in "make
-check-long": every point of a recovery. How many were visited is a property of the test in junit.xml,
-and shown at the end of the run.
+check-long": every point of a probe and of a recovery. How many were visited is a property of the test
+in junit.xml, and shown at the end of the run.
 """
 import contextlib
 import dataclasses
@@ -70,6 +70,7 @@ EACH = [pytest.param(Depth(1, 1, 1, 4000, points), id=f'each{points[1]}', marks=
     for points in (('-f', 1, '-e', 250), *(('-f', n, '-e', n + 250) for n in range(250, 2250, 250)),
                    ('-f', 2250))]
 both_depths = pytest.mark.parametrize('depth', [QUICK, THOROUGH])
+each_depth = pytest.mark.parametrize('depth', [QUICK, THOROUGH, *EACH])
 thorough = pytest.mark.parametrize('depth', [THOROUGH])
 command_faults = pytest.mark.parametrize('line', ['corrupt command status=22', 'drop command'],
                                          ids=['refused', 'not answered'])
@@ -222,9 +223,12 @@ def test_the_module_loads(no_module, depth):
 
 
 @interrupts_without_files
-@both_depths
+@each_depth
 def test_probe_every_fault(no_device, visited, depth):
-    every_fault(no_device, visited, depth.seconds, '-s', depth.step, 'probe', no_device.card.bdf)
+    every_fault(no_device, visited, depth.seconds, *depth.points, '-s', depth.slow, 'probe',
+                no_device.card.bdf)
+    if depth.points:
+        assert not no_device.find_leaks([UVERBS_LEAK])
 
 
 @thorough
@@ -302,7 +306,7 @@ def test_reset_every_fault(balanced, visited, depth):
 
 
 @interrupts_without_files
-@pytest.mark.parametrize('depth', [QUICK, THOROUGH, *EACH])
+@each_depth
 def test_recovery_every_fault(balanced, visited, depth):
     """Of the work that brings up a fresh device."""
     with work_is_hit(balanced, 'recover_work'):
