@@ -154,7 +154,8 @@ def problems(reasons, top=TOP) -> list:
     a rule behind another for the same."""
     found, seen, used = [], {}, set()
     sources = {str(p.relative_to(top)): p for x in PARTS
-               for p in (Path(top) / x.folder).rglob('*.[ch]') if '/build/' not in str(p)}
+               for p in (Path(top) / x.folder).rglob('*.[ch]')
+               if 'build' not in p.relative_to(top).parts}
     names = {}
     for x in reasons.rules:
         used.add(x.reason)

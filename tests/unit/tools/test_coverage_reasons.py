@@ -29,10 +29,12 @@ FUNCTIONS = {'eadm/a.c': {3: 'one', 4: 'one', 5: 'one', 7: 'one', 10: 'two', 13:
 
 @pytest.fixture(name='top')
 def fixture_top(tmp_path):
-    """A checkout with one file."""
-    (tmp_path / 'eadm').mkdir()
-    (tmp_path / 'eadm/a.c').write_text(SOURCE)
-    return tmp_path
+    """A checkout with one file, and with one that a build made."""
+    top = tmp_path / 'build/erdma'
+    (top / 'eadm/build').mkdir(parents=True)
+    (top / 'eadm/a.c').write_text(SOURCE)
+    (top / 'eadm/build/made.c').write_text(SOURCE)
+    return top
 
 
 def judge(top, rules, *missing):
@@ -96,7 +98,8 @@ def test_lines_of_another_form_are_refused(line, said):
 @pytest.mark.parametrize('line, said', (
     ('eadm/a.c one 1 x', None), ('eadm/a.c two 1 x', None), ('eadm/?.c t* 1 x', None),
     ('eadm/a.c * /goto/ x', None),
-    ('eadm/b.c one 1 x', 'no such file'), ('eadm/a.c b 1 x', 'no such function'),
+    ('eadm/b.c one 1 x', 'no such file'), ('eadm/build/made.c one 1 x', 'no such file'),
+    ('eadm/a.c b 1 x', 'no such function'),
     ('eadm/a.c * 1 y', 'no class y'), ('eadm/a.c one all x\neadm/a.c one 1 x', 'as line 2')))
 def test_what_is_not_there_is_a_problem(line, said, top):
     found = reasons.problems(reasons.parse(f'class x: X\n{line}\n'), top)
