@@ -160,6 +160,8 @@ struct ib_qp *erdma_iw_get_qp(struct ib_device *ibdev, int qpn);
  * reference of the QP, or running work is about to, on return.
  */
 void erdma_cm_disconnect_qp(struct erdma_qp *qp, bool destroy);
+/* After @destroy: the QP was reset and may be connected again */
+void erdma_ep_admit_qp(struct erdma_qp *qp);
 
 /* ---- erdma_pma.c: the port's counters as performance management knows them -- */
 

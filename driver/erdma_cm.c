@@ -166,7 +166,7 @@ static void cm_close_connected(struct erdma_ep *ep, const char *who)
 static const char *cm_qp_end_name(const struct erdma_qp *qp, bool destroy)
 {
 	if (destroy)
-		return "destroying it";
+		return "destroying or resetting it";
 	return READ_ONCE(qp->fatal) ? "the device" : "modifying it";
 }
 
@@ -174,7 +174,7 @@ static const char *cm_qp_end_name(const struct erdma_qp *qp, bool destroy)
  * erdma_cm_disconnect_qp - end the connection of a QP that does not go on
  * @qp: QP, held by the caller: the consumer or the device stopped it, or the
  *	device did not confirm that it did
- * @destroy: the QP is being destroyed: it gets no other connection
+ * @destroy: the QP is being destroyed or reset: it gets no other connection
  *
  * Closes the connection and notifies the IW CM, or gives up connecting. The
  * endpoint has dropped its reference of @qp on return, and with @destroy no other

@@ -441,7 +441,8 @@ void erdma_ep_discard_sock(struct socket *sock, const struct erdma_ep *from)
 /**
  * erdma_ep_by_qp - find the connection of a QP
  * @qp: QP, held by the caller
- * @last: the QP is being destroyed: it gets no other connection
+ * @last: the QP is being destroyed or reset: it gets no other connection until
+ *	erdma_ep_admit_qp()
  *
  * Context: process.
  * Return: endpoint with a reference, not locked; NULL without one.
@@ -458,6 +459,20 @@ struct erdma_ep *erdma_ep_by_qp(struct erdma_qp *qp, bool last)
 		qp->ep = EP_REFUSED;
 	spin_unlock(&qp->dev->ep_lock);
 	return ep;
+}
+
+/**
+ * erdma_ep_admit_qp - a QP may have a connection again
+ * @qp: QP of erdma_ep_by_qp() with @last, which begins anew
+ *
+ * Context: process.
+ */
+void erdma_ep_admit_qp(struct erdma_qp *qp)
+{
+	spin_lock(&qp->dev->ep_lock);
+	if (qp->ep == EP_REFUSED)
+		qp->ep = NULL;
+	spin_unlock(&qp->dev->ep_lock);
 }
 
 /**

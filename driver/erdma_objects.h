@@ -507,7 +507,9 @@ struct erdma_kqueue {
  * @connected: @conn is valid
  * @conn: connection handed to the device
  * @stopped: set with WRITE_ONCE when the QP left RTS: posts schedule a REFLUSH
- * @fatal: the device stopped it; set under the lock of dev->qps, never cleared
+ * @fatal: the device stopped it; set under the lock of dev->qps, cleared by RESET only
+ * @at_device: the device has it, or may have it
+ * @resetting: a RESET goes on
  * @fatal_work: ends the connection after that
  * @reflush_timer: sends the newest indices of a stopped kernel QP to the device
  * @overdue_timer: the device had the time to flush up to these indices
@@ -551,6 +553,8 @@ struct erdma_qp {
 	struct erdma_conn conn;
 	bool stopped;
 	bool fatal;
+	bool at_device;
+	atomic_t resetting;
 	struct work_struct fatal_work;
 	struct delayed_work reflush_timer;
 	struct delayed_work overdue_timer;
@@ -567,6 +571,9 @@ struct erdma_qp {
 int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		    struct ib_udata *udata);
 int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+int erdma_qp_create_at_device(struct erdma_dev *dev, struct erdma_qp *qp);
+void erdma_qp_publish(struct erdma_dev *dev, struct erdma_qp *qp);
+int erdma_qp_withdraw(struct erdma_dev *dev, struct erdma_qp *qp);
 
 /* Another reference: it is held already */
 static inline void erdma_qp_hold(struct erdma_qp *qp)
@@ -604,6 +611,11 @@ int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state to);
 enum erdma_qp_state erdma_qp_read_state(struct erdma_qp *qp);
 void erdma_qp_mark_stopped(struct erdma_qp *qp);
 void erdma_qp_end(struct erdma_qp *qp);
+void erdma_qp_begin(struct erdma_qp *qp);
+
+/* ---- erdma_qp_reset.c ------------------------------------------------------ */
+
+int erdma_qp_reset(struct erdma_qp *qp);
 
 /* ---- erdma_qp_fatal.c: QPs that end without being asked to ----------------- */
 

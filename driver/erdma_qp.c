@@ -2,7 +2,7 @@
 /*
  * Queue pairs: rings, creation, destruction (docs/erdma-hardware.md, sections 5.2.4
  * to 5.2.7 and 13.4). States are in erdma_qp_state.c, the end that nobody asked for in
- * erdma_qp_fatal.c, posting in erdma_qp_post.c.
+ * erdma_qp_fatal.c, RESET in erdma_qp_reset.c, posting in erdma_qp_post.c.
  */
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
@@ -207,20 +207,62 @@ static void qp_retain_numbers(struct erdma_qp *qp)
 		erdma_dbrec_retain(qp->dbrec_page);
 }
 
-/*
- * Takes the QP away from the device and frees what it cannot reach any more.
- * Nobody stops it or posts to it any more.
+/**
+ * erdma_qp_create_at_device - CREATE_QP
+ * @dev: device
+ * @qp: complete but for its cookie; the device does not have it
+ *
+ * Context: may sleep.
+ * Return: 0; the command's: @qp->at_device says whether the device may have it anyway.
  */
-static int qp_release(struct erdma_dev *dev, struct erdma_qp *qp)
+int erdma_qp_create_at_device(struct erdma_dev *dev, struct erdma_qp *qp)
 {
+	enum erdma_cmd_outcome outcome;
 	int err;
 
-	/* No event finds the QP any more; its number stays taken for now */
+	err = erdma_exec_create_qp(dev, qp, &qp->cookie, &outcome);
+	qp->at_device = !err || erdma_cmd_may_still_run(outcome);
+	return err;
+}
+
+/**
+ * erdma_qp_publish - completions and events find the QP
+ * @dev: device
+ * @qp: complete; the table's reference is the only one
+ *
+ * The work that stops the QPs of a lost device may have missed it: to be asked afterwards.
+ *
+ * Context: any.
+ */
+void erdma_qp_publish(struct erdma_dev *dev, struct erdma_qp *qp)
+{
+	if (!qp->is_user)
+		erdma_flush_add_qp(qp);
+	erdma_objtab_publish(&dev->qps, qp->qpn, &qp->ref);
+}
+
+/**
+ * erdma_qp_withdraw - undo erdma_qp_publish(), and take the QP away from the device
+ * @dev: device
+ * @qp: stopped and without connection; nobody stops it or posts to it any more
+ *
+ * No completion of it is reported any more, nobody has a reference, and the number stays
+ * taken.
+ *
+ * Context: may sleep.
+ * Return: 0; of DESTROY_QP: the device may go on using the rings.
+ */
+int erdma_qp_withdraw(struct erdma_dev *dev, struct erdma_qp *qp)
+{
+	int err = 0;
+
+	/* No event finds the QP any more */
 	erdma_objtab_withdraw(&dev->qps, qp->qpn);
 	/* In this order: the former may stop the QP, which starts the latter */
 	cancel_work_sync(&qp->fatal_work);
 	erdma_reflush_cancel(qp);
-	err = erdma_exec_destroy_qp(dev, qp->qpn);
+	if (qp->at_device)
+		err = erdma_exec_destroy_qp(dev, qp->qpn);
 	erdma_ref_end(&qp->ref);
 	/* Whoever held it may have stopped it late, if the device was lost */
 	erdma_reflush_cancel(qp);
@@ -230,6 +272,15 @@ static int qp_release(struct erdma_dev *dev, struct erdma_qp *qp)
 		erdma_cq_purge(qp->scq, qp->qpn);
 		erdma_cq_purge(qp->rcq, qp->qpn);
 	}
+	return err;
+}
+
+/* Frees what the device cannot reach any more; see erdma_qp_withdraw() */
+static int qp_release(struct erdma_dev *dev, struct erdma_qp *qp)
+{
+	int err;
+
+	err = erdma_qp_withdraw(dev, qp);
 	if (erdma_defer_free(dev, &qp_free_kind, qp, qp->qpn, err)) {
 		qp_retain_numbers(qp);
 		return err;
@@ -255,14 +306,13 @@ static int qp_respond(const struct erdma_qp *qp, struct ib_udata *udata)
 
 static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_udata *udata)
 {
-	enum erdma_cmd_outcome outcome;
 	int err;
 
 	err = udata ? qp_init_user(dev, qp, udata) : qp_init_kernel(dev, qp);
 	if (err)
 		goto err_number;
-	err = erdma_exec_create_qp(dev, qp, &qp->cookie, &outcome);
-	if (erdma_cmd_may_still_run(outcome))
+	err = erdma_qp_create_at_device(dev, qp);
+	if (err && qp->at_device)
 		goto err_release;
 	if (err)
 		goto err_mem;
@@ -270,10 +320,8 @@ static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_udata *
 	if (err)
 		goto err_release;
 	qp->ibqp.qp_num = qp->qpn;
-	if (!qp->is_user)
-		erdma_flush_add_qp(qp);
 	/* The QP works: events may find it */
-	erdma_objtab_publish(&dev->qps, qp->qpn, &qp->ref);
+	erdma_qp_publish(dev, qp);
 	/* The work that stops the QPs of a lost device may have missed this one */
 	if (erdma_is_lost(dev)) {
 		err = -ENODEV;

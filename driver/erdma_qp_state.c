@@ -17,7 +17,7 @@
  * @MOVE_STOP: stop the QP at the device, then record
  * @MOVE_CM: only the connection manager can do it
  * @MOVE_LATE: the QP is stopping already
- * @MOVE_NEVER: the device has no way back; the QP can only be destroyed
+ * @MOVE_NEVER: the device has no way back but erdma_qp_reset()
  */
 enum qp_move {
 	MOVE_NONE,
@@ -143,8 +143,9 @@ static int qp_change_state(struct erdma_qp *qp, enum erdma_qp_state to)
 		err = -ECONNABORTED;
 		break;
 	case MOVE_NEVER:
-		erdma_dbg(qp->dev, QP, INFO, "qp %u: no way from %s to %s, destroy it\n", qp->qpn,
-			  erdma_name_qp_state(qp->state), erdma_name_qp_state(to));
+		erdma_dbg(qp->dev, QP, INFO, "qp %u: no way from %s to %s, %s\n", qp->qpn,
+			  erdma_name_qp_state(qp->state), erdma_name_qp_state(to),
+			  qp->is_user ? "destroy it" : "but by RESET");
 		err = -EINVAL;
 		break;
 	}
@@ -261,6 +262,24 @@ void erdma_qp_end(struct erdma_qp *qp)
 }
 
 /**
+ * erdma_qp_begin - as after its creation
+ * @qp: kernel QP that the device has created again; no event finds it
+ *
+ * Context: may sleep; takes state_lock.
+ */
+void erdma_qp_begin(struct erdma_qp *qp)
+{
+	down_write(&qp->state_lock);
+	qp_record_state(qp, ERDMA_QPS_IDLE);
+	qp->connected = false;
+	WRITE_ONCE(qp->fatal, false);
+	WRITE_ONCE(qp->last_ae_type, 0);
+	atomic_set(&qp->async_events, 0);
+	WRITE_ONCE(qp->stopped, false);
+	up_write(&qp->state_lock);
+}
+
+/**
  * erdma_qp_read_state - state as the driver recorded it
  * @qp: QP
  *
@@ -300,12 +319,13 @@ static const u8 ib_state_of_qp[ERDMA_QPS_COUNT] = {
  *
  * A QP becomes RTS through the connection manager only. A QP that is stopped
  * here takes its connection with it, also if the device does not confirm it:
- * the peer and the IW CM would wait for ever. From ERR there is no way back: the
- * device has no such command, and a provider does not begin its rings anew (11.1).
+ * the peer and the IW CM would wait for ever. From ERR there is no way back but RESET,
+ * and for an application's QP none: a provider does not begin its rings anew (11.1).
  *
  * Context: may sleep; takes state_lock.
  * Return: 0; -EOPNOTSUPP: attributes beyond the standard; -EINVAL: no such
- * state, RTS, or back from ERR; -ECONNABORTED: the QP is stopping; the command's.
+ * state, RTS, or back from ERR; -ECONNABORTED: the QP is stopping; of erdma_qp_reset();
+ * the command's.
  */
 int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
@@ -322,7 +342,10 @@ int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		return -EINVAL;
 
 	to = qp_state_of_ib[attr->qp_state];
-	err = qp_change_state(qp, to);
+	if (attr->qp_state == IB_QPS_RESET && !qp->is_user)
+		err = erdma_qp_reset(qp);
+	else
+		err = qp_change_state(qp, to);
 	if (err)
 		erdma_rec_fail(qp->dev->rec, ERDMA_DIAG_VERB_MODIFY_QP, qp->qpn, err);
 	if (to < ERDMA_QPS_CLOSING)

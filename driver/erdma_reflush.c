@@ -33,7 +33,7 @@ static void reflush_send(struct work_struct *work)
 	struct erdma_cmd_result res;
 	int err;
 
-	if (READ_ONCE(qp->dev->flushing)) {
+	if (READ_ONCE(qp->dev->flushing) || !READ_ONCE(qp->at_device)) {
 		erdma_flush_overdue(qp, sq_pi, rq_pi);
 		reflush_notify_cqs(qp);
 		return;

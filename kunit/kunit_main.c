@@ -19,6 +19,7 @@ static struct kunit_suite *suites[] = {
 	&erdma_verbs_suite,
 	&erdma_qp_suite,
 	&erdma_qp_state_suite,
+	&erdma_qp_reset_suite,
 	&erdma_ep_suite,
 	&erdma_caps_suite,
 	&erdma_idtab_suite,

@@ -382,6 +382,7 @@ static void make_user_qp(struct objects *o, struct erdma_dbrec_page *page)
 	erdma_ref_init(&qp->ref);
 	init_rwsem(&qp->state_lock);
 	erdma_reflush_init(qp);
+	qp->at_device = true;
 	INIT_WORK(&qp->fatal_work, nothing);
 }
 

@@ -19,6 +19,7 @@ extern struct kunit_suite erdma_cq_look_suite;
 extern struct kunit_suite erdma_verbs_suite;
 extern struct kunit_suite erdma_qp_suite;
 extern struct kunit_suite erdma_qp_state_suite;
+extern struct kunit_suite erdma_qp_reset_suite;
 extern struct kunit_suite erdma_ep_suite;
 extern struct kunit_suite erdma_caps_suite;
 extern struct kunit_suite erdma_idtab_suite;

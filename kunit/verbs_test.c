@@ -51,13 +51,14 @@ static void give_send_ring(struct kunit *test, struct erdma_qp *qp)
 	KUNIT_ASSERT_TRUE(test, !!sq->db);
 }
 
-static void error_has_no_way_back(struct kunit *test)
+static void error_of_an_application_has_no_way_back(struct kunit *test)
 {
 	static const u8 states[] = { IB_QPS_RESET, IB_QPS_INIT, IB_QPS_RTR, IB_QPS_RTS };
 	struct erdma_qp *qp = new_qp(test, ERDMA_QPS_ERROR);
 	struct ib_qp_attr attr = {};
 	int i;
 
+	qp->is_user = true;
 	for (i = 0; i < ARRAY_SIZE(states); i++) {
 		attr.qp_state = states[i];
 		KUNIT_EXPECT_EQ(test, erdma_modify_qp(&qp->ibqp, &attr, IB_QP_STATE, NULL),
@@ -69,7 +70,7 @@ static void error_has_no_way_back(struct kunit *test)
 
 static void fresh_qp_may_be_initialised(struct kunit *test)
 {
-	static const u8 states[] = { IB_QPS_RESET, IB_QPS_INIT, IB_QPS_RTR };
+	static const u8 states[] = { IB_QPS_INIT, IB_QPS_RTR };
 	struct erdma_qp *qp = new_qp(test, ERDMA_QPS_IDLE);
 	struct ib_qp_attr attr = {};
 	int i;
@@ -335,7 +336,7 @@ static void doorbell_pages_are_not_shared(struct kunit *test)
 }
 
 static struct kunit_case verbs_cases[] = {
-	KUNIT_CASE(error_has_no_way_back),
+	KUNIT_CASE(error_of_an_application_has_no_way_back),
 	KUNIT_CASE(fresh_qp_may_be_initialised),
 	KUNIT_CASE(no_cqn_left_is_enomem),
 	KUNIT_CASE(no_qpn_left_is_enomem),

@@ -15,8 +15,8 @@ pytestmark = [
 
 FOLDER = '/sys/kernel/debug/kverbs'
 GROUPS = ('sends memory atomics revoked wrap full refused chain armed untaken solicited '
-          'unconnected owner disconnect destroy drain drain-once create ladder cost qp-limits cq-limits '
-          'mr-limits').split()
+          'unconnected reset owner disconnect destroy drain drain-once create ladder cost qp-limits '
+          'cq-limits mr-limits').split()
 
 
 def load(vm):
@@ -55,6 +55,7 @@ MARKS = {
     'cq-limits': (REFUSED, pytest.mark.allow_log(
         r'WARNING: drivers/infiniband/core/verbs\.c.*__ib_create_cq|Call Trace:')),
     'unconnected': REFUSED,
+    'reset': pytest.mark.expects_verdict('cm-call-refused', 'verb-failed'),
     'ladder': REFUSED,
     'qp-limits': REFUSED,
     'mr-limits': REFUSED,

@@ -80,6 +80,8 @@ struct rdma_cm_id *kv_bound_id(rdma_cm_event_handler handler, void *context, u16
 /* pair.c */
 struct kv_pair *kv_open(u32 depth, enum ib_sig_type sig_type, bool connect);
 void kv_close(struct kv_pair *p);
+int kv_connect(struct kv_pair *p);
+int kv_connect_again(struct kv_pair *p);
 int kv_connect_as(struct kv_pair *p, u32 qpn);
 int kv_get_wc(struct ib_cq *cq, struct ib_wc *wc);
 bool kv_completes(const char *func, int line, struct ib_cq *cq, u64 wr_id,
@@ -116,6 +118,7 @@ void kv_armed(struct ib_device *dev);
 void kv_untaken(struct ib_device *dev);
 void kv_solicited(struct ib_device *dev);
 void kv_unconnected(struct ib_device *dev);
+void kv_reset(struct ib_device *dev);
 void kv_owner(struct ib_device *dev);
 void kv_disconnect(struct ib_device *dev);
 void kv_destroy(struct ib_device *dev);

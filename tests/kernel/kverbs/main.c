@@ -57,6 +57,7 @@ static struct kv_group groups[] = {
 	{ "untaken", "completions may wait for their consumer", kv_untaken },
 	{ "solicited", "an event for solicited completions only", kv_solicited },
 	{ "unconnected", "a QP that was never connected", kv_unconnected },
+	{ "reset", "a QP that was reset is as good as a new one", kv_reset },
 	{ "owner", "a QP is connected through its own endpoint", kv_owner },
 	{ "disconnect", "a disconnected QP flushes", kv_disconnect },
 	{ "destroy", "connections with work are destroyed", kv_destroy },

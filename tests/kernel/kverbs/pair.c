@@ -184,12 +184,19 @@ static int pair_init(struct kv_pair *p)
 	return side_init(p, &p->a, id);
 }
 
-static int pair_connect(struct kv_pair *p)
+/**
+ * kv_connect - connects the ends
+ * @p: pair, @a has its queues, @b gets them
+ *
+ * Return: 0 or -errno.
+ */
+int kv_connect(struct kv_pair *p)
 {
 	struct rdma_conn_param param = conn_param();
 	int err;
 
 	reinit_completion(&p->done_a);
+	reinit_completion(&p->done_b);
 	err = rdma_connect(p->a.id, &param);
 	if (err)
 		return err;
@@ -220,7 +227,7 @@ struct kv_pair *kv_open(u32 depth, enum ib_sig_type sig_type, bool connect)
 	p->sig_type = sig_type;
 	err = pair_init(p);
 	if (!err && connect)
-		err = pair_connect(p);
+		err = kv_connect(p);
 	if (kv_check(!err, "%d", err))
 		return p;
 	kv_close(p);
@@ -264,6 +271,34 @@ int kv_connect_as(struct kv_pair *p, u32 qpn)
 	err = rdma_connect(id, &param);
 	rdma_destroy_id(id);
 	return err;
+}
+
+/**
+ * kv_connect_again - gives the QP of the active end another connection
+ * @p: pair whose connection ended; the QP of @a was reset, @b begins anew
+ *
+ * An rdma_cm_id is good for one connection, and a new one has its QP from rdma_create_qp().
+ * Without a QP it takes a number from the caller, and keeps it: that attempt is refused, as
+ * the QP is not its own. Then it gets the QP.
+ *
+ * Return: 0 or -errno.
+ */
+int kv_connect_again(struct kv_pair *p)
+{
+	struct rdma_conn_param param = conn_param();
+	struct rdma_cm_id *id = resolved_id(p);
+
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	side_exit(&p->b);
+	memset(&p->b, 0, sizeof(p->b));
+	param.qp_num = p->a.id->qp->qp_num;
+	kv_check(rdma_connect(id, &param) == -EPERM, "a QP of another endpoint");
+	id->qp = p->a.id->qp;
+	p->a.id->qp = NULL;
+	rdma_destroy_id(p->a.id);
+	p->a.id = id;
+	return kv_connect(p);
 }
 
 /* ---- completions -------------------------------------------------------- */

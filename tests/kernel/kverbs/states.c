@@ -37,8 +37,8 @@ void kv_unconnected(struct ib_device *dev)
 
 	kv_check(!modify(a, IB_QPS_ERR), "error state");
 	kv_check(kv_qp_state(a) == IB_QPS_ERR, "%d", kv_qp_state(a));
-	/* There is no way back */
-	err = modify(a, IB_QPS_RESET);
+	/* There is no way back but RESET */
+	err = modify(a, IB_QPS_INIT);
 	kv_check(err == -EINVAL, "%d", err);
 	kv_check(kv_qp_state(a) == IB_QPS_ERR, "%d", kv_qp_state(a));
 	for (i = 0; i < 5; i++)
@@ -51,6 +51,93 @@ void kv_unconnected(struct ib_device *dev)
 		kv_fails(a->scq, 100 + i, IB_WC_WR_FLUSH_ERR, &wc);
 		kv_fails(a->rcq, 200 + i, IB_WC_WR_FLUSH_ERR, &wc);
 	}
+	kv_close(p);
+}
+
+/* ---- RESET --------------------------------------------------------------- */
+
+static void expect_nothing(struct ib_cq *cq)
+{
+	struct ib_wc wc;
+	int n = ib_poll_cq(cq, 1, &wc);
+
+	kv_check(!n, "%d completions, request %llu", n, wc.wr_id);
+}
+
+/* Twice around the queues: whoever goes on where the QP was before finds nothing */
+static void exchange(struct kv_pair *p)
+{
+	struct ib_wc wc;
+	int i;
+
+	for (i = 0; i < 150; i++) {
+		kv_check(!kv_post_recv(&p->b, i, 0, 8), "receive %d", i);
+		kv_check(!kv_post_recv(&p->a, i, 0, 8), "receive %d", i);
+		kv_check(!kv_post_send(&p->a, IB_WR_SEND, i, 8, 0, 0), "send %d", i);
+		kv_check(!kv_post_send(&p->b, IB_WR_SEND, i, 8, 0, 0), "send %d", i);
+		if (!kv_good(p->a.scq, i, IB_WC_SEND, &wc) ||
+		    !kv_good(p->b.scq, i, IB_WC_SEND, &wc) ||
+		    !kv_good(p->a.rcq, i, IB_WC_RECV, &wc) ||
+		    !kv_good(p->b.rcq, i, IB_WC_RECV, &wc))
+			return;
+	}
+}
+
+static void expect_reset(struct kv_side *a)
+{
+	int err = modify(a, IB_QPS_RESET);
+
+	kv_check(!err, "%d", err);
+	kv_check(kv_qp_state(a) == IB_QPS_INIT, "%d", kv_qp_state(a));
+	err = kv_post_send(a, IB_WR_SEND, 1, 8, 0, 0);
+	kv_check(err == -ENOTCONN, "%d", err);
+	expect_nothing(a->scq);
+	expect_nothing(a->rcq);
+}
+
+/* What was posted before and after the end is not polled */
+static void reset_after_connection(struct kv_pair *p, bool in_rts)
+{
+	struct kv_side *a = &p->a;
+	int i;
+
+	for (i = 0; i < 20; i++)
+		kv_check(!kv_post_recv(a, 300 + i, 0, 8), "receive %d", i);
+	if (!in_rts) {
+		rdma_disconnect(a->id);
+		kv_check(kv_qp_state(a) == IB_QPS_ERR, "%d", kv_qp_state(a));
+		for (i = 0; i < 20; i++)
+			kv_check(!kv_post_send(a, IB_WR_SEND, 400 + i, 8, 0, 0), "send %d", i);
+		msleep(20);
+	}
+	expect_reset(a);
+}
+
+void kv_reset(struct ib_device *dev)
+{
+	struct kv_pair *p = kv_open(64, IB_SIGNAL_ALL_WR, false);
+	struct kv_side *a;
+	int i, err;
+
+	if (!p)
+		return;
+	a = &p->a;
+	/* Never connected; ERR; RESET; then as if it were new */
+	for (i = 0; i < 5; i++)
+		kv_check(!kv_post_recv(a, i, 0, 8), "receive %d", i);
+	kv_check(!modify(a, IB_QPS_ERR), "error state");
+	kv_check(!kv_post_send(a, IB_WR_SEND, 100, 8, 0, 0), "send");
+	expect_reset(a);
+	err = kv_connect(p);
+	kv_check(!err, "%d", err);
+	for (i = 0; !err && i < 4; i++) {
+		exchange(p);
+		reset_after_connection(p, i % 2);
+		err = kv_connect_again(p);
+		kv_check(!err, "%d", err);
+	}
+	if (!err)
+		exchange(p);
 	kv_close(p);
 }
 
