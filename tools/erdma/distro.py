@@ -223,9 +223,14 @@ class System:
                          '-o', 'Acquire::Languages=none', '-o', 'Dpkg::Use-Pty=false', verb,
                          *(f'{INSIDE}/{x.name}' if isinstance(x, Path) else x for x in wanted), folder=work)
 
+    def versions(self) -> dict:
+        """The packages that are installed: name -> version."""
+        lines = self.must('dpkg-query', '-W', '-f', '${Package} ${Version}\n').splitlines()
+        return dict(x.split(' ') for x in lines)
+
     def packages(self) -> set:
         """Names of the packages that are installed."""
-        return set(self.must('dpkg-query', '-W', '-f', '${Package}\n').split())
+        return set(self.versions())
 
     def releases(self) -> list:
         """Releases of the kernels that are installed, oldest first."""
