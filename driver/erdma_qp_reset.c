@@ -88,7 +88,10 @@ int erdma_qp_reset(struct erdma_qp *qp)
 	if (atomic_xchg(&qp->resetting, 1))
 		return -EBUSY;
 	err = qp_reset(qp);
-	erdma_dbg(qp->dev, QP, INFO, "qp %u reset: %pe\n", qp->qpn, ERR_PTR(err));
+	if (err)
+		erdma_dbg(qp->dev, QP, INFO, "qp %u not reset: %pe\n", qp->qpn, ERR_PTR(err));
+	else
+		erdma_dbg(qp->dev, QP, INFO, "qp %u reset, cookie %#x\n", qp->qpn, qp->cookie);
 	atomic_set_release(&qp->resetting, 0);
 	return err;
 }
