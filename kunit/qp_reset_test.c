@@ -330,6 +330,19 @@ static void completions_of_before_disappear(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, poll(s), 0);
 }
 
+/* Its provider would go on where its rings were */
+static void qp_of_an_application_is_not_reset(struct kunit *test)
+{
+	struct reset_setup *s = setup_of(test);
+
+	use_and_stop(test);
+	s->qp.is_user = true;
+	KUNIT_EXPECT_EQ(test, modify(s, IB_QPS_RESET), -EINVAL);
+	KUNIT_EXPECT_EQ(test, state_of(s), IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, count_cmds(test, ERDMA_CMD_DESTROY_QP), 0);
+	s->qp.is_user = false;
+}
+
 /* ---- events -------------------------------------------------------------------- */
 
 static void put_event(struct kunit *test, u32 i)
@@ -482,6 +495,7 @@ static struct kunit_case reset_cases[] = {
 	KUNIT_CASE(reset_of_a_qp_that_was_never_used),
 	KUNIT_CASE(qp_that_was_reset_is_connected_again),
 	KUNIT_CASE(completions_of_before_disappear),
+	KUNIT_CASE(qp_of_an_application_is_not_reset),
 	KUNIT_CASE(event_of_before_does_not_end_the_qp),
 	KUNIT_CASE(qp_that_the_device_stopped_is_reset),
 	KUNIT_CASE(qp_that_the_device_does_not_destroy_stays_in_error),
