@@ -132,8 +132,10 @@ def test_what_a_sanitizer_in_qemu_prints_is_a_complaint(guest):
 
 @pytest.mark.allow_log('Kernel panic|Call Trace')
 def test_a_kernel_that_panics_is_no_success(guest):
-    with pytest.raises(VmLost):
+    other = guest.popen('sleep 100')
+    with pytest.raises(VmLost, match='the VM ended; the first complaint of its kernel:\n(.|\n)*sysrq'):
         guest.run('echo c >/proc/sysrq-trigger; sleep 100')
+    other.kill()                            # this must not hide why the VM ended
     guest.wait_until('QEMU to end', lambda: not guest.running)
     assert any('Kernel panic' in x for x in guest.complaints())
 

@@ -6,6 +6,7 @@
     p.expect(r'ping data')                     until it has printed this
     p.kill(); p.wait(10)
 """
+import contextlib
 import dataclasses
 import re
 import signal
@@ -169,8 +170,9 @@ class Process:
         self._agent.send('S', self._number, struct.pack('<I', number))
 
     def kill(self):
-        """SIGKILL."""
-        self.signal(signal.SIGKILL)
+        """SIGKILL; of a VM that is gone no process is left."""
+        with contextlib.suppress(VmLost):
+            self.signal(signal.SIGKILL)
 
     def stop(self, timeout=20):
         """SIGKILL, and wait for the end."""
@@ -184,13 +186,15 @@ class Agent:
 
     where: "vm2: " or "", in front of messages. slow: factor for all limits.
     on_timeout: called before a Timeout is raised, but not for one of its own commands.
+    explain: what is known of the end of a VM that nobody asked for, or ''.
     """
 
-    def __init__(self, sock, where='', slow=1, on_timeout=lambda: None):
+    def __init__(self, sock, where='', slow=1, on_timeout=lambda: None, explain=lambda: ''):
         self._sock = sock
         self.where = where
         self.slow = slow
         self._on_timeout = on_timeout
+        self._explain = explain
         self._looking = threading.Lock()        # while on_timeout runs
         self.changed = threading.Condition(threading.RLock())
         self._send_lock = threading.Lock()
@@ -233,7 +237,7 @@ class Agent:
                     raise ValueError(f'frame of {size} bytes')
                 self._take(chr(kind & 0x7f), number, self._receive(size))
         except (EOFError, OSError):
-            self.lost('the VM ended')
+            self.lost('the VM ended' + ('' if self.gone else self._explain()))
         except ValueError as e:
             self.lost(f'the agent sent nonsense ({e})')
 

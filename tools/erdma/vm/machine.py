@@ -200,7 +200,8 @@ class Vm:
             for fd in theirs:
                 os.close(fd)
         self.qmp = Qmp(mine['qmp'])
-        self.agent = Agent(mine['agent'], self.tag, self.spec.slow, self.save_tasks)
+        self.agent = Agent(mine['agent'], self.tag, self.spec.slow, self.save_tasks,
+                           self.first_complaint)
         self.log = klog.KernelLog(self.console)
 
     def wait_booted(self):
@@ -215,8 +216,7 @@ class Vm:
         complaint = klog.from_first_complaint(self.console)
         if complaint:
             kind = BootPanic if klog.has_panicked(complaint) else VmLost
-            raise kind(f'{self.tag}{why}; the first complaint of its kernel:\n'
-                       f'{quote(complaint[:15])}')
+            raise kind(f'{self.tag}{why}{self.first_complaint()}')
         raise VmLost(f'{self.tag}{why}; end of its console and of what QEMU printed:\n'
                      f'{tail(self.console, 10)}{tail(self.qemu_log, 5)}')
 
@@ -256,6 +256,11 @@ class Vm:
         self.agent.close()
 
     # ---- what went wrong --------------------------------------------------------
+    def first_complaint(self):
+        """Of its kernel, with what follows, to be put behind a message; '' if there is none."""
+        complaint = klog.from_first_complaint(self.console)
+        return f'; the first complaint of its kernel:\n{quote(complaint[:15])}' if complaint else ''
+
     def complaints(self, allowed=()):
         """Complaints of the kernel and of a sanitizer in QEMU since the last call."""
         found = self._complaints + (self.log.complaints(allowed) if self.log else [])
