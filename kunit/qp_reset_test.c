@@ -392,21 +392,26 @@ static void qp_that_the_device_stopped_is_reset(struct kunit *test)
 
 /* ---- failures ------------------------------------------------------------------- */
 
+static void refuse_reset(struct kunit *test, u8 opcode)
+{
+	use_and_stop(test);
+	setup_of(test)->refused = opcode;
+	KUNIT_EXPECT_EQ(test, modify(setup_of(test), IB_QPS_RESET), -EIO);
+	expect_in_error(test);
+	setup_of(test)->refused = 0;
+}
+
 static void qp_that_the_device_does_not_destroy_stays_in_error(struct kunit *test)
 {
 	struct reset_setup *s = setup_of(test);
 	struct fake_dev *f = fake_of(test);
 
-	use_and_stop(test);
-	s->refused = ERDMA_CMD_DESTROY_QP;
-	KUNIT_EXPECT_EQ(test, modify(s, IB_QPS_RESET), -EIO);
-	expect_in_error(test);
+	refuse_reset(test, ERDMA_CMD_DESTROY_QP);
 	KUNIT_EXPECT_TRUE(test, s->qp.at_device);
 	/* What was posted is not forgotten: the device is asked to flush it */
 	KUNIT_EXPECT_EQ(test, (u32)s->qp.krq.pi, 3);
 	flush_delayed_work(&s->qp.reflush_timer);
 	KUNIT_EXPECT_EQ(test, newest(test, 1), ERDMA_CMD_REFLUSH);
-	s->refused = 0;
 	KUNIT_EXPECT_EQ(test, modify(s, IB_QPS_RESET), 0);
 	expect_fresh(test);
 	KUNIT_EXPECT_EQ(test, f->dev->lost, ERDMA_LOST_NOT);
@@ -417,10 +422,7 @@ static void qp_that_the_device_does_not_create_flushes_by_itself(struct kunit *t
 	struct reset_setup *s = setup_of(test);
 	struct fake_dev *f = fake_of(test);
 
-	use_and_stop(test);
-	s->refused = ERDMA_CMD_CREATE_QP;
-	KUNIT_EXPECT_EQ(test, modify(s, IB_QPS_RESET), -EIO);
-	expect_in_error(test);
+	refuse_reset(test, ERDMA_CMD_CREATE_QP);
 	KUNIT_EXPECT_FALSE(test, s->qp.at_device);
 	KUNIT_EXPECT_EQ(test, post_recv(s, 300), 0);
 	KUNIT_EXPECT_EQ(test, post_send(s, 301), 0);
@@ -432,7 +434,6 @@ static void qp_that_the_device_does_not_create_flushes_by_itself(struct kunit *t
 	/* There is nothing that could be destroyed, or flushed */
 	KUNIT_EXPECT_EQ(test, newest(test, 1), ERDMA_CMD_CREATE_QP);
 	KUNIT_EXPECT_EQ(test, f->dev->lost, ERDMA_LOST_NOT);
-	s->refused = 0;
 	KUNIT_EXPECT_EQ(test, modify(s, IB_QPS_RESET), 0);
 	expect_fresh(test);
 	KUNIT_EXPECT_EQ(test, count_cmds(test, ERDMA_CMD_DESTROY_QP), 1);
@@ -442,9 +443,7 @@ static void qp_that_the_device_does_not_have_is_destroyed_without_it(struct kuni
 {
 	struct reset_setup *s = setup_of(test);
 
-	use_and_stop(test);
-	s->refused = ERDMA_CMD_CREATE_QP;
-	KUNIT_EXPECT_EQ(test, modify(s, IB_QPS_RESET), -EIO);
+	refuse_reset(test, ERDMA_CMD_CREATE_QP);
 	erdma_destroy_qp(&s->qp.ibqp, NULL);
 	s->qp.dev = NULL;
 	KUNIT_EXPECT_EQ(test, count_cmds(test, ERDMA_CMD_DESTROY_QP), 1);
