@@ -55,6 +55,18 @@ help:
 
 # ---- build --------------------------------------------------------------
 
+# What runs a program of tools/ or tests/: a small Debian has no Python, and they install the rest.
+PYTHON ?= /usr/bin/python3
+setup demo bench bench-model bench-control shell check check-static check-unit check-eadm check-kunit \
+check-model check-vm check-quick check-hosts check-long check-debug check-kernels check-doctor \
+check-list upstream-check fuzz mutate-qemu mutate-driver coverage pre-commit have-build cache-clean \
+dist deb rpm release-check: have-python
+
+have-python:
+	@[ -x $(PYTHON) ] || { apt-get update -q || echo 'going on with the package lists there are'; \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends python3 || \
+		{ echo 'there is no python3, which tools/ needs: install it as root' >&2; exit 1; }; }
+
 have-build:
 	@tools/setup packages --have build
 
@@ -158,7 +170,7 @@ deb rpm:
 release-check:
 	@tools/release check
 
-.PHONY: all help have-build driver eadm model clean setup demo shell bench bench-model bench-control \
+.PHONY: all help have-python have-build driver eadm model clean setup demo shell bench bench-model bench-control \
 	check check-static check-unit check-eadm check-kunit check-model check-vm check-quick \
 	check-hosts check-long check-debug check-kernels check-doctor check-list upstream-check fuzz mutate-qemu mutate-driver coverage pre-commit compile_commands.json \
 	cache-clean dist deb rpm release-check

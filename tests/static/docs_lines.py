@@ -172,5 +172,5 @@ def without_help():
                          stdout=subprocess.PIPE, check=True, timeout=60).stdout
     words = {x.strip(';:,') for x in out.split()}
     phony = re.search(r'(?ms)^\.PHONY:(.*?[^\\])$', text('Makefile'))[1].replace('\\\n', ' ').split()
-    return [x for x in phony if x not in words | {'all', 'help', 'have-build'}
+    return [x for x in phony if x not in words | {'all', 'help', 'have-python', 'have-build'}
             and not (x.startswith('check-') and x[6:] in words)]
