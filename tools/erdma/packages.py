@@ -24,7 +24,7 @@ DEMO = BUILD + '''
 '''.split()
 #: Analysers, test frameworks, and what the builds of QEMU and of a kernel need.
 CHECK = DEMO + '''
-    git perl sparse clang coccinelle shellcheck codespell mandoc libcmocka-dev bats jq bsdextrautils procps
+    git g++ perl sparse clang coccinelle shellcheck codespell mandoc libcmocka-dev bats jq bsdextrautils procps
     python3-pytest python3-pytest-timeout python3-pytest-xdist python3-jsonschema python3-pexpect python3-yaml
     ccache meson ninja-build libpixman-1-dev libfdt-dev zlib1g-dev libattr1-dev libcap-ng-dev
     libslirp-dev flex bison bc libelf-dev zstd gdb pylint sosreport
