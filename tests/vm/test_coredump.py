@@ -14,18 +14,28 @@ pytestmark = [
 ]
 
 FILES = '/sys/class/devcoredump/devcd*/data'
+#: Programs in a row, each with a secret in the file: no chance.
+TRIES = 4
+
+
+def remove(vm):
+    """The files that are there."""
+    vm.run(f'for f in {FILES}; do [ ! -e $f ] || echo 1 >$f; done')
+
+
+def bind_again(vm):
+    """No state is too young for another one, and no region has the key of one before."""
+    remove(vm)
+    vm.card.rebind()
+    vm.driver.wait_device(timeout=60)
 
 
 @pytest.fixture
 def fresh(vm):
-    """The driver has just been bound, so that no state is too young for another one; nothing of
-    the test is left afterwards.
-    """
-    vm.run(f'for f in {FILES}; do [ ! -e $f ] || echo 1 >$f; done')
-    vm.card.rebind()
-    vm.driver.wait_device(timeout=60)
+    """The driver has just been bound; nothing of the test is left afterwards."""
+    bind_again(vm)
     yield vm
-    vm.run(f'for f in {FILES}; do [ ! -e $f ] || echo 1 >$f; done')
+    remove(vm)
 
 
 def dumped(vm):
@@ -64,12 +74,10 @@ def in_either_order(number, size):
     return {number.to_bytes(size, order).hex() for order in ('little', 'big')}
 
 
-def test_no_secrets(fresh):
-    """Neither keys of regions nor bus addresses, in whatever byte order, nor data; though the
-    program is root's, like the worker that writes the file.
-    """
-    with Dump(fresh) as dump:
-        live = data(fresh, 'list', 'mr')
+def secrets_in_file(vm):
+    """Of a program with regions: "SECRET at byte N" for each of its secrets that the file has."""
+    with Dump(vm) as dump:
+        live = data(vm, 'list', 'mr')
         assert dump.pid and all(x['lkey'] for x in live)
         posted = dump.posted['posted']
         secrets = {x['data'] for x in posted if x['inline']}
@@ -77,17 +85,29 @@ def test_no_secrets(fresh):
         for key in {x['lkey'] for wr in posted for x in wr.get('sge', [])}:
             secrets |= in_either_order(int(key, 16), 4)
         buses = {int(x['mtt']['dma'], 16) for x in live if 'dma' in x.get('mtt', {})}
-        stop(fresh, dump.posted['qpn'])
-        file = dumped(fresh)
-        for region in data(fresh, '--from', file, 'list', 'mr'):
+        assert buses
+        for address in buses:
+            secrets |= in_either_order(address, 8)
+        stop(vm, dump.posted['qpn'])
+        file = dumped(vm)
+        for region in data(vm, '--from', file, 'list', 'mr'):
             assert {'lkey', 'rkey'} <= set(region['withheld']), region
-        text = fresh.out(f'od -An -v -tx1 {file} | tr -d " \\n"')
-    assert buses
-    for address in buses:
-        secrets |= in_either_order(address, 8)
-    for secret in secrets:
-        at = text.find(secret)
-        assert at < 0 or at % 2, f'{secret} at byte {at // 2}'
+        raw = bytes.fromhex(vm.out(f'od -An -v -tx1 {file}'))
+    return [f'{x} at byte {raw.find(bytes.fromhex(x))}' for x in secrets if bytes.fromhex(x) in raw]
+
+
+def test_no_secrets(fresh):
+    """Neither keys of regions nor bus addresses, in whatever byte order, nor data; though the
+    program is root's, like the worker that writes the file.
+
+    The first regions have small keys, of which eight bits are by chance, and a number of the file may
+    be equal to one. It is not when all are made again.
+    """
+    for _ in range(TRIES - 1):
+        if not secrets_in_file(fresh):
+            return
+        bind_again(fresh)
+    assert not secrets_in_file(fresh)
 
 
 def test_second_one_within_a_minute_is_left_out(fresh):
