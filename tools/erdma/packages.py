@@ -28,10 +28,8 @@ CHECK = DEMO + '''
     python3-pytest python3-pytest-timeout python3-pytest-xdist python3-jsonschema python3-pexpect python3-yaml
     ccache meson ninja-build libpixman-1-dev libfdt-dev zlib1g-dev libattr1-dev libcap-ng-dev
     libslirp-dev flex bison bc libelf-dev zstd gdb pylint sosreport
-    strace
+    strace dkms lcov systemd
 '''.split()
-#: Which lines the tests run.
-COVERAGE = CHECK + ['lcov']
 #: QEMU 10.0 and all fuzzers are built by clang.
 FUZZ = CHECK + 'llvm libclang-rt-14-dev'.split()
 #: Debian packages and those of the rpm family, and what checks them.
@@ -39,7 +37,7 @@ DEB = BUILD + 'git debhelper dkms dh-dkms fakeroot lintian xz-utils'.split()
 RPM = BUILD + 'git rpm rpmlint xz-utils'.split()
 
 PURPOSES = {'build': BUILD, 'demo': DEMO, 'bench': DEMO, 'check': CHECK, 'fuzz': FUZZ,
-            'coverage': COVERAGE, 'deb': DEB, 'rpm': RPM}
+            'coverage': CHECK, 'deb': DEB, 'rpm': RPM}
 
 APT = ['apt-get', '-y', '-q', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Acquire::Retries=3',
        '-o', 'Acquire::http::Timeout=30', '-o', 'Dpkg::Options::=--force-confold']
