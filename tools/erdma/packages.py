@@ -33,7 +33,7 @@ CHECK = DEMO + '''
 #: QEMU 10.0 and all fuzzers are built by clang.
 FUZZ = CHECK + 'llvm libclang-rt-14-dev'.split()
 #: Debian packages and those of the rpm family, and what checks them.
-DEB = BUILD + 'git debhelper dkms dh-dkms fakeroot lintian xz-utils'.split()
+DEB = BUILD + 'git build-essential debhelper dkms dh-dkms fakeroot lintian xz-utils'.split()
 RPM = BUILD + 'git rpm rpmlint xz-utils'.split()
 
 PURPOSES = {'build': BUILD, 'demo': DEMO, 'bench': DEMO, 'check': CHECK, 'fuzz': FUZZ,
