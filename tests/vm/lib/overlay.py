@@ -59,7 +59,8 @@ class Overlay:
 
     def words(self, *words):
         """argv of a program that sees what is installed."""
-        return ['nsenter', '-t', str(self._holder.pid), '-m', *words]
+        # -r: its root, which is not that of the namespace where this is a chroot.
+        return ['nsenter', '-t', str(self._holder.pid), '-m', '-r', *words]
 
     def run(self, *words, timeout=300):
         """Run it as root; what it printed."""
