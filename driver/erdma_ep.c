@@ -165,8 +165,19 @@ static bool ep_state_is_setup(enum erdma_ep_state state)
 	return BIT(state) & EP_SETUP;
 }
 
+/*
+ * The peer of a lost device may notice before consumers are notified of the removal: they are
+ * notified of nothing else. Connections end when QPs are stopped, or with the device.
+ */
+static bool ep_waits_for_removal(const struct erdma_ep *ep)
+{
+	return erdma_is_lost(ep->dev) && !READ_ONCE(ep->dev->flushing);
+}
+
 static void ep_handle(struct erdma_ep *ep, bool setup)
 {
+	if (ep_waits_for_removal(ep))
+		return;
 	if (!ep_handlers[ep->state])
 		return;
 	if (ep_state_is_setup(ep->state) == setup)
@@ -256,6 +267,8 @@ static void ep_arm_timer(struct erdma_ep *ep, unsigned long delay)
 static void ep_time_is_up(struct erdma_ep *ep)
 {
 	ep->timed = false;
+	if (ep_waits_for_removal(ep))
+		return;
 	if (ep->state == ERDMA_EP_LISTEN)
 		erdma_listen_accept(ep);
 	else

@@ -27,24 +27,40 @@
  */
 static struct workqueue_struct *recovery_wq;
 
-/* From the removal of a lost device until its QPs are stopped */
-#define ERDMA_REMOVAL_FIRST_MS 100
+/*
+ * From the removal of a lost device until QPs are stopped that their consumers have not stopped:
+ * most often the removal is over by then
+ */
+#define ERDMA_REMOVAL_FIRST_MS 2000
 /* From a reset or resume until QPs are stopped, if the removal has not begun by then */
 #define ERDMA_REMOVAL_LATE_MS 10000
 
 /* ---- stop ---------------------------------------------------------------- */
 
-static void stop_all_qps(struct erdma_dev *dev)
+static void for_each_qp(struct erdma_dev *dev, void (*fn)(struct erdma_qp *qp))
 {
 	struct erdma_qp *qp;
 	u32 qpn = 0;
 
 	while ((qp = erdma_qp_get_from(dev, qpn))) {
 		qpn = qp->qpn + 1;
-		erdma_qp_device_lost(qp);
+		fn(qp);
 		erdma_qp_put(qp);
 		cond_resched();
 	}
+}
+
+/* Whoever stopped a QP waits for its requests. After DMA has ended no REFLUSH is needed */
+static void flush_if_stopped(struct erdma_qp *qp)
+{
+	if (READ_ONCE(qp->stopped))
+		erdma_reflush_schedule(qp);
+}
+
+static void stop_if_applications(struct erdma_qp *qp)
+{
+	if (qp->is_user)
+		erdma_qp_device_lost(qp);
 }
 
 static void adapter_free(struct kref *refs)
@@ -72,10 +88,12 @@ static void adapter_schedule(struct erdma_adapter *adapter, unsigned int delay_s
 }
 
 /*
- * Consumers are notified of the removal first, and of lost connections after that.
- * What is connecting again when the removal comes crashes Linux 6.1: NFS's client
- * expects none before it has stored its connection's id. A removal that waits for a
- * QP to drain waits until the QPs are stopped.
+ * Consumers are notified of the removal first, and of flushed requests and lost
+ * connections after that: what connects again to a lost device gets an error, which the
+ * NFS client passes on to applications, and what is connecting again when the removal
+ * comes crashes Linux 6.1: NFS's client expects none before it has stored its
+ * connection's id. Whoever drains a QP stops it, and its requests come back at once; a
+ * removal that waits for another QP's waits until all are stopped.
  */
 static bool stop_removes_first(struct erdma_dev *dev)
 {
@@ -104,6 +122,7 @@ void erdma_stop_work(struct work_struct *work)
 
 	if (!READ_ONCE(dev->dma_off)) {
 		WRITE_ONCE(dev->dma_off, erdma_stop_dma(&dev->mmio));
+		for_each_qp(dev, flush_if_stopped);
 		erdma_coredump_lost(dev);
 	}
 	if (READ_ONCE(dev->adapter->away))
@@ -111,22 +130,25 @@ void erdma_stop_work(struct work_struct *work)
 	if (stop_removes_first(dev))
 		return;
 	WRITE_ONCE(dev->flushing, true);
-	stop_all_qps(dev);
+	for_each_qp(dev, erdma_qp_device_lost);
 }
 
 /**
  * erdma_stop_qps_soon - the removal begins now: it ends when the QPs of a lost device are stopped
  * @dev: device, lost or not
  *
- * After a suspend it begins when all devices are resumed.
+ * Those of applications are stopped at once: their QPs go with the removal, and the events
+ * come before. After a suspend it begins when all devices are resumed.
  *
- * Context: process.
+ * Context: process; takes erdma_ep.lock and state_lock.
  */
 void erdma_stop_qps_soon(struct erdma_dev *dev)
 {
-	if (READ_ONCE(dev->removal_begun) && !READ_ONCE(dev->flushing))
-		mod_delayed_work(dev->reflusher, &dev->stop_work,
-				 msecs_to_jiffies(ERDMA_REMOVAL_FIRST_MS));
+	if (!READ_ONCE(dev->removal_begun) || READ_ONCE(dev->flushing))
+		return;
+	for_each_qp(dev, stop_if_applications);
+	mod_delayed_work(dev->reflusher, &dev->stop_work,
+			 msecs_to_jiffies(ERDMA_REMOVAL_FIRST_MS));
 }
 
 /* ---- replace ------------------------------------------------------------- */

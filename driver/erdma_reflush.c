@@ -25,6 +25,13 @@ static void reflush_overdue(struct work_struct *work)
 	reflush_notify_cqs(qp);
 }
 
+/* The device does not write completions of this QP any more */
+static bool reflush_is_ours(const struct erdma_qp *qp)
+{
+	return READ_ONCE(qp->dev->dma_off) || READ_ONCE(qp->dev->flushing) ||
+	       !READ_ONCE(qp->at_device);
+}
+
 static void reflush_send(struct work_struct *work)
 {
 	struct erdma_qp *qp = container_of(to_delayed_work(work), struct erdma_qp, reflush_timer);
@@ -33,7 +40,7 @@ static void reflush_send(struct work_struct *work)
 	struct erdma_cmd_result res;
 	int err;
 
-	if (READ_ONCE(qp->dev->flushing) || !READ_ONCE(qp->at_device)) {
+	if (reflush_is_ours(qp)) {
 		erdma_flush_overdue(qp, sq_pi, rq_pi);
 		reflush_notify_cqs(qp);
 		return;

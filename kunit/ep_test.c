@@ -236,6 +236,30 @@ static void earlier_limit_does_not_wait_for_the_later_one(struct kunit *test)
 	expect_end_soon(test);
 }
 
+/* Neither what the peer does nor a time that is up comes before the removal */
+static void connection_of_a_lost_device_waits_for_the_removal(struct kunit *test)
+{
+	struct ep_setup *s = setup_of(test);
+	struct erdma_ep *ep = s->ep;
+
+	ep->dev->lost = ERDMA_LOST_PCI_RESET;
+	erdma_ep_queue(ep);
+	flush_work(&ep->setup_work);
+	KUNIT_EXPECT_EQ(test, s->events, 0);
+	KUNIT_EXPECT_EQ(test, ep->state, ERDMA_EP_CONNECTING);
+	mutex_lock(&ep->lock);
+	erdma_ep_set_deadline(ep, 1);
+	mutex_unlock(&ep->lock);
+	msleep(50);
+	flush_delayed_work(&ep->timer);
+	KUNIT_EXPECT_EQ(test, s->events, 0);
+	KUNIT_EXPECT_EQ(test, ep->state, ERDMA_EP_CONNECTING);
+	WRITE_ONCE(ep->dev->flushing, true);
+	erdma_ep_queue(ep);
+	flush_work(&ep->setup_work);
+	expect_end_without_io(test);
+}
+
 /* A QP of the endpoint, which has one reference of it */
 static struct erdma_qp *attach_qp(struct kunit *test)
 {
@@ -299,6 +323,7 @@ static struct kunit_case ep_cases[] = {
 	KUNIT_CASE(limit_that_is_lifted_ends_nothing),
 	KUNIT_CASE(limit_that_is_put_off_ends_later),
 	KUNIT_CASE(earlier_limit_does_not_wait_for_the_later_one),
+	KUNIT_CASE(connection_of_a_lost_device_waits_for_the_removal),
 	KUNIT_CASE(qp_is_free_before_its_consumer_hears_of_the_end),
 	KUNIT_CASE(qp_has_one_connection_and_none_once_it_goes),
 	{}

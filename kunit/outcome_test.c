@@ -7,6 +7,7 @@
 #include <linux/delay.h>
 #include <linux/slab.h>
 
+#include "erdma_recovery.h"
 #include "fake_dev.h"
 #include "suites.h"
 
@@ -514,7 +515,8 @@ static void reflush_that_was_not_sent_is_sent_later(struct kunit *test)
 	erdma_destroy_cq(&o->cq->ibcq, NULL);
 }
 
-static void requests_of_a_lost_device_are_flushed_without_it(struct kunit *test)
+/* @flag: of the device */
+static void expect_flush_without_device(struct kunit *test, bool *flag)
 {
 	struct objects *o = objects_of(test);
 	struct ib_wc wc[2];
@@ -525,7 +527,7 @@ static void requests_of_a_lost_device_are_flushed_without_it(struct kunit *test)
 	o->qp->krq.wr_id[0] = 4711;
 	o->qp->krq.pi = 1;
 	KUNIT_EXPECT_EQ(test, erdma_poll_cq(&o->cq->ibcq, 2, wc), 0);
-	WRITE_ONCE(o->dev->flushing, true);
+	WRITE_ONCE(*flag, true);
 	sent = o->f->total;
 	erdma_reflush_schedule(o->qp);
 	flush_delayed_work(&o->qp->reflush_timer);
@@ -533,6 +535,39 @@ static void requests_of_a_lost_device_are_flushed_without_it(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, erdma_poll_cq(&o->cq->ibcq, 2, wc), 1);
 	KUNIT_EXPECT_EQ(test, wc[0].wr_id, 4711ULL);
 	KUNIT_EXPECT_EQ(test, wc[0].status, IB_WC_WR_FLUSH_ERR);
+	erdma_destroy_qp(&o->qp->ibqp, NULL);
+	erdma_destroy_cq(&o->cq->ibcq, NULL);
+}
+
+static void requests_of_a_lost_device_are_flushed_without_it(struct kunit *test)
+{
+	expect_flush_without_device(test, &objects_of(test)->dev->flushing);
+}
+
+/* A removal that drains a QP waits for no other */
+static void requests_of_a_stopped_qp_are_flushed_once_dma_has_ended(struct kunit *test)
+{
+	expect_flush_without_device(test, &objects_of(test)->dev->dma_off);
+}
+
+/* Kernel consumers are notified of the removal, and of nothing before */
+static void only_applications_are_stopped_as_the_removal_begins(struct kunit *test)
+{
+	struct objects *o = objects_of(test);
+
+	KUNIT_ASSERT_EQ(test, create_cq(o), 0);
+	KUNIT_ASSERT_EQ(test, create_qp(o), 0);
+	INIT_DELAYED_WORK(&o->dev->stop_work, erdma_stop_work);
+	o->dev->removal_begun = true;
+	erdma_stop_qps_soon(o->dev);
+	KUNIT_EXPECT_FALSE(test, o->qp->fatal);
+	KUNIT_EXPECT_TRUE(test, cancel_delayed_work_sync(&o->dev->stop_work));
+	o->qp->is_user = true;
+	erdma_stop_qps_soon(o->dev);
+	o->qp->is_user = false;
+	KUNIT_EXPECT_TRUE(test, o->qp->fatal);
+	KUNIT_EXPECT_EQ(test, erdma_qp_read_state(o->qp), ERDMA_QPS_ERROR);
+	KUNIT_EXPECT_TRUE(test, cancel_delayed_work_sync(&o->dev->stop_work));
 	erdma_destroy_qp(&o->qp->ibqp, NULL);
 	erdma_destroy_cq(&o->cq->ibcq, NULL);
 }
@@ -604,6 +639,8 @@ static struct kunit_case outcome_cases[] = {
 	KUNIT_CASE(reflush_that_fails_loses_the_device),
 	KUNIT_CASE(reflush_that_was_not_sent_is_sent_later),
 	KUNIT_CASE(requests_of_a_lost_device_are_flushed_without_it),
+	KUNIT_CASE(requests_of_a_stopped_qp_are_flushed_once_dma_has_ended),
+	KUNIT_CASE(only_applications_are_stopped_as_the_removal_begins),
 	KUNIT_CASE(reading_counters_does_not_use_up_contexts),
 	KUNIT_CASE(counters_leave_contexts_to_commands),
 	{}

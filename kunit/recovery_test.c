@@ -191,7 +191,7 @@ static void permanent_error_is_the_end(struct kunit *test)
 	expect_scheduled(test, true);
 }
 
-/* By hand: the second half comes 100 ms later */
+/* By hand: the second half comes two seconds later */
 static void lost_device_is_removed_before_its_qps_stop(struct kunit *test)
 {
 	struct recovery_setup *s = setup_of(test);
