@@ -37,7 +37,7 @@ static struct workqueue_struct *recovery_wq;
 
 /* ---- stop ---------------------------------------------------------------- */
 
-static void for_each_qp(struct erdma_dev *dev, void (*fn)(struct erdma_qp *qp))
+static void visit_qps(struct erdma_dev *dev, void (*fn)(struct erdma_qp *qp))
 {
 	struct erdma_qp *qp;
 	u32 qpn = 0;
@@ -122,7 +122,7 @@ void erdma_stop_work(struct work_struct *work)
 
 	if (!READ_ONCE(dev->dma_off)) {
 		WRITE_ONCE(dev->dma_off, erdma_stop_dma(&dev->mmio));
-		for_each_qp(dev, flush_if_stopped);
+		visit_qps(dev, flush_if_stopped);
 		erdma_coredump_lost(dev);
 	}
 	if (READ_ONCE(dev->adapter->away))
@@ -130,7 +130,7 @@ void erdma_stop_work(struct work_struct *work)
 	if (stop_removes_first(dev))
 		return;
 	WRITE_ONCE(dev->flushing, true);
-	for_each_qp(dev, erdma_qp_device_lost);
+	visit_qps(dev, erdma_qp_device_lost);
 }
 
 /**
@@ -146,7 +146,7 @@ void erdma_stop_qps_soon(struct erdma_dev *dev)
 {
 	if (!READ_ONCE(dev->removal_begun) || READ_ONCE(dev->flushing))
 		return;
-	for_each_qp(dev, stop_if_applications);
+	visit_qps(dev, stop_if_applications);
 	mod_delayed_work(dev->reflusher, &dev->stop_work,
 			 msecs_to_jiffies(ERDMA_REMOVAL_FIRST_MS));
 }
