@@ -29,7 +29,7 @@ const char *erdma_lost_reason_text(enum erdma_lost_reason reason)
 
 /*
  * The first reason counts. Whoever comes second finds the work that stops the device queued:
- * it may wait for that.
+ * it may wait for that. What the work writes down of the device has the loss.
  */
 static bool lost_is_first(struct erdma_dev *dev, enum erdma_lost_reason reason)
 {
@@ -41,6 +41,8 @@ static bool lost_is_first(struct erdma_dev *dev, enum erdma_lost_reason reason)
 	if (first) {
 		WRITE_ONCE(dev->lost_ns, ktime_get_ns());
 		WRITE_ONCE(dev->lost, reason);
+		erdma_stat_inc(&dev->stats, lost_reasons[reason].stat);
+		erdma_rec_reset(dev->rec, ERDMA_DIAG_RESET_LOST, lost_reasons[reason].text, 0);
 		if (dev->lost_watch)
 			queue_delayed_work(dev->reflusher, &dev->stop_work, 0);
 	}
@@ -52,9 +54,7 @@ static void lost_mark(struct erdma_dev *dev, enum erdma_lost_reason reason)
 {
 	if (!lost_is_first(dev, reason))
 		return;
-	erdma_stat_inc(&dev->stats, lost_reasons[reason].stat);
 	dev_err(&dev->pdev->dev, "the device is lost: %s\n", lost_reasons[reason].text);
-	erdma_rec_reset(dev->rec, ERDMA_DIAG_RESET_LOST, lost_reasons[reason].text, 0);
 	trace_erdma_reset(dev->pdev, ERDMA_DIAG_RESET_LOST, lost_reasons[reason].text, 0);
 }
 

@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "erdma_rec_int.h"
 #include "erdma_recovery.h"
 #include "erdma_trace.h"
 #include "fake_dev.h"
@@ -261,6 +262,48 @@ static void loss_is_reported_after_its_work_is_queued(struct kunit *test)
 	tracepoint_synchronize_unregister();
 	KUNIT_EXPECT_EQ(test, s->reports, 1);
 	KUNIT_EXPECT_EQ(test, s->reports_early, 0);
+}
+
+/**
+ * struct loss_reader - a reader of the recorders that is woken by the loss
+ * @wait: where it waits
+ * @dev: device
+ * @woken: how often it was woken
+ * @woken_late: how often the work was queued by then
+ */
+struct loss_reader {
+	struct wait_queue_entry wait;
+	struct erdma_dev *dev;
+	int woken;
+	int woken_late;
+};
+
+static int note_loss(struct wait_queue_entry *wait, unsigned int mode, int flags, void *key)
+{
+	struct loss_reader *r = container_of(wait, struct loss_reader, wait);
+
+	r->woken++;
+	r->woken_late += !!work_busy(&r->dev->stop_work.work);
+	return 0;
+}
+
+/* The work writes a core dump, of which the recorders are a part */
+static void loss_is_recorded_before_its_work_is_queued(struct kunit *test)
+{
+	struct erdma_dev *dev = setup_of(test)->f->dev;
+	struct loss_reader r = { .dev = dev };
+
+	dev->rec = erdma_rec_create();
+	KUNIT_ASSERT_NOT_NULL(test, dev->rec);
+	init_waitqueue_func_entry(&r.wait, note_loss);
+	add_wait_queue(&dev->rec->wait, &r.wait);
+	erdma_device_lost(dev, ERDMA_LOST_CMDQ_DEAD);
+	remove_wait_queue(&dev->rec->wait, &r.wait);
+	KUNIT_EXPECT_EQ(test, r.woken, 1);
+	KUNIT_EXPECT_EQ(test, r.woken_late, 0);
+	flush_delayed_work(&dev->stop_work);
+	erdma_rec_put(dev->rec);
+	dev->rec = NULL;
 }
 
 /* Who frees memory meanwhile needs no more than the end of DMA */
@@ -668,6 +711,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(lost_device_is_removed_before_its_qps_stop),
 	KUNIT_CASE(freeze_of_a_lost_device_does_not_stop_its_qps),
 	KUNIT_CASE(loss_is_reported_after_its_work_is_queued),
+	KUNIT_CASE(loss_is_recorded_before_its_work_is_queued),
 	KUNIT_CASE(what_is_freed_in_a_reset_does_not_stop_the_qps),
 	KUNIT_CASE(stopped_device_retains_nothing),
 	KUNIT_CASE(lost_device_that_does_not_stop_retains_all),
