@@ -37,6 +37,7 @@ help:
 	@echo '  make fuzz         QEMU'"'"'s generic fuzzer on the card for FUZZ_TIME seconds'
 	@echo '  make mutate-qemu  takes checks out of the PCI function: a test must fail'
 	@echo '  make mutate-driver  takes guards out of the driver: a KUnit case must fail'
+	@echo '  make mutate-eadm  takes conditions out of the rules of eadm: a test must fail'
 	@echo '  make coverage     which lines the tests run: a line per part, build/coverage/html'
 	@echo '  make pre-commit   quick checks of what changed, within 20 seconds'
 	@echo '  make compile_commands.json  for clangd and its like'
@@ -57,10 +58,12 @@ help:
 
 # What runs a program of tools/ or tests/: a small Debian has no Python, and they install the rest.
 PYTHON ?= /usr/bin/python3
-setup demo bench bench-model bench-control shell check check-static check-unit check-eadm check-kunit \
-check-model check-vm check-quick check-hosts check-long check-debug check-kernels check-doctor \
-check-list upstream-check fuzz mutate-qemu mutate-driver coverage pre-commit have-build cache-clean \
-dist deb rpm release-check: have-python
+PROGRAMS := setup demo bench bench-model bench-control shell check check-static check-unit check-eadm \
+	check-kunit check-model check-vm check-quick check-hosts check-long check-debug \
+	check-kernels check-doctor check-list upstream-check fuzz mutate-qemu mutate-driver \
+	mutate-eadm coverage pre-commit have-build cache-clean dist deb rpm release-check
+
+$(PROGRAMS): have-python
 
 have-python:
 	@[ -x $(PYTHON) ] || { apt-get update -q || echo 'going on with the package lists there are'; \
@@ -143,6 +146,10 @@ mutate-qemu:
 mutate-driver:
 	@tools/setup packages check && tests/mutate.py driver '$(T)'
 
+# Do the tests on recorded devices notice when a rule of eadm lacks a condition?
+mutate-eadm:
+	@tools/setup packages check && tests/mutate.py eadm '$(T)'
+
 # Which lines do the tests run? Fails below a target.
 coverage:
 	@tools/coverage
@@ -170,7 +177,4 @@ deb rpm:
 release-check:
 	@tools/release check
 
-.PHONY: all help have-python have-build driver eadm model clean setup demo shell bench bench-model bench-control \
-	check check-static check-unit check-eadm check-kunit check-model check-vm check-quick \
-	check-hosts check-long check-debug check-kernels check-doctor check-list upstream-check fuzz mutate-qemu mutate-driver coverage pre-commit compile_commands.json \
-	cache-clean dist deb rpm release-check
+.PHONY: $(PROGRAMS) all help have-python driver eadm model clean compile_commands.json

@@ -171,6 +171,7 @@ def without_help():
     out = subprocess.run(['make', '-s', '--no-print-directory', 'help'], cwd=TOP, text=True,
                          stdout=subprocess.PIPE, check=True, timeout=60).stdout
     words = {x.strip(';:,') for x in out.split()}
-    phony = re.search(r'(?ms)^\.PHONY:(.*?[^\\])$', text('Makefile'))[1].replace('\\\n', ' ').split()
+    lists = dict(re.findall(r'(?ms)^(\.PHONY|PROGRAMS) ?:=?(.*?[^\\])$', text('Makefile')))
+    phony = ' '.join(lists.values()).replace('\\\n', ' ').replace('$(PROGRAMS)', '').split()
     return [x for x in phony if x not in words | {'all', 'help', 'have-python', 'have-build'}
             and not (x.startswith('check-') and x[6:] in words)]

@@ -18,8 +18,8 @@ def run_make(*words, **env):
 
 def programs_targets():
     """Targets whose recipe runs a program of tools/ or tests/."""
-    rules = re.findall(r'(?m)^([a-z][\w .-]*(?:\\\n[\w .-]+)*):(?!=).*\n((?:\t.*\n)+)', text(TOP, 'Makefile'))
-    return sorted({name for names, recipe in rules for name in names.replace('\\\n', ' ').split()
+    rules = re.findall(r'(?m)^([a-z][\w .-]*):(?!=).*\n((?:\t.*\n)+)', text(TOP, 'Makefile'))
+    return sorted({name for names, recipe in rules for name in names.split()
                    if re.search(r'(?<![\w/$(])(tools|tests)/', recipe)} - {'have-python'})
 
 
