@@ -102,14 +102,16 @@ static bool cmdq_is_dead(const struct sampler *s, const struct watched *w)
 static void judge_interface(struct inquiry *q, const struct dev *dev, struct findings *f)
 {
 	const struct erdma_diag_info *info = &dev->info;
+	/* A file may hide the name */
+	const char *netdev = dev->netdev[0] ? dev->netdev : "INTERFACE";
 	struct ctx *c = q->c;
 
 	if (!info->link_up)
 		found(f, info->netdev_flags & ERDMA_DIAG_NETDEV_UP ? RULE_NO_CARRIER :
-		      RULE_LINK_DOWN, "dev", dev_title(dev), "netdev", dev->netdev, NULL);
+		      RULE_LINK_DOWN, "dev", dev_title(dev), "netdev", netdev, NULL);
 	/* Of another network namespace nothing is known here */
 	if (info->netdev_ifindex && !c->src.ops->addresses(&c->src, dev))
-		found(f, RULE_NO_ADDRESS, "dev", dev_title(dev), "netdev", dev->netdev, NULL);
+		found(f, RULE_NO_ADDRESS, "dev", dev_title(dev), "netdev", netdev, NULL);
 	if (info->mtu_status)
 		found(f, RULE_MTU_REFUSED, "dev", dev_title(dev), "mtu", text_u(c, info->mtu_asked),
 		      "errno", errno_name((int)info->mtu_status), NULL);

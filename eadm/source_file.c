@@ -554,6 +554,7 @@ static int file_process(struct source *src, const struct dev *dev, uint32_t pid,
 	return 0;
 }
 
+/* Of each there is whether it is up, also where the address itself is hidden */
 static int file_addresses(struct source *src, const struct dev *dev)
 {
 	const struct file_source *f = src->priv;
@@ -565,7 +566,7 @@ static int file_addresses(struct source *src, const struct dev *dev)
 	if (!i)
 		return -ENODATA;
 	while (lines_next(i->body, i->len, &pos, name, sizeof(name), value, sizeof(value)))
-		n += !strcmp(name, "address");
+		n += !strcmp(name, "up");
 	return n;
 }
 

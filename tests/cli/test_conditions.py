@@ -420,6 +420,9 @@ def seen_by_card(rq=(0, 0), **kw):
 
 
 coming = m.base(qp=[m.client(then=[m.client(pkts=(300, 301 + n)) for n in (5, 9, 20)]), m.server()])
+posting = m.base()
+posting['qp'][1] = m.server(then=[m.server(sq=(n, 0)) for n in (0, 1, 2)])
+case('requests of the peer that have just come', posting, 'slow', 'idle-both', verb='why 3')
 case('packets that come in are movement', coming, 'works', 'idle-both')
 posting = m.stuck()
 posting['qp'][0] = seen_by_card(then=[seen_by_card(rq=(n, 0)) for n in (1, 2, 3)])

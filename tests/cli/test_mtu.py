@@ -172,3 +172,11 @@ def test_a_file_without_addresses(tmp_path):
     path = snapshot(tmp_path / 'a.eadm', adapter=alone(daddr=THERE), redact='full')
     done = eadm('--from', path, 'why', '3', '-j')
     assert '"mtu-stuck"' in done.stdout, done.stdout
+
+
+def test_both_ends_on_one_host_in_a_file_without_addresses(tmp_path):
+    adapter = m.with_info(m.base(qp=[m.client(daddr=THERE, peer_mss=8460),
+                                     m.server(saddr=THERE, daddr=HERE, peer_mss=1460)]), mtu=1500)
+    path = snapshot(tmp_path / 'a.eadm', adapter=adapter, redact='full')
+    row = [x for x in json.loads(eadm('--from', path, 'why', '3', '-j').stdout)['data'] if 'qpn' in x][0]
+    assert row['verdict']['rule'] == 'idle-both' and not row['also'], row

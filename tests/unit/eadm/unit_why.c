@@ -70,6 +70,18 @@ static void one_other_sample_is_movement(void **state)
 		end_of(&f->s, &f->e);
 		assert_true(f->e.progress && !f->e.stuck && !f->e.still);
 		f = fixture();
+		f->qp.at[i].card_qp.rq_ci--;
+		end_of(&f->s, &f->e);
+		assert_true(f->e.progress && f->e.stuck && !f->e.still);
+		f = fixture();
+		f->qp.at[i].card_qp.sq_cqes++;
+		end_of(&f->s, &f->e);
+		assert_true(f->e.progress && f->e.stuck && !f->e.still);
+		f = fixture();
+		f->qp.at[i].card_qp.rq_cqes++;
+		end_of(&f->s, &f->e);
+		assert_true(f->e.progress && f->e.stuck && !f->e.still);
+		f = fixture();
 		f->qp.at[i].card_qp.tx_pkts--;
 		end_of(&f->s, &f->e);
 		assert_true(f->e.traffic && f->e.stuck && !f->e.still && !f->e.progress);
@@ -101,6 +113,11 @@ static void too_few_samples_prove_nothing(void **state)
 	assert_int_equal(f->e.sq.used, 2);
 	f = fixture();
 	f->s.span_ns = SECONDS(2) - 1;
+	end_of(&f->s, &f->e);
+	assert_false(f->e.can_compare || f->e.still || f->e.stuck || f->e.asleep);
+	/* What a file has of one moment alone is the same in all samples */
+	f = fixture();
+	f->qp.once = true;
 	end_of(&f->s, &f->e);
 	assert_false(f->e.can_compare || f->e.still || f->e.stuck || f->e.asleep);
 	f = fixture();
