@@ -132,6 +132,8 @@ def event_queue(head=8, tail=6, seen=True, **kw):
 eq_rules = 'irq-lost event-hidden'
 case('events that nobody takes', event_queue(), 'irq-lost', 'event-hidden', text='2 events')
 case('a handler ran', event_queue(then=[{'interrupts': 7}]), '', eq_rules)
+case('the driver takes them without an interrupt', event_queue(then=[
+    {'eq.ci': n, 'hw': {'data': eqc(2, 16, 1, n + 2, n).hex()}} for n in (8, 10, 12)]), '', eq_rules)
 case('events are taken', event_queue(then=[{'eq.ci': 7}]), '', eq_rules)
 case('card and driver do not count alike', event_queue(tail=5), '', eq_rules)
 case('more events than there is room for', event_queue(head=6 + 17), '', eq_rules)

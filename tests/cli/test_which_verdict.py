@@ -5,7 +5,7 @@ driver does not see explains, doctor does not report.
 import mkwhy as m
 import pytest
 from mkscenario import ceqe, eqc, ring, write
-from test_conditions import findings, of_kernel, of_server, said, waiting
+from test_conditions import findings, hidden, of_kernel, of_server, said, waiting
 
 pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
 
@@ -125,3 +125,7 @@ case('the event of a CQ that nothing else shows', broken(0, log=[m.event(95_000,
      'card', 'cq-broken')
 case('the event of an older CQ of its number', broken(0, log=[m.event(1, 3, 9, 2)]), 'idle-both',
      'application')
+both = hidden(97, 99)
+both['cq'][0]['async_events'] = 1
+case('the card gave up a CQ with a completion that cannot be seen', both, 'completion-hidden', 'card',
+     'completion-hidden cq-broken')
