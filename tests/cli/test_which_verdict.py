@@ -129,3 +129,12 @@ both = hidden(97, 99)
 both['cq'][0]['async_events'] = 1
 case('the card gave up a CQ with a completion that cannot be seen', both, 'completion-hidden', 'card',
      'completion-hidden cq-broken')
+
+# ---- what another queue pair, or one of before, did ------------------------------------------
+
+others = m.unconnected()
+others['cm'] = [{'id': 9, 'state': 2, 'qpn': 9, 'family': 2, 'sport': 1024, 'dport': 7471,
+                 'saddr': 'hex:0a4d0001', 'daddr': 'hex:0a4d0002', 'owner.pid': m.CLIENT}]
+case('another queue pair is being connected', others, 'not-connected', 'application', never='connecting')
+case('the attempt of an older queue pair of its number', m.unconnected(
+    m.attempt(0, 89_000, 1, 1, 111, 2000)), 'not-connected', 'application')
