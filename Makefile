@@ -38,6 +38,7 @@ help:
 	@echo '  make mutate-qemu  takes checks out of the PCI function: a test must fail'
 	@echo '  make mutate-driver  takes guards out of the driver: a KUnit case must fail'
 	@echo '  make mutate-eadm  takes conditions out of the rules of eadm: a test must fail'
+	@echo '  make mutate-packaging  takes out what packages do: a test must fail'
 	@echo '  make coverage     which lines the tests run: a line per part, build/coverage/html'
 	@echo '  make pre-commit   quick checks of what changed, within 20 seconds'
 	@echo '  make compile_commands.json  for clangd and its like'
@@ -61,7 +62,7 @@ PYTHON ?= /usr/bin/python3
 PROGRAMS := setup demo bench bench-model bench-control shell check check-static check-unit check-eadm \
 	check-kunit check-model check-vm check-quick check-hosts check-long check-debug \
 	check-kernels check-doctor check-list upstream-check fuzz mutate-qemu mutate-driver \
-	mutate-eadm coverage pre-commit have-build cache-clean dist deb rpm release-check
+	mutate-eadm mutate-packaging coverage pre-commit have-build cache-clean dist deb rpm release-check
 
 $(PROGRAMS): have-python
 
@@ -149,6 +150,10 @@ mutate-driver:
 # Do the tests on recorded devices notice when a rule of eadm lacks a condition?
 mutate-eadm:
 	@tools/setup packages check && tests/mutate.py eadm '$(T)'
+
+# Do the unit tests notice when a package lacks a file, or a script of it a step?
+mutate-packaging:
+	@tools/setup packages check && tests/mutate.py packaging '$(T)'
 
 # Which lines do the tests run? Fails below a target.
 coverage:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do the tests notice? Applies each mutation of a list alone to a copy of the model
+"""Do the tests notice? Applies each mutation of a list alone to a copy of the sources
 and expects a test to fail: the one that the line names, if it names one.
 
     mutate.py pci  [PATTERN]    the PCI function, by the qtests; about 15 s each.
@@ -10,6 +10,10 @@ and expects a test to fail: the one that the line names, if it names one.
     mutate.py mesh [PATTERN]    the processes that find each other, by their unit tests
     mutate.py driver [PATTERN]  the driver, by the KUnit suite of the named case, in one VM as
                                 long as that survives; about 15 s each
+    mutate.py eadm [PATTERN]    the rules of eadm, by the named file of tests/cli; about 15 s
+                                each
+    mutate.py packaging [PATTERN]  packages, by the named unit test; 5 s each, two minutes where
+                                packages have to be made
 
 A line of a list is "name | file | sed expression [=> test]"; PATTERN selects by a part
 of the name or of the test. The exit status is 0 if all were caught, 2 if a test fails
@@ -109,14 +113,33 @@ class Core(Mesh):
     tests = 'build/core/core-tests'
 
 
-class Pci:
+class Pytest:
+    """What pytest tests in a copy"""
+    def __init__(self, work: Path):
+        self.work = work
+
+    def pytest(self, limit: int, *words: str, **env: str) -> Result:
+        """Up to the first test that fails."""
+        return run(['/usr/bin/python3', '-m', 'pytest', '-q', '-x', '-p', 'no:cacheprovider', *words],
+                   self.work, limit, **env)
+
+    @staticmethod
+    def is_empty(result: Result) -> bool:
+        """Was there no such test? (pytest's exit status)"""
+        return result.status == 5
+
+    def close(self):
+        """Nothing is left behind."""
+
+
+class Pci(Pytest):
     """qemu-model/qemu and the qtests"""
     list = TOP / 'tests/qemu/mutations.txt'
     sources = 'qemu-model/qemu'
     parts = Mesh.parts
 
     def __init__(self, work: Path):
-        self.work = work
+        super().__init__(work)
         for name in ('QEMU_SRC', 'BASE'):
             if not os.environ.get(name):
                 sys.exit(f'mutate.py: {name} is not set; see tools/qemu/overlay.py')
@@ -128,17 +151,8 @@ class Pci:
 
     def test(self, name: Optional[str]) -> Result:
         """The tests whose name contains @name; without one those named after a CVE."""
-        return run(['/usr/bin/python3', '-m', 'pytest', '-q', '-x', '-p', 'no:cacheprovider',
-                    '--rootdir=tests/qemu', 'tests/qemu', '-k', f'test_{name or "cve"}'],
-                   self.work, 300, ERDMA_QEMU_ASAN=str(self.work / 'out/qemu-system-x86_64'))
-
-    @staticmethod
-    def is_empty(result: Result) -> bool:
-        """Was there no such test? (pytest's exit status)"""
-        return result.status == 5
-
-    def close(self):
-        """Nothing is left behind."""
+        return self.pytest(300, '--rootdir=tests/qemu', 'tests/qemu', '-k', f'test_{name or "cve"}',
+                           ERDMA_QEMU_ASAN=str(self.work / 'out/qemu-system-x86_64'))
 
 
 class Driver:
@@ -191,7 +205,41 @@ class Driver:
         self.hosts = None
 
 
-KINDS = {'pci': Pci, 'core': Core, 'mesh': Mesh, 'driver': Driver}
+class Tree(Pytest):
+    """The same, in a copy of everything"""
+    parts = ()          # all
+    groups = files = ''
+
+    def test(self, name: Optional[str]) -> Result:
+        """The tests of the file or with the name @name, or those of the files that every list has."""
+        return self.pytest(900, '--groups', self.groups, 'tests', '-k', name or self.files)
+
+
+class Eadm(Tree):
+    """eadm and its tests on recorded devices"""
+    list = TOP / 'tests/cli/mutations.txt'
+    sources, groups = 'eadm', 'eadm'
+    files = 'test_conditions or test_which_verdict or test_sides or test_attempts or test_mtu'
+
+    def build(self) -> Result:
+        """The program that reads recorded devices, and the recordings."""
+        return run(['make', '-s', '-C', 'eadm', 'unit', 'WARN=-w'], self.work, 900)
+
+
+class Packaging(Tree):
+    """packaging and its unit tests, some of which make the packages"""
+    list = TOP / 'tests/unit/tools/mutations.txt'
+    sources, groups = 'packaging', 'static,unit'
+    files = 'test_packaging or test_rpm_scripts or test_kubernetes or test_sos'
+
+    def build(self) -> Result:
+        """Packages are made of what is committed."""
+        git = 'git -c user.name=mutate -c user.email= '
+        return run(['sh', '-ec', f'git init -q; git add -A; {git} commit -q -m mutant'], self.work, 60)
+
+
+KINDS = {'pci': Pci, 'core': Core, 'mesh': Mesh, 'driver': Driver, 'eadm': Eadm,
+         'packaging': Packaging}
 
 
 def reason(output: str) -> str:
@@ -225,6 +273,11 @@ def judge(part, source: Path, mutation: Mutation) -> tuple[str, str]:
         source.write_bytes(saved)
 
 
+def tracked() -> list[str]:
+    """The top level of the sources."""
+    return sorted({x.split('/')[0] for x in run(['git', 'ls-files'], TOP, 60).output.split()})
+
+
 def copy(source: Path, to: Path) -> None:
     """Copy a file, or a folder without what was built in it."""
     if source.is_dir():
@@ -245,7 +298,7 @@ def main() -> int:
     counts = {'caught': 0, 'MISSED': 0, 'stale': 0}
     with tempfile.TemporaryDirectory(prefix='erdma-mutate-') as folder:
         work = Path(folder)
-        for name in kind.parts:
+        for name in kind.parts or tracked():
             copy(TOP / name, work / name)
         part = kind(work)
         try:
