@@ -208,18 +208,18 @@ class Driver:
 class Tree(Pytest):
     """The same, in a copy of everything"""
     parts = ()          # all
-    groups = files = ''
+    list, groups = Path(), ''
 
     def test(self, name: Optional[str]) -> Result:
-        """The tests of the file or with the name @name, or those of the files that every list has."""
-        return self.pytest(900, '--groups', self.groups, 'tests', '-k', name or self.files)
+        """The tests that @name selects, or all that the list names."""
+        named = {f'({m.test})' for m in mutations(self.list, '')}
+        return self.pytest(900, '--groups', self.groups, 'tests', '-k', name or ' or '.join(named))
 
 
 class Eadm(Tree):
     """eadm and its tests on recorded devices"""
     list = TOP / 'tests/cli/mutations.txt'
     sources, groups = 'eadm', 'eadm'
-    files = 'test_conditions or test_which_verdict or test_sides or test_attempts or test_mtu'
 
     def build(self) -> Result:
         """The program that reads recorded devices, and the recordings."""
@@ -230,7 +230,6 @@ class Packaging(Tree):
     """packaging and its unit tests, some of which make the packages"""
     list = TOP / 'tests/unit/tools/mutations.txt'
     sources, groups = 'packaging', 'static,unit'
-    files = 'test_packaging or test_rpm_scripts or test_kubernetes or test_sos'
 
     def build(self) -> Result:
         """Packages are made of what is committed."""
