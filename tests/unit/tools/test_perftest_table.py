@@ -76,4 +76,12 @@ def test_programs_that_cannot_wait_for_events_are_refused(command):
     ('erdma', 'cma event RDMA_CM_EVENT_UNREACHABLE, error -110\n', False)])
 def test_reply_that_the_kernels_own_driver_missed(kind, out, missed):
     vm = SimpleNamespace(driver=SimpleNamespace(kind=kind))
-    assert missed_reply(vm, Result('ucmatose', 137, out, '', '')) is missed
+    assert missed_reply(vm, Result('ucmatose', 137, out, '', ''), 10.4) is missed
+
+
+@pytest.mark.parametrize('kind, seconds, missed', [
+    ('intree', 10.4, True), ('intree', 0.3, False), ('erdma', 10.4, False)])
+def test_reset_is_a_missed_reply_once_the_servers_card_gives_up(kind, seconds, missed):
+    vm = SimpleNamespace(driver=SimpleNamespace(kind=kind))
+    out = 'cmatose: event: RDMA_CM_EVENT_REJECTED, error: -104\n'
+    assert missed_reply(vm, Result('ucmatose', 137, out, '', ''), seconds) is missed
