@@ -118,10 +118,11 @@ def readme_block():
 
 def shape(lines):
     """
-    Lines without what is different each time: numbers, the blanks that align them, which end has
-    the lower number, and whether a process that polls has a CPU.
+    Lines without what is different each time: numbers and the plural after them, the blanks that
+    align them, which end has the lower number, and whether a process that polls has a CPU.
     """
     lines = [re.sub(r'\d+(\.\d+)*', 'N', line) for line in lines]
+    lines = [re.sub(r'\bN (\w+?)s?\b', r'N \1', line) for line in lines]
     lines = [re.sub(r'\[N\] +[RS]?', '[N] ', line) for line in lines]
     return sorted(re.sub(r' +', ' ', line) for line in lines)
 
