@@ -242,18 +242,43 @@ static void say_error(const struct stop *s)
 	place(s, n);
 }
 
-/* No completion says why: the type of the event is all there is */
+static bool can_read_cq(const struct stop *s, uint32_t cqn)
+{
+	struct ctx *c = s->q->c;
+	struct pool_block *mark = pool_mark(&c->pool);
+	struct ring_data rd;
+	bool readable = !source_ring(&c->src, s->e->dev, ERDMA_DIAG_RING_CQ, cqn, &rd);
+
+	pool_release(&c->pool, mark);
+	return readable;
+}
+
+static bool can_read_completions(const struct stop *s)
+{
+	return can_read_cq(s, s->e->qp->send_cqn) && can_read_cq(s, s->e->qp->recv_cqn);
+}
+
+/*
+ * No completion says why: the type of the event is all there is. Whose fault it was may be in
+ * a completion of a file without rings, or that the caller may not read.
+ */
 static void say_event(const struct stop *s)
 {
 	struct ctx *c = s->q->c;
 	uint32_t type = s->e->qp->last_ae_type;
 	const char *name = erdma_name_ae_type(type), *what = "";
+	bool readable = can_read_completions(s);
+	struct finding *n;
 
 	if (s->e->qp->async_events)
 		what = pool_printf(&c->pool, " with event %s (%s)", name ? name : text_u(c, type),
 				   name ? erdma_text_ae_type(type) : "not known");
-	place(s, found(s->f, RULE_QP_STOPPED, "qp", text_qp(c, s->e->qp->qpn), "error", what,
-		       "cq", cq_text(s), NULL));
+	n = found(s->f, RULE_QP_STOPPED, "qp", text_qp(c, s->e->qp->qpn), "error", what, "unread",
+		  readable ? "" : "; its completions, which may say why, cannot be read",
+		  "cq", cq_text(s), NULL);
+	if (!readable)
+		n->sure = SURE_LIKELY;
+	place(s, n);
 }
 
 /* In all samples: while it is being destroyed the driver's state comes a little later */

@@ -266,10 +266,11 @@ enum rule_side {
 	  "eadm log --kind event", \
 	  "An asynchronous event of type CQ_ERR names the completion queue.") \
 	X(QP_STOPPED, "qp-stopped", FAULT, CERTAIN, CARD, \
-	  "the card stopped {qp}{error}; driver and application may not have noticed", \
+	  "the card stopped {qp}{error}; driver and application may not have noticed{unread}", \
 	  "eadm dump cq {cq}; eadm log --kind event", \
 	  "An asynchronous event, or the flush flags of the card's context, say so; no " \
-	  "completion that can be read says why.") \
+	  "completion that can be read says why. LIKELY where none can be read: a request that " \
+	  "the application got wrong would be in one.") \
 	X(OWNER_EXITED, "owner-exited", WARNING, CERTAIN, APPLICATION, \
 	  "the process that made {qp} has exited; another one holds it{holders}", \
 	  "fuser -v /dev/infiniband/uverbs*", \

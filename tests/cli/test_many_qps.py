@@ -29,10 +29,12 @@ def end(qpn, kw):
 
 
 def device(n, others=None, **kw):
-    """A device with queue pairs 1 to n, of which @others has those that are not like the rest."""
+    """A device with queue pairs 1 to n, of which @others has those that are not like the rest. No
+    completion is there, and none says why.
+    """
     large = [m.cq(7, m.CLIENT, **queue('cq', depth=65536, valid=0))]
-    return m.base(qp=[end(x, (others or {}).get(x, {})) for x in range(1, n + 1)], cq=large, rings=[],
-                  **kw)
+    return m.base(qp=[end(x, (others or {}).get(x, {})) for x in range(1, n + 1)], cq=large,
+                  rings=[m.ring(3, 7, 128, [])], **kw)
 
 
 def run(tmp_path, adapters, *words):
