@@ -174,6 +174,7 @@ static bool newest_error(struct ctx *c, const struct ring *r, uint32_t qpn, uint
  * @dev: open device
  * @cqn: completion queue
  * @qpn: queue pair
+ * @unread: set if the completions cannot be read, else left alone
  *
  * The newest completion with an error that is none of a flush. A good one after it is of
  * another queue pair that has the number now: then there is none. The memory of the ring, of
@@ -181,7 +182,8 @@ static bool newest_error(struct ctx *c, const struct ring *r, uint32_t qpn, uint
  *
  * Return: object of schema_cqe with what failed, or NULL.
  */
-struct obj *error_of(struct ctx *c, struct dev *dev, uint32_t cqn, uint32_t qpn)
+struct obj *error_of(struct ctx *c, struct dev *dev, uint32_t cqn, uint32_t qpn,
+		     bool *unread)
 {
 	struct pool_block *mark = pool_mark(&c->pool);
 	uint8_t entry[ERDMA_CQE_SIZE];
@@ -191,8 +193,10 @@ struct obj *error_of(struct ctx *c, struct dev *dev, uint32_t cqn, uint32_t qpn)
 	struct obj *o;
 	bool found;
 
-	if (source_ring(&c->src, dev, ERDMA_DIAG_RING_CQ, cqn, &rd))
+	if (source_ring(&c->src, dev, ERDMA_DIAG_RING_CQ, cqn, &rd)) {
+		*unread = true;
 		return NULL;
+	}
 	r = (struct ring){ .data = rd.data, .depth = rd.depth, .entry_size = rd.entry_size };
 	found = newest_error(c, &r, qpn, entry);
 	pool_release(&c->pool, mark);

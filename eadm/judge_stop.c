@@ -19,6 +19,7 @@
  * @d: its device
  * @f: findings
  * @cqe: completion with the error, or NULL
+ * @unread: there are completions that cannot be read
  * @syndrome: its syndrome
  * @event: asynchronous event that names the queue pair, or NULL
  */
@@ -29,17 +30,18 @@ struct stop {
 	const struct why_dev *d;
 	struct findings *f;
 	const struct obj *cqe;
+	bool unread;
 	uint32_t syndrome;
 	const struct log_entry *event;
 };
 
-static struct obj *find_error(const struct stop *s)
+static struct obj *find_error(struct stop *s)
 {
 	const struct erdma_diag_qp *qp = s->e->qp;
-	struct obj *o = error_of(s->q->c, s->e->dev, qp->send_cqn, qp->qpn);
+	struct obj *o = error_of(s->q->c, s->e->dev, qp->send_cqn, qp->qpn, &s->unread);
 
 	if (!o && qp->recv_cqn != qp->send_cqn)
-		o = error_of(s->q->c, s->e->dev, qp->recv_cqn, qp->qpn);
+		o = error_of(s->q->c, s->e->dev, qp->recv_cqn, qp->qpn, &s->unread);
 	return o;
 }
 
@@ -242,22 +244,6 @@ static void say_error(const struct stop *s)
 	place(s, n);
 }
 
-static bool can_read_cq(const struct stop *s, uint32_t cqn)
-{
-	struct ctx *c = s->q->c;
-	struct pool_block *mark = pool_mark(&c->pool);
-	struct ring_data rd;
-	bool readable = !source_ring(&c->src, s->e->dev, ERDMA_DIAG_RING_CQ, cqn, &rd);
-
-	pool_release(&c->pool, mark);
-	return readable;
-}
-
-static bool can_read_completions(const struct stop *s)
-{
-	return can_read_cq(s, s->e->qp->send_cqn) && can_read_cq(s, s->e->qp->recv_cqn);
-}
-
 /*
  * No completion says why: the type of the event is all there is. Whose fault it was may be in
  * a completion of a file without rings, or that the caller may not read.
@@ -267,16 +253,15 @@ static void say_event(const struct stop *s)
 	struct ctx *c = s->q->c;
 	uint32_t type = s->e->qp->last_ae_type;
 	const char *name = erdma_name_ae_type(type), *what = "";
-	bool readable = can_read_completions(s);
 	struct finding *n;
 
 	if (s->e->qp->async_events)
 		what = pool_printf(&c->pool, " with event %s (%s)", name ? name : text_u(c, type),
 				   name ? erdma_text_ae_type(type) : "not known");
 	n = found(s->f, RULE_QP_STOPPED, "qp", text_qp(c, s->e->qp->qpn), "error", what, "unread",
-		  readable ? "" : "; its completions, which may say why, cannot be read",
+		  s->unread ? "; its completions, which may say why, cannot be read" : "",
 		  "cq", cq_text(s), NULL);
-	if (!readable)
+	if (s->unread)
 		n->sure = SURE_LIKELY;
 	place(s, n);
 }

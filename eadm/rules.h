@@ -269,8 +269,8 @@ enum rule_side {
 	  "the card stopped {qp}{error}; driver and application may not have noticed{unread}", \
 	  "eadm dump cq {cq}; eadm log --kind event", \
 	  "An asynchronous event, or the flush flags of the card's context, say so; no " \
-	  "completion that can be read says why. LIKELY where none can be read: a request that " \
-	  "the application got wrong would be in one.") \
+	  "completion that can be read says why. LIKELY where not all can be read: a request " \
+	  "that the application got wrong would be in one.") \
 	X(OWNER_EXITED, "owner-exited", WARNING, CERTAIN, APPLICATION, \
 	  "the process that made {qp} has exited; another one holds it{holders}", \
 	  "fuser -v /dev/infiniband/uverbs*", \
