@@ -4,6 +4,7 @@
 Each is a step with its log in build/check, and takes a second when nothing
 changed. StepFailed: the part does not build; what does not need it can run.
 """
+import os
 from pathlib import Path
 
 from . import headers, qemu
@@ -14,8 +15,8 @@ LOGS = BUILD / 'check'
 
 
 def make(what, name, limit, *argv) -> None:
-    """One make as a step."""
-    run_step(limit, what, LOGS / f'build-{name}.log', ['make', *argv])
+    """One make as a step, on all cores."""
+    run_step(limit, what, LOGS / f'build-{name}.log', ['make', f'-j{os.cpu_count() or 1}', *argv])
 
 
 def driver() -> Path:
