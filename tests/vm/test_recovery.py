@@ -58,9 +58,10 @@ def test_reset_idle(survivor):
 def test_reset_under_traffic(survivor, times):
     vm, limit = survivor, works_within(survivor)
     for _ in range(times):
-        with seconds('working traffic, from the request of the reset', limit):
-            with Traffic(vm):
-                reset_and_wait(vm, limit)
+        with Traffic(vm) as traffic, \
+                seconds('working traffic, from the request of the reset', limit):
+            reset_and_wait(vm, limit)
+            traffic.stop()
             perf('ib_write_bw -n 200 -s 65536', vm, vm)
         check_works(vm)
 
