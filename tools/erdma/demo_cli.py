@@ -17,6 +17,7 @@ RUNS = 'build/vm/demo'
 SECONDS = 60            # for one command
 EADM_MOVED = 7          # exit status of eadm: the ring moved while it was read
 TRIES = 20
+HANGS = 'ib_send_bw'    # whose receiver is stopped
 WIDTH = 90
 TABLE = r'^ *#bytes|^ *\d+ +\d+ +[\d.]+'
 
@@ -113,6 +114,22 @@ class Demo:
                 if not p.running:
                     raise CommandFailed(p.result)
 
+    def stands_still(self) -> bool:
+        """Nothing of the transfer moves: eadm has looked at both ends for two seconds."""
+        answers = json.loads(self.run(f'eadm -j why --comm {HANGS}').out)['data']
+        return all(end.get('still') for x in answers for end in x['ends'])
+
+    def answers(self) -> None:
+        """A receiver is stopped; eadm finds it."""
+        self.title('A transfer hangs. Whose fault is it?')
+        say(f'\n$ {HANGS} -R --run_infinitely &       (server and client)')
+        with Traffic(self.vm, size=4096, program=HANGS):
+            receiver = self.vm.out(f'pgrep -o -x {HANGS}')
+            self.show(f'kill -STOP {receiver}')
+            self.vm.wait_until('all to stand still', self.stands_still, SECONDS)
+            self.show(f'eadm why --comm {HANGS}')
+            self.show(f'kill -CONT {receiver}')
+
     def unload(self) -> None:
         """The driver goes."""
         self.title('Unload the driver')
@@ -121,7 +138,7 @@ class Demo:
 
     def all(self) -> None:
         """All steps."""
-        for step in (self.load, self.data, self.inside, self.unload):
+        for step in (self.load, self.data, self.inside, self.answers, self.unload):
             step()
         found = self.vm.complaints()
         if found:
