@@ -254,11 +254,17 @@ def test_kernel(consumer, tap, depth, group):
 @thorough
 @command_faults
 def test_connection_and_data_each_command(balanced, visited, depth, line):
-    """A QP that may or may not be connected costs the device: there is a fresh one."""
+    """A QP that may or may not be connected costs the device: there is a fresh one. After each command
+    the driver is bound again: it counts its tries anew, and the card has nothing any more of what it
+    did not destroy.
+    """
     vm = balanced
+
+    def restore():
+        vm.driver.wait_device(timeout=60)
+        vm.card.rebind()
     each_command_fails(vm, visited, line, lambda: vm.ok(
-        [f'{PROGS}/faults', '-o', 'verbs', vm.address()], depth.seconds),
-        restore=lambda: vm.driver.wait_device(timeout=60))
+        [f'{PROGS}/faults', '-o', 'verbs', vm.address()], depth.seconds), restore=restore)
 
 
 @both_depths
