@@ -112,33 +112,6 @@ static struct obj *counter_row(struct ctx *c, const struct dev *dev, const struc
 	return row;
 }
 
-static bool same_group(const struct counter *a, const struct counter *b)
-{
-	return !strcmp(a->group, b->group);
-}
-
-static bool is_first_of_group(const struct counter_set *s, size_t i)
-{
-	size_t j;
-
-	for (j = 0; j < i; j++)
-		if (same_group(&s->v[j], &s->v[i]))
-			return false;
-	return true;
-}
-
-static void add_group(struct ctx *c, const struct dev *dev, struct list *l,
-		      const struct stat_run *run, const struct counter_set *s, size_t first,
-		      const struct counter_set *before)
-{
-	size_t i;
-
-	for (i = first; i < s->n; i++)
-		if (same_group(&s->v[first], &s->v[i]) && wanted(run, &s->v[i], before))
-			list_add(l, counter_row(c, dev, &s->v[i], s, before));
-}
-
-/* A driver adds new counters at the end. The vendor's tool has an order of its own */
 static void add_counters(struct ctx *c, const struct dev *dev, struct obj *o,
 			 const struct stat_run *run, const struct counter_set *s,
 			 const struct counter_set *before)
@@ -146,12 +119,9 @@ static void add_counters(struct ctx *c, const struct dev *dev, struct obj *o,
 	struct list *l = obj_list(o, ST_COUNTERS);
 	size_t i;
 
-	for (i = 0; i < s->n; i++) {
-		if (!run->vendor && is_first_of_group(s, i))
-			add_group(c, dev, l, run, s, i, before);
-		else if (run->vendor && wanted(run, &s->v[i], before))
+	for (i = 0; i < s->n; i++)
+		if (wanted(run, &s->v[i], before))
 			list_add(l, counter_row(c, dev, &s->v[i], s, before));
-	}
 }
 
 /* What went wrong first, then what moves data, last what the driver and eadm itself do */
@@ -236,6 +206,7 @@ static int stat_sample(struct ctx *c, struct dev *dev, unsigned int port,
 	c->time_ns = c->src.ops->real_ns(&c->src);
 	*s = (struct counter_set){ 0 };
 	ret = counter_set_read(s, &c->src, dev, port);
+	counter_set_group(s);
 	if (run->vendor && dev->state != DEV_OTHER)
 		counter_set_to_vendor(s);
 	return ret;

@@ -101,6 +101,29 @@ int counter_set_read_sum(struct counter_set *s, struct source *src, struct dev *
 }
 
 /**
+ * counter_set_group - bring the counters of a group together
+ * @s: set
+ *
+ * Drivers add new counters behind those they have. Groups keep the order in which they first
+ * appear, counters theirs within a group.
+ */
+void counter_set_group(struct counter_set *s)
+{
+	struct counter c;
+	size_t i, j;
+
+	for (i = 1; i < s->n; i++) {
+		for (j = i; j && strcmp(s->v[j - 1].group, s->v[i].group); j--)
+			;
+		if (!j)
+			continue;	/* the first of its group */
+		c = s->v[i];
+		memmove(&s->v[j + 1], &s->v[j], (i - j) * sizeof(c));
+		s->v[j] = c;
+	}
+}
+
+/**
  * counter_set_find - find a counter
  * @s: set, or NULL
  * @name: name of this driver

@@ -44,6 +44,7 @@ struct counter_set {
 int counter_set_read(struct counter_set *s, struct source *src, struct dev *dev,
 		     unsigned int port);
 int counter_set_read_sum(struct counter_set *s, struct source *src, struct dev *dev);
+void counter_set_group(struct counter_set *s);
 const struct counter *counter_set_find(const struct counter_set *s, const char *name);
 void counter_set_free(struct counter_set *s);
 void counter_set_to_vendor(struct counter_set *s);
