@@ -24,7 +24,7 @@ unit: $(CORE_BUILD)/core-tests
 # All cases, with three ways in which the host may map guest memory; then with
 # each card in a process of its own
 check-core: $(CORE_BUILD)/core-tests
-	$< --map=direct
+	$< --map=direct --seeds=3000
 	$< --map=bounce
 	$< --map=short
 	$< --wire=shared

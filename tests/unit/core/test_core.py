@@ -12,3 +12,9 @@ RUNS = ['--map=direct', '--map=bounce', '--map=short', '--wire=shared', '--wire=
 @pytest.mark.parametrize('options', RUNS)
 def test_core(tap, options):
     tap.program(['qemu-model/build/core/core-tests', *options.split()], 380, name=options)
+
+
+@pytest.mark.group('long')
+def test_core_with_many_seeds(tap):
+    """The case of random sequences, which would take as long as all others together."""
+    tap.program(['qemu-model/build/core/core-tests', '--seeds=3000', 'process_that_dies_leaves'], 380)

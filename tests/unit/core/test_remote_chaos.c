@@ -2,6 +2,7 @@
 /*
  * Three connections between two processes, anything posted at both ends in any
  * order, and one of the processes dies at any moment: nobody may wait for ever.
+ * --seeds=N: so many sequences.
  */
 #include <stdlib.h>
 
@@ -28,6 +29,21 @@ typedef struct Chaos {
     Qp qp[ENDS];
     End end[ENDS];
 } Chaos;
+
+static unsigned seeds = 200;
+
+static bool option_seeds(const char *value)
+{
+    char *end;
+
+    seeds = strtoul(value, &end, 10);
+    return seeds && !*end;
+}
+
+__attribute__((constructor)) static void seeds_register(void)
+{
+    tap_option("--seeds=", option_seeds);
+}
 
 static uint32_t any(Chaos *c, uint32_t n)
 {
@@ -174,9 +190,7 @@ static void check_all_ended(Chaos *c)
 
 TEST_OWN_WIRES(process_that_dies_leaves_nobody_waiting)
 {
-    unsigned runs = fake_default_mode == MAP_DIRECT ? 3000 : 200;
-
-    for (uint32_t n = 1; n <= runs; n++) {
+    for (uint32_t n = 1; n <= seeds; n++) {
         Chaos *c = chaos_new(n);
 
         for (unsigned i = any(c, STEPS); i; i--) {
