@@ -12,7 +12,7 @@ from lib.paths import TOP
 from lib.vms import kernel_of
 
 
-@pytest.mark.limit(1500)
+@pytest.mark.limit(2400)
 @pytest.mark.on('kcsan')
 # erdma_bringup: a fake device that does not stop
 @pytest.mark.allow_log('nor the end of bus mastering was confirmed: memory is leaked')

@@ -32,6 +32,11 @@ def _kdir():
     return f'KDIR={headers.folder()}'
 
 
+def _driver():
+    from erdma.build import STRICT
+    return (_kdir(), *STRICT)
+
+
 def _modules(kind, *options):
     return _setup('modules', *options, build(f'kernel-{kind}'), os.path.join(BUILD, 'kernel', kind))
 
@@ -118,7 +123,7 @@ BPFTRACE = '''
 
 # name -> (limit in seconds, function that returns argv). What it prints is the product's path.
 PRODUCTS = {
-    'driver': (600, lambda: _make('-C', 'driver', _kdir())),
+    'driver': (600, lambda: _make('-C', 'driver', *_driver())),
     'eadm': (600, lambda: _make('-C', 'eadm')),
     'model': (900, lambda: _make('model')),
     'progs': (300, lambda: _make('-C', 'tests/vm/progs')),
@@ -152,10 +157,10 @@ PRODUCTS = {
     'kernel-debug': (7200, lambda: _setup('kernel', 'debug')),
     'kernel-kcsan': (7200, lambda: _setup('kernel', 'kcsan')),
     'kernel-gcov': (7200, lambda: _setup('kernel', 'gcov')),
-    'kunit': (900, lambda: _setup('kunit', os.path.join(BUILD, 'kunit'))),
-    'kunit-debug': (900, lambda: _kunit('debug')),
-    'kunit-kcsan': (900, lambda: _kunit('kcsan')),
-    'kunit-gcov': (900, lambda: _kunit('gcov')),
+    'kunit': (1800, lambda: _setup('kunit', os.path.join(BUILD, 'kunit'))),
+    'kunit-debug': (1800, lambda: _kunit('debug')),
+    'kunit-kcsan': (1800, lambda: _kunit('kcsan')),
+    'kunit-gcov': (1800, lambda: _kunit('gcov')),
     'modules-debug': (900, lambda: _modules('debug', '--seeded')),
     'modules-kcsan': (900, lambda: _modules('kcsan', '--seeded')),
     'driver-5.10': (900, lambda: _modules('5.10', '--only-driver')),

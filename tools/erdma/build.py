@@ -12,6 +12,8 @@ from .paths import BUILD, MODEL, TOP
 from .step import run_step
 
 LOGS = BUILD / 'check'
+#: For the driver that is tested: more warnings, each an error. What installs it has neither.
+STRICT = ('W=1', 'KCFLAGS=-Werror')
 
 
 def make(what, name, limit, *argv) -> None:
@@ -22,7 +24,7 @@ def make(what, name, limit, *argv) -> None:
 def driver() -> Path:
     """driver/erdma.ko, for the guest's kernel."""
     make(f'the driver for {headers.release()}', 'driver', 600,
-         '-C', TOP / 'driver', f'KDIR={headers.folder()}')
+         '-C', TOP / 'driver', f'KDIR={headers.folder()}', *STRICT)
     return TOP / 'driver/erdma.ko'
 
 

@@ -150,7 +150,7 @@ def build_kunit(out, kernel=None, sparse=False) -> Path:
     if sparse:
         options += ['C=1', 'CF=-Wbitwise']
     log = out / 'suites.log'
-    run_step(600, 'driver and suites', log,
+    run_step(1500, 'driver and suites', log,
              ['make', '-j2', '-C', kdir, f'M={out}/src', 'W=1', *options, 'modules'])
     bad = [x for x in log.read_text(encoding='utf-8', errors='replace').splitlines()
            if re.search('warning:|error:', x)]

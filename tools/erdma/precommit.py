@@ -14,7 +14,7 @@ from .paths import TOP
 from .step import Failure, report, say
 
 #: Functions of tests/static that build something or look into each file for long.
-SLOW = 'builds or coccinelle or headers_are_complete or layout or circle'
+SLOW = 'builds or sparse or clang or coccinelle or headers_are_complete or layout or circle'
 TESTS = tuple(f'tests/static/test_{x}.py' for x in ('text', 'tools', 'lessons', 'limits'))
 #: What pylint is not to say: the tests' plugins and fixtures are made of these; and what it finds
 #: where nothing is wrong: packaging/sos/erdma.py has the name of our package.
