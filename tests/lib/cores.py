@@ -2,7 +2,9 @@
 """Shares the machine's cores between the workers of pytest-xdist.
 
 A module takes as many cores as its marker cores(n) says before its first test, and gives them
-back after its last. Who waits for several is not overtaken.
+back after its last. Who waits for several is not overtaken. With more workers than the machine
+has cores there are as many to take as workers, as most tests with VMs wait half of the time;
+who needs several cores for itself takes those, too.
 """
 import contextlib
 import fcntl
@@ -21,7 +23,9 @@ def pytest_configure(config):
     if hasattr(config, 'workerinput'):
         return
     os.environ.pop('ERDMA_TEST_RUN', None)
-    if getattr(config.option, 'numprocesses', None):
+    workers = getattr(config.option, 'numprocesses', None)
+    if workers:
+        os.environ['ERDMA_TEST_CORES'] = str(max(workers, os.cpu_count() or 1))
         path = os.path.join('/tmp', f'erdma-test-{os.getpid()}')
         os.makedirs(path, exist_ok=True)
         os.environ['ERDMA_TEST_RUN'] = path
@@ -43,7 +47,9 @@ def hold_cores(n):
     if not folder:
         yield
         return
-    total = os.cpu_count() or 1
+    total = int(os.environ['ERDMA_TEST_CORES'])
+    if n > 1:
+        n += total - (os.cpu_count() or 1)
     held = []
     with open(os.path.join(folder, 'turn'), 'w', encoding='ascii') as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
