@@ -13,7 +13,7 @@ pytestmark = [
     pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
     pytest.mark.vms(),
     pytest.mark.variants(
-        stock={}, few_vectors={'props': 'vectors=2'},
+        stock={}, few_vectors=pytest.param({'props': 'vectors=2'}, marks=pytest.mark.group('debug')),
         # A QEMU with sanitizers shows nothing new about a kernel.
         asan=pytest.param({'qemu': 'asan'}, marks=pytest.mark.not_on(
             'debug', 'kcsan', 'kernels', 'gcov')),

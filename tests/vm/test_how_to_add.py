@@ -46,9 +46,9 @@ def test_every_section_is_walked():
     assert re.findall(r'(?m)^## (.*)$', PAGE) == SECTIONS
 
 
-# Each builds the driver or the model anew: the first one in check-hosts, the others in check-long
-@pytest.mark.parametrize('title', [SECTIONS[0], *(
-    pytest.param(x, marks=pytest.mark.group('long')) for x in SECTIONS[1:])])
+# Each builds the driver or the model anew.
+@pytest.mark.group('long')
+@pytest.mark.parametrize('title', SECTIONS)
 def test_section(title, copy):
     copy.apply_until(title)
     pages.walk(pages.section(PAGE, title), copy.folder)
