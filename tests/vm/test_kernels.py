@@ -24,9 +24,8 @@ pytestmark = [
     pytest.mark.kernel('stock'),
     pytest.mark.needs('driver', 'eadm', 'model', 'abi'),
     pytest.mark.vms(),
-    # Each takes minutes to build for. Where 6.12 differs from 6.1 the newest does, too.
-    pytest.mark.variants(newest=on('newest'),
-                         linux_6_12=pytest.param(on('6.12'), marks=pytest.mark.group('long')),
+    # Each takes minutes to build for.
+    pytest.mark.variants(linux_6_12=on('6.12'), newest=on('newest'),
                          linux_5_10=pytest.param(on('5.10'), marks=pytest.mark.group('long'))),
 ]
 
