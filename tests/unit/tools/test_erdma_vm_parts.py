@@ -19,6 +19,7 @@ from erdma import guest, vm_client, vm_server, vm_state
 from erdma.paths import TOP
 from erdma.step import Failure
 from erdma.vm import Hosts, Timeout, VmError, VmSpec, machine
+from erdma.vm.qmp import Qmp
 
 pytestmark = [pytest.mark.group('unit'), pytest.mark.limit(60)]
 PLACE = guest.Place(TOP / 'tools/guest', TOP, TOP / 'none.so')
@@ -555,6 +556,16 @@ def test_logs_stay_of_vms_whose_driver_does_not_load(state, monkeypatch, error, 
     assert [p.name for p in state.iterdir()] == left
 
 
+@pytest.fixture(params=(0, 0.5), ids=('at once', 'before its sockets are used'))
+def pause(request, monkeypatch):
+    """So many seconds between the start of QEMU and the use of its sockets."""
+    def connect(sock):
+        threading.Event().wait(request.param)
+        return Qmp(sock)
+    monkeypatch.setattr(machine, 'Qmp', connect)
+
+
+@pytest.mark.usefixtures('pause')
 @pytest.mark.parametrize('number', vm_server.SIGNALS)
 def test_a_signal_while_they_boot_leaves_nothing(state, monkeypatch, tmp_path, number):
     """And it is said, to who waits for them."""

@@ -242,7 +242,10 @@ class Vm:
         self.start()
 
     def stop(self):
-        """End the QEMU process, in any state."""
+        """End the QEMU process, in any state. A start that was interrupted comes to its end first."""
+        in_starter(self._stop)
+
+    def _stop(self):
         if self.proc is None:
             return
         if self.running:
