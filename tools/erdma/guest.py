@@ -119,6 +119,7 @@ def build_tree(step: Step, place, guest_image, out) -> None:
     copy_sources(place, work)
     step.run('make', f'-j{os.cpu_count()}', '-C', guest_image / 'build', f'M={work}/driver',
              'modules')
+    step.run('strip', '--strip-debug', work / 'driver/erdma.ko')
     step.run('make', '-C', place.guest, f'OUT={out}/build/guest')
     files = [(work / 'driver/erdma.ko', 'driver')]
     files += [(place.guest / x, 'tools/guest') for x in SCRIPTS]
