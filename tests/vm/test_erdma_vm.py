@@ -96,6 +96,8 @@ def user():
     """The user, who has a warm image."""
     with tempfile.TemporaryDirectory(prefix='erdma-vm-', dir='/var/tmp') as name:
         home = Path(name)
+        # Of a run that was killed; there is none otherwise
+        subprocess.run(['userdel', '-f', USER], check=False, timeout=60, stderr=subprocess.DEVNULL)
         subprocess.run(['useradd', '-M', '-d', name, '-s', '/bin/sh', USER], check=True, timeout=60)
         try:
             me = pwd.getpwnam(USER)
