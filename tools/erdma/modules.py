@@ -8,7 +8,6 @@ import filecmp
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 from . import archive, headers, linux
@@ -80,8 +79,6 @@ def build_driver(kernel, out) -> Path:
     run_step(900, f'the driver for the kernel of {kernel.name}',
              BUILD / 'check' / f'modules-{out.name}-driver.log',
              [*make, f'-j{os.cpu_count()}', '-C', kdir, f'M={out}/driver', *INSTRUMENT, 'modules'])
-    # As erdma.local does with those of the guest image's kernel.
-    subprocess.run(['strip', '--strip-debug', out / 'driver/erdma.ko'], check=True)
     return out
 
 
