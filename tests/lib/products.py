@@ -33,8 +33,8 @@ def _kdir():
 
 
 def _driver():
-    from erdma.build import STRICT
-    return (_kdir(), *STRICT)
+    from erdma.build import of_driver
+    return _make(*of_driver())
 
 
 def _modules(kind, *options):
@@ -123,7 +123,7 @@ BPFTRACE = '''
 
 # name -> (limit in seconds, function that returns argv). What it prints is the product's path.
 PRODUCTS = {
-    'driver': (600, lambda: _make('-C', 'driver', *_driver())),
+    'driver': (600, _driver),
     'eadm': (600, lambda: _make('-C', 'eadm')),
     'model': (900, lambda: _make('model')),
     'progs': (300, lambda: _make('-C', 'tests/vm/progs')),

@@ -10,6 +10,7 @@ from test_text import silent
 from tree import lines_of
 
 from erdma import archive, modules
+from erdma.build import SPARSE
 from lib import products
 from lib.paths import BUILD
 
@@ -20,9 +21,6 @@ pytestmark = [
     pytest.mark.not_on('stock', 'debug', 'gcov'),
 ]
 
-#: Debian 12's, whose kernels its own make builds for; a system of another suite has none.
-SPARSE = ['C=2', 'CF=-Wbitwise -Wno-sparse-error']
-
 
 def test_driver_builds_for_this_kernel_without_a_warning(request):
     """gcc of the kernel's suite with more warnings, and sparse where the build has it."""
@@ -32,6 +30,7 @@ def test_driver_builds_for_this_kernel_without_a_warning(request):
     shutil.rmtree(out, ignore_errors=True)
     modules.copy_driver(out)
     make, kdir = archive.make_for(kernel)
+    # sparse is Debian 12's, whose kernels its own make builds for; a system of another suite has none.
     # The comments are checked with 6.1, by a script for which the system of a suite may have no perl.
     lines = lines_of(*make, f'-j{os.cpu_count()}', '-C', kdir, f'M={out}/driver', 'W=1',
                      'cmd_checkdoc=', *([] if (kernel / 'root').is_dir() else SPARSE), 'modules')

@@ -14,7 +14,7 @@ from test_text import silent
 from tree import TOP, all_files, files, is_shell, lines_of, only, text
 
 from erdma import compile_commands, headers, linux
-from erdma.build import STRICT
+from erdma.build import SPARSE, of_driver
 
 pytestmark = [pytest.mark.group('static'), pytest.mark.limit(900)]
 
@@ -93,8 +93,7 @@ def test_driver_builds_without_a_warning():
 def test_sparse_finds_nothing():
     """On every file; none is compiled again, as the flags are those of the build."""
     products.build('driver')
-    out = lines_of('make', '-C', TOP / 'driver', f'KDIR={headers.folder()}', *STRICT, 'C=2',
-                   'CF=-Wbitwise -Wno-sparse-error')
+    out = lines_of('make', *of_driver(), *SPARSE)
     assert len([x for x in out if x.startswith('  CHECK ')]) > 50
     # BTF and the signing key are not there for external modules: no fault of ours.
     silent([x for x in out if re.search('warning:|error:|exit status|  CC ', x)])
