@@ -3,7 +3,7 @@
 
 A module takes as many cores as its marker cores(n) says before its first test, and gives them
 back after its last. Who waits for several is not overtaken. With more workers than the machine
-has cores there are as many to take as workers, as most tests with VMs wait half of the time;
+has cores there are as many to take as workers, as tests with VMs wait now and then;
 who needs several cores for itself takes those, too.
 """
 import contextlib
