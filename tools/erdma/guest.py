@@ -23,7 +23,7 @@ LIMIT = 1800
 PROGRAMS = {'apt-get': 'apt', 'apt-cache': 'apt', 'apt-config': 'apt',
             'mmdebstrap': 'mmdebstrap', 'mksquashfs': 'squashfs-tools',
             'busybox': 'busybox-static', 'depmod': 'kmod', 'modprobe': 'kmod', 'cpio': 'cpio',
-            'lz4': 'lz4', 'gcc': 'gcc', 'make': 'make'}
+            'lz4': 'lz4', 'gcc': 'gcc', 'make': 'make', 'strip': 'binutils'}
 #: Of the folder Place.guest, what runs in a guest beside the agent.
 SCRIPTS = ('init', 'start-agent')
 #: Not sources, in the folders of sources.
