@@ -147,20 +147,33 @@ def without_groups():
             if not line or line[1] != groups]
 
 
+def groups_of(name):
+    """(file, group) of each test of this name."""
+    found = []
+    for path in sorted(glob.glob(os.path.join(TOP, 'tests/**/test_*.py'), recursive=True)):
+        path = os.path.relpath(path, TOP)
+        if f'def {name}(' in text(path):
+            of_all = re.search(r"(?m)^pytestmark = \[\s*pytest\.mark\.group\('(\w+)'\)", text(path))[1]
+            own = re.search(rf"(?m)^@pytest\.mark\.group\('(\w+)'\)\n(?:@.*\n)*def {name}\(", text(path))
+            found.append((path, own[1] if own else of_all))
+    return found
+
+
 def other_groups():
     """Tests that the guide to installing names and that are not in "make check", where it does not
     say in which group they are.
     """
     page = 'docs/guide/install.md'
     intro = ' '.join(text(page).partition('\n## ')[0].split())
-    modules = glob.glob(os.path.join(TOP, 'tests/**/test_*.py'), recursive=True)
     found = []
     for name in sorted(set(re.findall('`(test_[a-z0-9_]+)`', text(page)))):
-        path = next(os.path.relpath(x, TOP) for x in modules if f'def {name}(' in text(x))
-        of_all = re.search(r"(?m)^pytestmark = \[\s*pytest\.mark\.group\('(\w+)'\)", text(path))[1]
-        own = re.search(rf"(?m)^@pytest\.mark\.group\('(\w+)'\)\n(?:@.*\n)*def {name}\(", text(path))
-        group = own[1] if own else of_all
-        if group in ('hosts', 'long') and f'`{path}` (`make check-{group}`)' not in intro and not re.search(
+        places = groups_of(name)
+        if not places:
+            found.append(f'{page}: there is no test {name}')
+        if not places or any(group not in ('hosts', 'long') for _path, group in places):
+            continue
+        path, group = places[0]
+        if f'`{path}` (`make check-{group}`)' not in intro and not re.search(
                 rf'`{name}`(?:[^;`]|`test_\w+`)* (?:is|are) in `make check-{group}`', intro):
             found.append(f'{page}: {name} is in make check-{group}')
     return found
