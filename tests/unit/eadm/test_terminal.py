@@ -31,6 +31,15 @@ def environment(scenario, **more):
     return dict(env, **more)
 
 
+def read_all(terminal):
+    """What is written to a terminal until the other end is closed: it comes in pieces."""
+    out = b''
+    with contextlib.suppress(OSError):      # the other end is closed
+        while data := os.read(terminal, 65536):
+            out += data
+    return out.decode()
+
+
 def run(*words, scenario='basic', width=80, err=subprocess.PIPE, **more):
     """eadm with a terminal as standard output; returns what it printed there and on stderr."""
     mine, its = pty.openpty()
@@ -39,15 +48,10 @@ def run(*words, scenario='basic', width=80, err=subprocess.PIPE, **more):
                           env=environment(scenario, **more), stdin=subprocess.DEVNULL, stdout=its,
                           stderr=its if err is None else err) as proc:
         os.close(its)
-        out = b''
-        try:
-            while data := os.read(mine, 65536):
-                out += data
-        except OSError:         # the other end is closed
-            pass
+        out = read_all(mine)
         messages = proc.stderr.read().decode() if proc.stderr else ''
     os.close(mine)
-    return out.decode().replace('\r\n', '\n'), messages
+    return out.replace('\r\n', '\n'), messages
 
 
 def plain(text):
@@ -145,7 +149,7 @@ def test_a_reset_is_asked_for(answer, done):
         os.close(its)
         os.write(mine, f'{answer}\n'.encode())
         document = json.loads(proc.stdout.read())
-    asked = os.read(mine, 65536).decode()
+    asked = read_all(mine)
     os.close(mine)
     assert 'Reset erdma_0 at 0000:00:05.0? It has 3 queue pairs' in asked
     assert document['ok'] == done
