@@ -19,12 +19,16 @@ def verified(name, file, *options, seconds=0):
     """argv of fio for a file or a disk. seconds: it goes on for so long; 0: until all is done.
 
     A job is a thread of fio and ends with it: as a process it would be in a session of its own.
+
+    With a time fio goes over the file again while it verifies: without serialize_overlap a block may be
+    written while it is read, and an NFS server sends the page as it is at that moment. A block with wrong
+    data is left in the VM's results, beside what was expected.
     """
     timed = ['--time_based', f'--runtime={seconds}'] if seconds else []
     return ['fio', f'--name={name}', f'--filename={file}', '--direct=1', '--ioengine=libaio',
             '--thread',
             '--randrepeat=1', '--verify=crc32c', '--verify_fatal=1', '--verify_backlog=64',
-            '--randseed=7', *options, *timed]
+            '--serialize_overlap=1', '--verify_dump=1', '--randseed=7', *options, *timed]
 
 
 def run(vm, name, file, *options, seconds=0):
