@@ -4,7 +4,6 @@ it may not ask, when the words are wrong, and when its output has no place to go
 
 The commands are those of 'eadm help': one without a row in ROWS fails.
 """
-import contextlib
 import dataclasses
 import fcntl
 import functools
@@ -22,6 +21,7 @@ import termios
 import pytest
 
 from lib.paths import TOP
+from lib.terminal import read_all
 
 pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
 
@@ -342,14 +342,11 @@ def on_terminal(command, files, width, **env):
         os.close(its)
         proc.stdin.write(row.stdin.encode())
         proc.stdin.close()
-        out = b''
-        with contextlib.suppress(OSError):      # the other end is closed
-            while data := os.read(mine, 65536):
-                out += data
+        out = read_all(mine)
         messages = proc.stderr.read().decode()
     os.close(mine)
     assert proc.returncode == row.done, messages
-    return out.decode().replace('\r\n', '\n'), messages
+    return out.replace('\r\n', '\n'), messages
 
 
 #: Lines that wrap: sentences, in a table or above it, blocks of 'version', and 'top -b', which

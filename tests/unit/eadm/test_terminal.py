@@ -17,6 +17,7 @@ import pytest
 
 from lib.paths import TOP
 from lib.signals import DEFAULT_SIGNALS
+from lib.terminal import read_all
 
 pytestmark = [pytest.mark.group('eadm'), pytest.mark.needs('unit-eadm')]
 
@@ -29,15 +30,6 @@ def environment(scenario, **more):
     env['TERM'] = 'xterm'
     env['EADM_SCENARIO'] = os.path.join(BUILD, 'scenarios', f'{scenario}.json')
     return dict(env, **more)
-
-
-def read_all(terminal):
-    """What is written to a terminal until the other end is closed: it comes in pieces."""
-    out = b''
-    with contextlib.suppress(OSError):      # the other end is closed
-        while data := os.read(terminal, 65536):
-            out += data
-    return out.decode()
 
 
 def run(*words, scenario='basic', width=80, err=subprocess.PIPE, **more):
