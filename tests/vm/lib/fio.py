@@ -21,8 +21,9 @@ def verified(name, file, *options, seconds=0):
     A job is a thread of fio and ends with it: as a process it would be in a session of its own.
 
     With a time fio goes over the file again while it verifies: without serialize_overlap a block may be
-    written while it is read, and an NFS server sends the page as it is at that moment. A block with wrong
-    data is left in the VM's results, beside what was expected.
+    written while it is read, and an NFS server sends the page as it is at that moment
+    (docs/results/2026-11-nfs-overlap.md). A block with wrong data is left in the VM's results, beside what
+    was expected.
     """
     timed = ['--time_based', f'--runtime={seconds}'] if seconds else []
     return ['fio', f'--name={name}', f'--filename={file}', '--direct=1', '--ioengine=libaio',
