@@ -13,6 +13,7 @@ from vm.lib.recovery import seconds, wait_recovered
 
 pytestmark = [
     pytest.mark.group('long'),
+    pytest.mark.on('kcsan'),
     pytest.mark.limit(200),
     pytest.mark.needs('driver', 'model', 'progs', 'kverbs'),
     pytest.mark.vms(),

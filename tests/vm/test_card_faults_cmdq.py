@@ -17,6 +17,7 @@ from vm.lib.recovery import reset, reset_function, seconds, wait_recovered
 
 pytestmark = [
     pytest.mark.group('long'),
+    pytest.mark.on('kcsan'),
     pytest.mark.limit(240),
     pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
     pytest.mark.vms(),

@@ -8,6 +8,7 @@ from lib.programs import Dump, eadm_data as data, owner_pid
 
 pytestmark = [
     pytest.mark.group('vm'),
+    pytest.mark.on('kcsan'),
     pytest.mark.needs('driver', 'eadm', 'model', 'progs'),
     pytest.mark.vms(),
 ]

@@ -16,6 +16,7 @@ from vm.lib.recovery import reset, wait_recovered
 
 pytestmark = [
     pytest.mark.group('vm'),
+    pytest.mark.on('kcsan'),
     pytest.mark.needs('driver', 'eadm', 'model', 'progs', 'kverbs'),
     pytest.mark.vms(),
 ]

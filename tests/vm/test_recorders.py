@@ -13,6 +13,7 @@ from vm.lib.recovery import reset, wait_recovered
 
 pytestmark = [
     pytest.mark.group('vm'),
+    pytest.mark.on('kcsan'),
     pytest.mark.limit(200),
     pytest.mark.allow_log('erdma.*(was not answered within|the device is lost|refused, syndrome)'),
     pytest.mark.needs('driver', 'eadm', 'model', 'progs'),

@@ -17,6 +17,7 @@ from vm.lib.recovery import (network_up, reset, reset_and_wait, reset_function, 
 
 pytestmark = [
     pytest.mark.group('long'),
+    pytest.mark.on('kcsan'),
     pytest.mark.limit(300),
     pytest.mark.needs('driver', 'model', 'progs', 'kverbs'),
     pytest.mark.vms(),
@@ -53,7 +54,8 @@ def test_reset_idle(survivor):
 @pytest.mark.parametrize('times', [
     pytest.param(3, marks=pytest.mark.group('vm')),
     pytest.param(100, id='100 on a test kernel',
-                 marks=[pytest.mark.group('debug'), pytest.mark.limit(4000)]),
+                 marks=[pytest.mark.group('debug'), pytest.mark.not_on('kcsan'),
+                        pytest.mark.limit(4000)]),
     pytest.param(200, marks=pytest.mark.limit(7200))])
 def test_reset_under_traffic(survivor, times):
     vm, limit = survivor, works_within(survivor)
