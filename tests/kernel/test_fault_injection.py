@@ -21,12 +21,10 @@ from lib.tap import parse, passed
 from vm.lib.faults import wait_struck
 from vm.lib.recovery import reset, wait_recovered
 
-#: Memory that fails in it costs ib_uverbs nodes of its radix tree.
-UVERBS_LEAK = 'uapi_add_get_elm'
-#: The task that asked for a context that could not be made, what was cloned with it, the credentials of
-#: what it executed: UVERBS_METHOD_GET_CONTEXT of ib_uverbs frees the context and leaves the reference that
-#: rdma_restrack_set_name() took. kmemleak may find it tests later.
-CONTEXT_LEAK = ('copy_process', 'prepare_exec_creds')
+#: What the kernel loses: nodes of ib_uverbs' radix tree; the task that asked for a context that could not be
+#: made, what was cloned with it, the credentials of what it executed. UVERBS_METHOD_GET_CONTEXT frees the
+#: context and leaves the reference that rdma_restrack_set_name() took; kmemleak may find it tests later.
+KERNEL_LEAKS = ('uapi_add_get_elm', 'copy_process', 'prepare_exec_creds')
 pytestmark = [
     pytest.mark.kernel('debug'),
     pytest.mark.needs('driver', 'model', 'progs', 'kverbs'),
@@ -34,8 +32,7 @@ pytestmark = [
     # A page that was not to be had is reported with a trace; real complaints have other words.
     pytest.mark.allow_log('Call Trace:'),
     pytest.mark.allow_log('VM_FAULT_OOM leaked'),
-    pytest.mark.allow_log(UVERBS_LEAK),
-    *(pytest.mark.allow_log(x) for x in CONTEXT_LEAK),
+    *(pytest.mark.allow_log(x) for x in KERNEL_LEAKS),
 ]
 #: The core makes the files of an interrupt in /proc/irq without a look at the result, and removes them
 #: all. The driver has no file in /proc.
@@ -175,7 +172,7 @@ def every_fault(vm, visited, seconds, *words):
 
 def nothing_leaked(vm):
     """Look for leaks now, not at the end of all."""
-    assert not vm.find_leaks([UVERBS_LEAK, *CONTEXT_LEAK])
+    assert not vm.find_leaks(KERNEL_LEAKS)
 
 
 @contextlib.contextmanager

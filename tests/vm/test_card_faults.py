@@ -176,7 +176,7 @@ def test_application_goes_on_although_all_completion_events_are_lost(vm, card):
 
 
 @pytest.mark.group('vm')
-@pytest.mark.on('kcsan', 'kernels')
+@pytest.mark.on('kernels')
 def test_kernel_consumer_goes_on_although_completion_events_are_lost(vm, card, kverbs):
     before = vm.counters()
     card.fault('drop ceqe after=3 count=10')
